@@ -1,0 +1,50 @@
+# Every target makes its own environment: `make demo` and `make test` work in an empty clone (Python 3.11+, pip).
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test test-slow test-minimum bench lint format docs reproductions clean
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	touch $(STAMP)
+
+demo: $(STAMP)          ## embed the built-in turntable and write its report
+	$(BIN)/sidelight demo
+
+test: $(STAMP)          ## the default tests (set SIDELIGHT_DATA for those about real data)
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP)     ## the tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+test-minimum:           ## the default tests on the oldest versions we promise
+	$(PYTHON) -m venv $(VENV)-minimum
+	$(VENV)-minimum/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-minimum/bin/python -m pip install --quiet -c constraints-minimum.txt -e ".[report,cli]" pytest
+	$(VENV)-minimum/bin/python -m pytest -W default
+
+bench: $(STAMP)         ## every benchmark, rival in the same run
+	$(BIN)/python -m benchmarks
+
+reproductions: $(STAMP) ## the sources' own experiments, figures and numbers
+	$(BIN)/python -m reproductions
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(STAMP)          ## HTML in docs/_build/html, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) $(VENV)-minimum docs/_build .pytest_cache .mypy_cache .ruff_cache

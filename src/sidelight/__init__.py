@@ -1,0 +1,40 @@
+"""Embeddings that you can inform, and that go both ways.
+
+Estimators follow scikit-learn. A fitted model maps data to latent points (``transform``) and back
+(``inverse_transform``), row by row. ``sidelight.save`` and ``sidelight.load`` keep a model in one plain file.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ._kernel_information_embedding import KernelInformationEmbedding
+from ._two_way_embedding import TwoWayEmbedding
+from .persistence import load, save
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "KernelInformationEmbedding",
+    "TwoWayEmbedding",
+    "datasets",
+    "evaluate",
+    "load",
+    "plot",
+    "report",
+    "save",
+]
+
+_ON_DEMAND = ("datasets", "evaluate", "plot", "report")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room when it is first asked for, so that ``import sidelight`` stays light."""
+    if name in _ON_DEMAND:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_ON_DEMAND])

@@ -1,0 +1,36 @@
+"""One shape for every message a user sees: who, which argument, what was seen, which rule, what to do."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+__all__ = ["complain", "require_extra"]
+
+
+def complain(owner: object, argument: str, seen: object, rule: str, remedy: str) -> str:
+    """Return ``<owner>: <argument>=<seen> <rule>. <remedy>.`` as one line.
+
+    ``owner`` is an estimator (its class name is used) or a name.
+
+    Examples
+    --------
+    >>> complain("Pairs", "index", 7, "points past the last row (5)", "Count rows from 0")
+    'Pairs: index=7 points past the last row (5). Count rows from 0.'
+    """
+    name = owner if isinstance(owner, str) else type(owner).__name__
+    shown = seen if isinstance(seen, str) else repr(seen)
+    if len(shown) > 80:
+        shown = shown[:77] + "..."
+    return f"{name}: {argument}={shown} {rule.rstrip('.')}. {remedy.rstrip('.')}."
+
+
+def require_extra(module: str, owner: str, extra: str) -> ModuleType:
+    """Import an optional ``module``, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        top = module.partition(".")[0]
+        raise ImportError(
+            f'{owner} needs {top}, which is not installed. Run: pip install "sidelight[{extra}]".'
+        ) from error

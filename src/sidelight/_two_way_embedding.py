@@ -1,0 +1,142 @@
+"""Any embedding, made two-way: kernel maps, densities and samples on a ready (X, Z).
+
+Given data X (n, d) and any embedding Z (n, q) of it, by whatever method:
+
+    backward  z(x) = Σ_j w_j(x) z_j         forward  x(z) = Σ_j w_j(z) x_j
+
+with adaptive weights (``maps.weights``) whose perplexity is chosen for each map by leave-one-out error.
+Cost: O(n² (d + q)) time for the neighbours, O(n) memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
+from sklearn.decomposition import PCA
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_array, validate_data
+
+from ._cost import Cost, refuse_if_too_large
+from ._frame import Frame
+from ._messages import complain
+from ._two_way_maps import TwoWayMaps
+from ._validation import check_rows
+from .kernels.bandwidths import perplexity_rows
+from .kernels.neighbours import nearest
+from .kernels.tiles import one_blas_thread
+from .maps.kernel_map import adaptive_map
+from .maps.parzen import fit_density
+
+__all__ = ["TwoWayEmbedding"]
+
+Array = npt.NDArray[Any]
+_NEIGHBOURS, _PERPLEXITY = 60, 15.0
+
+
+class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+    """Give any embedding a way forth and back: new rows, inverse, density, samples.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        Anything with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned.
+        Not needed where ``fit`` gets an ``embedding``.
+    random_state : int, RandomState or None, default=None
+        For ``sample``. The estimator keeps its own.
+    n_jobs : int or None, default=None
+        Threads of the maps; None: all. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, q)
+    estimator_ : the fitted estimator (absent after ``fit(embedding=...)`` and after ``sidelight.load``)
+    estimator_description_ : str
+        What made the embedding.
+    n_features_in_ : int
+
+    Notes
+    -----
+    ``transform`` always uses the kernel map, also where the estimator has a ``transform`` of its own: it answers row by
+    row, and the model says the same before and after it was saved (only the maps are saved, never the estimator).
+
+    The estimator runs with one BLAS and OpenMP thread, so that its bits do not depend on the machine; to give it all of
+    them, fit it yourself and pass ``embedding=``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.manifold import Isomap
+    >>> from sidelight import TwoWayEmbedding
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> model = TwoWayEmbedding(Isomap()).fit(X)
+    >>> model.inverse_transform(model.embedding_[:3]).shape
+    (3, 5)
+    """
+
+    def __init__(self, estimator: Any = None, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None, *, embedding: Any = None) -> TwoWayEmbedding:
+        """Embed with the estimator, or take a ready ``embedding`` (n, q), and fit the maps both ways."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        Z = self._embed(X, y) if embedding is None else self._take(embedding, len(X))
+        return self._fit_maps(X, Z)
+
+    def fit_transform(self, X: Array, y: Any = None, *, embedding: Any = None) -> Array:
+        """Fit, and return ``embedding_`` (n, q)."""
+        return self.fit(X, y, embedding=embedding).embedding_
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
+        return Cost(int(8 * n * (4 * d + 4 * _NEIGHBOURS) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
+
+    def _fit_maps(self, X: Array, Z: Array) -> TwoWayEmbedding:
+        self.frame_ = Frame.of(X)
+        self.latent_frame_ = Frame.of(Z)
+        inside, latent = self.frame_.points(X), self.latent_frame_.points(Z)
+        self.embedding_ = np.asarray(Z.astype(X.dtype, copy=False))
+        near = nearest(inside, k=min(_NEIGHBOURS, len(X) - 1), n_jobs=self.n_jobs)
+        near_latent = nearest(latent, k=min(_NEIGHBOURS, len(X) - 1), n_jobs=self.n_jobs)
+        self.backward_ = adaptive_map(inside, latent, lists=near.index)
+        self.forward_ = adaptive_map(latent, inside, lists=near_latent.index)
+        self.density_ = fit_density(inside, _row_bandwidths(near.distance))
+        self.latent_density_ = fit_density(latent, _row_bandwidths(near_latent.distance))
+        return self
+
+    def _embed(self, X: Array, y: Any) -> Array:
+        self.estimator_ = clone(self.estimator) if self.estimator is not None else PCA(n_components=min(2, *X.shape))
+        self.estimator_description_ = _describe(self.estimator_)
+        if not hasattr(self.estimator_, "fit_transform"):
+            rule, remedy = "has no fit_transform", "Give an estimator with one, or fit(X, embedding=Z)"
+            raise TypeError(complain(self, "estimator", self.estimator_description_, rule, remedy))
+        return self._take(self.estimator_.fit_transform(X, y), len(X))
+
+    def _take(self, embedding: Any, n: int) -> Array:
+        Z = np.asarray(check_array(embedding, dtype=[np.float64, np.float32], input_name="embedding"))
+        check_rows(self, "embedding", Z, n)
+        if not hasattr(self, "estimator_description_"):
+            self.estimator_description_ = "a ready embedding"
+        return Z
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _describe(estimator: Any) -> str:
+    kind = type(estimator)
+    return f"{kind.__module__}.{kind.__qualname__}: {estimator!r}"
+
+
+def _row_bandwidths(distance: Array) -> Array:
+    """Squared width of each row's neighbourhood (n,)."""
+    perplexity = min(_PERPLEXITY, max(1.5, distance.shape[1] / 3))
+    return perplexity_rows(distance**2, perplexity)[1]

@@ -1,0 +1,152 @@
+"""The maps every two-way model offers, written once.
+
+A model that inherits it sets, in ``fit``: ``frame_`` and ``latent_frame_`` (Frames), ``backward_`` and
+``forward_`` (maps between the insides of the two), ``density_`` and ``latent_density_`` (over the insides).
+The mixin holds no state of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ._messages import complain
+from .kernels.tiles import one_blas_thread
+
+__all__ = ["TwoWayMaps"]
+
+Array = npt.NDArray[Any]
+
+
+def _has_forward(model: Any) -> bool:
+    """A model of precomputed distances has no data space to go back to."""
+    return getattr(model, "metric", "euclidean") != "precomputed"
+
+
+class TwoWayMaps(TransformerMixin):
+    """transform, inverse_transform, denoise, densities, samples and a score, from two kernel maps."""
+
+    @one_blas_thread
+    def transform(self: Any, X: Array) -> Array:
+        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            New rows (for precomputed distances, distances to the n training rows).
+
+        Returns
+        -------
+        Z : array of shape (m, q)
+        """
+        X = self._checked(X)
+        Z = self.latent_frame_.outside(self.backward_(self.frame_.points(X), self.n_jobs))
+        return np.asarray(Z.astype(X.dtype, copy=False))
+
+    @available_if(_has_forward)
+    @one_blas_thread
+    def inverse_transform(self: Any, X: Array) -> Array:
+        """Take latent points back to the data space, by the conditional mean.
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+            Latent points.
+
+        Returns
+        -------
+        rows : array of shape (m, d)
+        """
+        Z = self._checked_latent(X)
+        rows = self.frame_.outside(self.forward_(self.latent_frame_.inside(Z), self.n_jobs))
+        return np.asarray(rows.astype(Z.dtype, copy=False))
+
+    @available_if(_has_forward)
+    def denoise(self: Any, X: Array) -> Array:
+        """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
+        check_is_fitted(self)
+        return np.asarray(self.inverse_transform(np.asarray(self._plain_transform(X))))
+
+    @available_if(_has_forward)
+    @one_blas_thread
+    def predictive_variance(self: Any, X: Array) -> Array:
+        """How uncertain the data is at latent points: variance per feature, shape (m, d).
+
+        The spread of the training rows around the conditional mean plus the variance of the data kernel.
+        """
+        Z = self._checked_latent(X)
+        Z = self.latent_frame_.inside(Z)
+        own = 0.5 * self.forward_.weights.average(Z, self.density_.bandwidths[:, None], self.n_jobs)
+        return np.asarray((self.forward_.variance(Z, self.n_jobs) + own) * self.frame_.scale**2)
+
+    @available_if(_has_forward)
+    @one_blas_thread
+    def score_samples(self: Any, X: Array) -> Array:
+        """Log-density of rows under the model's Parzen density of the data, shape (m,).
+
+        Each training row has a bandwidth of its own, proportional to that of its neighbourhood; the factor
+        maximises the leave-one-out likelihood.
+        """
+        X = self._checked(X)
+        logs = self.density_.log_density(self.frame_.inside(X), self.n_jobs)
+        return np.asarray(logs - X.shape[1] * np.log(self.frame_.scale))
+
+    @one_blas_thread
+    def latent_log_density(self: Any, X: Array) -> Array:
+        """Log-density of latent points, shape (m,)."""
+        Z = self._checked_latent(X)
+        Z = self.latent_frame_.inside(Z)
+        logs = self.latent_density_.log_density(Z, self.n_jobs)
+        return np.asarray(logs - Z.shape[1] * np.log(self.latent_frame_.scale))
+
+    @available_if(_has_forward)
+    def sample(self: Any, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the density of the data, shape (n_samples, d).
+
+        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+        state = self.random_state if random_state is None else random_state
+        seed = check_random_state(state).randint(2**31 - 1)
+        return np.asarray(self.frame_.outside(self.density_.sample(n_samples, np.random.default_rng(seed))))
+
+    @available_if(_has_forward)
+    def score(self: Any, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
+        del y
+        X = self._checked(X)
+        inside = self.frame_.inside(X)
+        residual = inside - self.frame_.inside(self.denoise(X))
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        spread = inside - np.average(inside, axis=0, weights=weight)
+        lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
+        return 1.0 - lost / total if total > 0 else 0.0
+
+    @property
+    def _n_features_out(self: Any) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _plain_transform(self: Any, X: Array) -> Array:
+        """``transform`` without scikit-learn's wrapping of the output in a data frame."""
+        method = type(self).transform
+        return np.asarray(getattr(method, "__wrapped__", method)(self, X))
+
+    def _checked(self: Any, X: Array) -> Array:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+
+    def _checked_latent(self: Any, X: Array) -> Array:
+        check_is_fitted(self)
+        Z = np.asarray(check_array(X, dtype=[np.float64, np.float32], input_name="X"))
+        if Z.shape[1] != self._n_features_out:
+            rule = f"does not match the {self._n_features_out} latent dimensions"
+            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
+        return Z

@@ -1,0 +1,118 @@
+"""Kernel matrices of the data: sparse adaptive ones, and dense ones held as upper tiles.
+
+Every kernel matrix here is symmetric with one value per pair, so a dense one keeps only the tiles on and above its
+diagonal: half the memory of the square array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+
+from .bandwidths import perplexity_rows
+from .neighbours import Neighbours
+from .profiles import Profile
+from .tiles import run_tiles, spans
+
+__all__ = ["SymmetricTiles", "adaptive_kernel", "dense_kernel", "matrix_rows", "multiply"]
+
+Array = npt.NDArray[Any]
+
+
+class SymmetricTiles:
+    """A dense symmetric (n, n) matrix as its tiles on and above the diagonal."""
+
+    def __init__(self, n: int, tiles: dict[tuple[int, int], Array]) -> None:
+        self.n = n
+        self.spans = spans(n)
+        self.tiles = tiles
+
+    @classmethod
+    def build(cls, n: int, tile: Callable[[slice, slice], Array], *, n_jobs: int | None = None) -> SymmetricTiles:
+        """Fill each tile with ``tile(rows, columns)``."""
+        parts = spans(n)
+        keys = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
+        made = run_tiles(lambda key: tile(parts[key[0]], parts[key[1]]), keys, n_jobs)
+        return cls(n, dict(zip(keys, made, strict=True)))
+
+    @classmethod
+    def from_dense(cls, K: Array, dtype: npt.DTypeLike = np.float32) -> SymmetricTiles:
+        """Cut a square symmetric array."""
+        return cls.build(len(K), lambda rows, cols: np.ascontiguousarray(K[rows, cols], dtype=dtype))
+
+    def to_dense(self) -> Array:
+        """The square array."""
+        first = next(iter(self.tiles.values()))
+        K = np.empty((self.n, self.n), dtype=first.dtype)
+        for (i, j), tile in self.tiles.items():
+            K[self.spans[i], self.spans[j]] = tile
+            K[self.spans[j], self.spans[i]] = tile.T
+        return K
+
+    def keys_of_row(self, i: int) -> Iterator[int]:
+        """Column tiles held for row tile ``i``."""
+        return iter(range(i, len(self.spans)))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(tile.nbytes for tile in self.tiles.values())
+
+    def __matmul__(self, V: Array) -> Array:
+        out = np.zeros((self.n, *V.shape[1:]))
+        for (i, j), tile in self.tiles.items():
+            out[self.spans[i]] += tile @ V[self.spans[j]].astype(tile.dtype)
+            if i != j:
+                out[self.spans[j]] += tile.T @ V[self.spans[i]].astype(tile.dtype)
+        return out
+
+
+def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> SymmetricTiles | csr_array:
+    """The element-wise product of two kernel matrices, sparse if either is."""
+    if isinstance(A, SymmetricTiles) and isinstance(B, SymmetricTiles):
+        return SymmetricTiles(A.n, {key: tile * B.tiles[key] for key, tile in A.tiles.items()})
+    if isinstance(A, SymmetricTiles):
+        return multiply(B, A)
+    return csr_array(A.multiply(B.to_dense() if isinstance(B, SymmetricTiles) else B))
+
+
+def matrix_rows(K: SymmetricTiles | csr_array) -> int:
+    """How many rows a kernel matrix has."""
+    return K.n if isinstance(K, SymmetricTiles) else int(K.shape[0])
+
+
+def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[csr_array, Array]:
+    """The perplexity kernel ``(p_ij + p_ji)/2`` on neighbour lists, without self-weight, and its bandwidths (n,)."""
+    n, k = neighbours.index.shape
+    W, bandwidth = perplexity_rows(neighbours.distance**2, perplexity)
+    rows = np.repeat(np.arange(n), k)
+    one_way = csr_array(coo_array((W.ravel(), (rows, neighbours.index.ravel())), shape=(n, n)))
+    K = csr_array(0.5 * (one_way + one_way.T))
+    K.sort_indices()
+    return K, bandwidth
+
+
+def dense_kernel(
+    X: Array,
+    bandwidth: float,
+    profile: Profile,
+    *,
+    dtype: npt.DTypeLike = np.float32,
+    n_jobs: int | None = None,
+) -> SymmetricTiles:
+    """``profile(|x_i - x_j|² / bandwidth)`` for every pair."""
+    A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
+    norms = np.einsum("ij,ij->i", A, A)
+
+    def tile(rows: slice, cols: slice) -> Array:
+        R = norms[rows, None] + norms[cols] - 2 * (A[rows] @ A[cols].T)
+        np.maximum(R, 0, out=R)
+        if rows == cols:
+            np.fill_diagonal(R, 0)
+        return profile.value(R).astype(dtype)
+
+    return SymmetricTiles.build(len(X), tile, n_jobs=n_jobs)

@@ -1,0 +1,63 @@
+"""Kernel regression: the conditional mean and variance of one space given a point of the other (S0 3.22, 3.23).
+
+f(a)   = Σ_j w_j(a) b_j                          w from ``maps.weights``
+var(a) = Σ_j w_j(a) (b_j - f(a))² + v            v the variance of the output kernel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.kernels.neighbours import nearest
+
+from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+
+__all__ = ["KernelMap", "adaptive_map", "best_perplexity"]
+
+Array = npt.NDArray[Any]
+PERPLEXITIES = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0)
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """``a -> Σ_j w_j(a) outputs_j``."""
+
+    weights: FixedWeights | AdaptiveWeights | PrecomputedWeights
+    outputs: Array
+
+    def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """The conditional mean at each query (m, r)."""
+        return self.weights.average(Q, self.outputs, n_jobs)
+
+    def variance(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """The spread of the outputs around the conditional mean (m, r), without the output kernel's own."""
+        mean = self.weights.average(Q, self.outputs, n_jobs)
+        second = self.weights.average(Q, self.outputs**2, n_jobs)
+        return np.asarray(np.maximum(second - mean**2, 0.0))
+
+    def leave_one_out_error(self) -> float:
+        """Root mean square of ``b_i - f_{-i}(a_i)`` relative to that of ``b_i - mean``."""
+        assert not isinstance(self.weights, PrecomputedWeights)
+        residual = self.outputs - self.weights.leave_one_out(self.outputs)
+        spread = self.outputs - self.outputs.mean(axis=0)
+        total = float(np.vdot(spread, spread))
+        return float(np.sqrt(float(np.vdot(residual, residual)) / total)) if total > 0 else 0.0
+
+
+def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:
+    """The perplexity of the grid whose leave-one-out error is smallest."""
+    allowed = [p for p in grid if p <= max(2.0, 0.5 * lists.shape[1])] or [grid[0]]
+    errors = [KernelMap(AdaptiveWeights(inputs, lists, p), outputs).leave_one_out_error() for p in allowed]
+    return allowed[int(np.argmin(errors))]
+
+
+def adaptive_map(inputs: Array, outputs: Array, *, lists: Array | None = None, n_jobs: int | None = None) -> KernelMap:
+    """An adaptive map from inputs to outputs whose perplexity is chosen by leave-one-out."""
+    if lists is None:
+        lists = nearest(inputs, k=min(60, len(inputs) - 1), n_jobs=n_jobs).index
+    return KernelMap(AdaptiveWeights(inputs, lists, best_perplexity(inputs, outputs, lists)), outputs)

@@ -1,0 +1,1 @@
+"""Objectives: pure functions of the latent points, each with its gradient and its named terms."""

@@ -1,0 +1,282 @@
+"""The entropy algebra: one value and one gradient for every kernel information embedding.
+
+The Parzen entropy of the latent variable together with a set S of observed ones (S0 3.9, 3.12), up to a constant, is
+
+    H(S, Z) = -(1/n) Σ_i log s_i,      s_i = Σ_j m_ij k(|z_i - z_j|²),      m_ij = Π_{v∈S} k_v,ij
+
+and a member of the family is a signed sum of such terms, Σ_c c · H(S_c, Z), over the *same* latent kernel:
+
+    plain        maximise H(Z) - H(X,Z)                       (S0 3.14)
+    conditional  maximise H(G,Z) - H(G,X,Z)                   (S0 3.2)
+    joint        minimise H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z)   (S1 §4)
+
+With g(r²) = -dk/d(r²) and W_ij = (1/s_i + 1/s_j) m_ij g(r²_ij), the gradient of a term is
+
+    ∂ c·H / ∂Z = (2c/n) (diag(W1) - W) Z
+
+Shapes: Z (n, q); data kernels symmetric (n, n), dense (upper tiles) or sparse. A product of data kernels is formed
+tile by tile. Cost of an evaluation: O(n² q) time for a dense term or for H(Z), O(nnz · q) for a sparse one;
+memory n²/2 numbers for the latent kernel. Pairs are computed in ``dtype``, sums over tiles in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.kernels.matrices import SymmetricTiles, multiply
+from sidelight.kernels.profiles import Profile
+from sidelight.kernels.tiles import TILE, run_tiles, spans
+
+from .evaluation import Evaluation
+
+__all__ = ["Entropy", "EntropySum", "conditional_information", "information", "joint_information"]
+
+Array = npt.NDArray[Any]
+Kernel = SymmetricTiles | csr_array
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """A term ``coefficient · H(S, Z)``; ``kernels`` are those of S (none: the entropy of Z alone)."""
+
+    name: str
+    coefficient: float
+    kernels: tuple[Kernel, ...] = ()
+
+
+def information(K: Kernel) -> list[Entropy]:
+    """The negative of the plain objective: ``H(X,Z) - H(Z)``."""
+    return [Entropy("H(Z)", -1.0), Entropy("H(X,Z)", 1.0, (K,))]
+
+
+def conditional_information(K: Kernel, G: Kernel) -> list[Entropy]:
+    """The negative of the conditional objective: ``H(G,X,Z) - H(G,Z)``."""
+    return [Entropy("H(G,Z)", -1.0, (G,)), Entropy("H(G,X,Z)", 1.0, (G, K))]
+
+
+def joint_information(K: Kernel, L: Kernel) -> list[Entropy]:
+    """What Z keeps of each of two views less what it keeps of both: ``H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z)``."""
+    return [
+        Entropy("H(X,Z)", 1.0, (K,)),
+        Entropy("H(Y,Z)", 1.0, (L,)),
+        Entropy("H(Z)", -1.0),
+        Entropy("H(X,Y,Z)", -1.0, (K, L)),
+    ]
+
+
+class EntropySum:
+    """``Σ_c coefficient_c · H(S_c, Z)`` with its gradient."""
+
+    def __init__(
+        self,
+        terms: Sequence[Entropy],
+        profile: Profile,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.profile = profile
+        self.dtype = np.dtype(dtype)
+        self.n_jobs = n_jobs
+        self.dense = [_DenseTerm(t) for t in terms if not _is_sparse(t)]
+        self.sparse = [_SparseTerm(t, self.dtype) for t in terms if _is_sparse(t)]
+        self._latent: dict[tuple[int, int], Array] = {}
+
+    def value_and_grad(self, Z: Array) -> Evaluation:
+        """The value, its gradient (n, q), and each ``H`` by name."""
+        n = len(Z)
+        Zc = np.ascontiguousarray(Z - Z.mean(axis=0), dtype=self.dtype)
+        terms: dict[str, float] = {}
+        gradient = np.zeros(Z.shape)
+        value = 0.0
+        if self.dense:
+            sums = self._row_sums(Zc)
+            for c, term in enumerate(self.dense):
+                terms[term.name] = _entropy(sums[:, c])
+                value += term.coefficient * terms[term.name]
+            gradient += self._dense_gradient(Zc, sums)
+        for sparse in self.sparse:
+            sums_s, part = sparse.evaluate(Zc, self.profile, self.n_jobs)
+            terms[sparse.name] = _entropy(sums_s)
+            value += sparse.coefficient * terms[sparse.name]
+            gradient += sparse.coefficient * part
+        gradient *= 2.0 / n
+        return Evaluation(value, gradient, terms)
+
+    def _row_sums(self, Z: Array) -> Array:
+        """``s_i`` of every dense term (n, C); fills the tiles of the latent kernel."""
+        n, parts = len(Z), spans(len(Z))
+        squares = np.einsum("ij,ij->i", Z, Z)
+        left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
+        right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
+        ones = np.ones(TILE, dtype=self.dtype)
+        self._reserve(parts)
+
+        def row(i: int) -> Array:
+            out = np.zeros((n, len(self.dense)))
+            spare = np.empty_like(self._latent[i, i])
+            for j in range(i, len(parts)):
+                K = self._latent[i, j]
+                np.matmul(left[parts[i]], right[:, parts[j]], out=K)
+                np.maximum(K, 0, out=K)
+                if i == j:
+                    np.fill_diagonal(K, 0)
+                self.profile.value(K)
+                for c, term in enumerate(self.dense):
+                    product = term.product((i, j), K, spare)
+                    out[parts[i], c] += product @ ones[: product.shape[1]]
+                    if i != j:
+                        out[parts[j], c] += ones[: product.shape[0]] @ product
+            return out
+
+        return _added(run_tiles(row, range(len(parts)), self.n_jobs))
+
+    def _dense_gradient(self, Z: Array, sums: Array) -> Array:
+        """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
+        n, parts = len(Z), spans(len(Z))
+        inverse = (1.0 / np.maximum(sums, _floor(self.dtype))).astype(self.dtype)
+        extended = np.column_stack([Z, np.ones(n, dtype=self.dtype)])
+
+        def row(i: int) -> Array:
+            out = np.zeros((n, Z.shape[1] + 1))
+            spare = (np.empty_like(self._latent[i, i]), np.empty_like(self._latent[i, i]))
+            for j in range(i, len(parts)):
+                W = self._weights((i, j), parts, inverse, spare)
+                out[parts[i]] += W @ extended[parts[j]]
+                if i != j:
+                    out[parts[j]] += W.T @ extended[parts[i]]
+            return out
+
+        summed = _added(run_tiles(row, range(len(parts)), self.n_jobs))
+        moved: Array = summed[:, -1:] * Z - summed[:, :-1]
+        return moved
+
+    def _weights(self, key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]) -> Array:
+        """``Σ_c coefficient_c W_c`` of one tile."""
+        rows, cols = parts[key[0]], parts[key[1]]
+        K = self._latent[key]
+        total, W = (_like(buffer, K) for buffer in spare)
+        for c, term in enumerate(self.dense):
+            out = W if c else total
+            scaled = term.coefficient * inverse[:, c]
+            np.add(scaled[rows, None], scaled[None, cols], out=out)
+            for tiles in term.tiles:
+                out *= tiles[key]
+            if c:
+                total += W
+        total *= self.profile.slope(K)
+        return total
+
+    def _reserve(self, parts: list[slice]) -> None:
+        if (len(parts) - 1, len(parts) - 1) in self._latent:
+            return
+        self._latent = {
+            (i, j): np.empty((parts[i].stop - parts[i].start, parts[j].stop - parts[j].start), self.dtype)
+            for i in range(len(parts))
+            for j in range(i, len(parts))
+        }
+
+
+class _DenseTerm:
+    """One term whose data kernels are dense (or absent)."""
+
+    def __init__(self, term: Entropy) -> None:
+        self.name, self.coefficient = term.name, term.coefficient
+        self.tiles = [kernel.tiles for kernel in term.kernels if isinstance(kernel, SymmetricTiles)]
+
+    def product(self, key: Key, K: Array, spare: Array) -> Array:
+        """The tile of ``m_ij k_ij``; ``K`` itself where there are no data kernels."""
+        if not self.tiles:
+            return K
+        out = _like(spare, K)
+        np.multiply(K, self.tiles[0][key], out=out)
+        for tiles in self.tiles[1:]:
+            out *= tiles[key]
+        return out
+
+
+class _SparseTerm:
+    """One term whose product of data kernels is sparse: only its stored pairs are visited."""
+
+    def __init__(self, term: Entropy, dtype: np.dtype[Any]) -> None:
+        product: Kernel = term.kernels[0]
+        for kernel in term.kernels[1:]:
+            product = multiply(product, kernel)
+        self.name, self.coefficient = term.name, term.coefficient
+        assert isinstance(product, csr_array)
+        self.matrix = product.astype(dtype)
+        self.counts = np.diff(self.matrix.indptr)
+
+    def evaluate(self, Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array]:
+        """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q)."""
+        parts = spans(len(Z), 1024)
+        slopes: dict[int, Array] = {}
+
+        def first(part: slice) -> Array:
+            stored, index, rows = self._pairs(part)
+            difference = Z[index] - Z[rows]
+            K = profile.value(np.einsum("ij,ij->i", difference, difference))
+            sums = self._row_totals(part, stored * K)
+            slopes[part.start] = stored * profile.slope(K)
+            return sums
+
+        sums = np.concatenate(run_tiles(first, parts, n_jobs)).astype(np.float64)
+        inverse = (1.0 / np.maximum(sums, _floor(Z.dtype))).astype(Z.dtype)
+
+        def second(part: slice) -> Array:
+            _, index, rows = self._pairs(part)
+            W = slopes[part.start] * (inverse[rows] + inverse[index])
+            moved = np.empty((part.stop - part.start, Z.shape[1]))
+            for k in range(Z.shape[1]):
+                moved[:, k] = self._row_totals(part, W * (Z[rows, k] - Z[index, k]))
+            return moved
+
+        return sums, np.concatenate(run_tiles(second, parts, n_jobs))
+
+    def _pairs(self, part: slice) -> tuple[Array, Array, Array]:
+        stored = slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
+        rows = np.repeat(np.arange(part.start, part.stop), self.counts[part])
+        return self.matrix.data[stored], self.matrix.indices[stored], rows
+
+    def _row_totals(self, part: slice, values: Array) -> Array:
+        """Sum the values of each row (a row without pairs sums to 0)."""
+        starts = self.matrix.indptr[part.start : part.stop] - self.matrix.indptr[part.start]
+        if len(values) == 0:
+            return np.zeros(len(starts), dtype=values.dtype)
+        totals = np.add.reduceat(values, np.minimum(starts, len(values) - 1))
+        totals[self.counts[part] == 0] = 0
+        return totals
+
+
+def _is_sparse(term: Entropy) -> bool:
+    return any(isinstance(kernel, csr_array) for kernel in term.kernels)
+
+
+def _like(buffer: Array, K: Array) -> Array:
+    """The corner of a buffer that has the shape of the tile ``K``."""
+    return buffer[: K.shape[0], : K.shape[1]]
+
+
+def _added(parts: list[Array]) -> Array:
+    """The sum of partial results, in their order."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _floor(dtype: npt.DTypeLike) -> float:
+    """The smallest row sum we divide by: a row whose every weight underflowed stays where it is."""
+    return float(np.finfo(dtype).tiny) * 1e4
+
+
+def _entropy(sums: Array) -> float:
+    """``-(1/n) Σ log s_i`` with underflow held at the floor of float32."""
+    return -float(np.mean(np.log(np.maximum(sums, _floor(np.float32)))))

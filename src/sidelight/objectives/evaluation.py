@@ -1,0 +1,45 @@
+"""The one calling convention of objectives: ``value_and_grad(Z) -> Evaluation``, to be minimised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Evaluation", "Objective", "WeightedSum"]
+
+
+class Evaluation(NamedTuple):
+    """A value, its gradient, and its named parts."""
+
+    value: float
+    gradient: npt.NDArray[Any]
+    terms: dict[str, float]
+
+
+class Objective(Protocol):
+    """What a solver minimises."""
+
+    def value_and_grad(self, Z: npt.NDArray[Any]) -> Evaluation:
+        """Evaluate at ``Z`` (n, q)."""
+        ...  # pragma: no cover - interface
+
+
+class WeightedSum:
+    """``Σ_k weight_k · objective_k``."""
+
+    def __init__(self, parts: Mapping[str, tuple[float, Objective]]) -> None:
+        self.parts = dict(parts)
+
+    def value_and_grad(self, Z: npt.NDArray[Any]) -> Evaluation:
+        """The weighted sum; the terms are those of the parts, and each part's unweighted value by name."""
+        value, gradient, terms = 0.0, np.zeros(Z.shape), {}
+        for name, (weight, objective) in self.parts.items():
+            part = objective.value_and_grad(Z)
+            value += weight * part.value
+            gradient += weight * part.gradient
+            terms.update(part.terms)
+            terms[name] = part.value
+        return Evaluation(value, gradient, terms)

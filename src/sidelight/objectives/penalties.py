@@ -1,0 +1,69 @@
+"""Penalties that keep a latent space finite: power, box and stretch.
+
+    power    (1/n) Σ_ik |z_ik|^p                              p = 2, or 4 to align with the axes (S0 3.1.1)
+    box      (1/n) Σ_ik max(|z_ik| - 1, 0)²                   free inside the unit box
+    stretch  (1/n) Σ_ij p_ij |z_i - z_j|² + ε (1/n) Σ_i |z_i|²
+
+Power and box act on where a point *is*: a long sheet is squeezed into a disc (a power penalty lets a direction of
+spread σ grow like σ^(1/2) at most: docs/decisions/0001). Stretch acts on how far *neighbours* are pulled apart,
+with p the data kernel scaled to unit mean row sum, and so treats every direction alike: sheets keep their shape.
+The small power term (ε) holds unconnected pieces together. All are per sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.kernels.matrices import SymmetricTiles, matrix_rows
+
+from .evaluation import Evaluation
+
+__all__ = ["Box", "Power", "Stretch"]
+
+Array = npt.NDArray[Any]
+
+
+class Power:
+    """``(1/n) Σ |z|^p``."""
+
+    def __init__(self, exponent: int) -> None:
+        self.exponent = exponent
+
+    def value_and_grad(self, Z: Array) -> Evaluation:
+        """Its value and gradient ``(p/n) sign(z) |z|^(p-1)``."""
+        n, p = len(Z), self.exponent
+        size = np.abs(Z)
+        inner = size ** (p - 1)
+        return Evaluation(float((inner * size).sum()) / n, (p / n) * np.sign(Z) * inner, {})
+
+
+class Box:
+    """``(1/n) Σ max(|z| - 1, 0)²``."""
+
+    def value_and_grad(self, Z: Array) -> Evaluation:
+        """Its value and gradient ``(2/n) sign(z) max(|z| - 1, 0)``."""
+        outside = np.maximum(np.abs(Z) - 1.0, 0.0)
+        return Evaluation(float((outside**2).sum()) / len(Z), (2.0 / len(Z)) * np.sign(Z) * outside, {})
+
+
+class Stretch:
+    """``(1/n) Σ p_ij |z_i - z_j|² + ε (1/n) Σ |z_i|²`` (a graph Laplacian form)."""
+
+    def __init__(self, K: SymmetricTiles | csr_array, *, background: float = 1e-3) -> None:
+        n = matrix_rows(K)
+        degree = np.asarray(K @ np.ones(n), dtype=np.float64)
+        self.scale = n / float(degree.sum())
+        self.degree = degree * self.scale
+        self.K = K
+        self.background = background
+
+    def value_and_grad(self, Z: Array) -> Evaluation:
+        """``(2/n) tr ZᵀLZ + (ε/n) |Z|²`` with ``L = diag(p1) - p``, and its gradient."""
+        n = len(Z)
+        LZ = self.degree[:, None] * Z - self.scale * np.asarray(self.K @ Z)
+        value = 2.0 * float(np.vdot(Z, LZ)) + self.background * float(np.vdot(Z, Z))
+        return Evaluation(value / n, (4.0 * LZ + 2.0 * self.background * Z) / n, {})

@@ -1,0 +1,184 @@
+"""From plain data back to a model: names are looked up, nothing a file says is imported or evaluated."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.persistence._container import ModelFileError, Tensors, unreadable
+from sidelight.persistence._encode import SPARSE, always_saved
+from sidelight.persistence._tables import callables, estimator_class, record_class
+
+__all__ = ["Decoder"]
+
+_DTYPE = re.compile(r"[<>|=]([biufcSU]\d{1,9}|[Mm]8(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?)")
+_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_UPGRADE = "Upgrade with `pip install --upgrade sidelight`, or fit and save the model again"
+
+
+class Decoder:
+    """Rebuild the values of one file from its tree and its arrays."""
+
+    def __init__(self, path: Path, tensors: Tensors) -> None:
+        self._path = path
+        self._tensors = tensors
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def model(self, node: Any) -> Any:
+        """Return the model at the root of the tree."""
+        if not isinstance(node, dict) or node.get("$") != "estimator":
+            raise self._wrong("does not hold a model", "Save the model again")
+        return self.value(node)
+
+    def value(self, node: Any) -> Any:
+        """Return the value of a node, whatever it is."""
+        if isinstance(node, list):
+            return [self.value(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$" not in node:
+            return {key: self.value(item) for key, item in node.items()}
+        kinds = {
+            "float": self._float,
+            "tuple": self._tuple,
+            "dict": self._dict,
+            "scalar": self._scalar,
+            "array": self._array,
+            "objects": self._objects,
+            "sparse": self._sparse,
+            "random": self._random_state,
+            "generator": self._generator,
+            "callable": self._callable,
+            "record": self._record,
+            "estimator": self._estimator,
+        }
+        kind = kinds.get(node["$"])
+        if kind is None:
+            raise self._wrong(f"holds a value of the unknown kind {node['$']!r}", _UPGRADE)
+        return kind(node)
+
+    def _wrong(self, rule: str, remedy: str) -> ModelFileError:
+        return unreadable(self._path, rule, remedy)
+
+    def _float(self, node: dict[str, Any]) -> float:
+        return _FLOATS[node["value"]]
+
+    def _tuple(self, node: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(self.value(item) for item in node["items"])
+
+    def _dict(self, node: dict[str, Any]) -> dict[str, Any]:
+        return {str(key): self.value(item) for key, item in node["items"]}
+
+    def _dtype(self, text: Any) -> np.dtype[Any]:
+        if not isinstance(text, str) or not _DTYPE.fullmatch(text):
+            raise self._wrong(f"holds an array of the unknown type {text!r}", _UPGRADE)
+        return np.dtype(text)
+
+    def _scalar(self, node: dict[str, Any]) -> Any:
+        raw = bytes.fromhex(node["bytes"])
+        return np.ndarray((), self._dtype(node["dtype"]), buffer=raw)[()]
+
+    def _array(self, node: dict[str, Any]) -> NDArray[Any]:
+        name = node["name"]
+        if name not in self._arrays:
+            rows = self._tensors[name]
+            if "dtype" in node:
+                rows = self._from_bytes(rows, self._dtype(node["dtype"]), node["shape"])
+            self._arrays[name] = rows.T if node.get("order") == "F" else rows
+        return self._arrays[name]
+
+    def _from_bytes(self, raw: NDArray[Any], dtype: np.dtype[Any], shape: Any) -> NDArray[Any]:
+        sides = [int(side) for side in shape]
+        if raw.dtype != np.uint8 or min(sides, default=0) < 0 or raw.nbytes != math.prod(sides) * dtype.itemsize:
+            raise self._wrong("holds an array whose size contradicts its shape", "Save the model again")
+        return np.ndarray(tuple(sides), dtype, buffer=raw.tobytes()).copy()
+
+    def _objects(self, node: dict[str, Any]) -> NDArray[Any]:
+        items = self._texts(node) if "text" in node else [self.value(item) for item in node["items"]]
+        flat = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            flat[i] = item
+        return flat.reshape(node["shape"])
+
+    def _texts(self, node: dict[str, Any]) -> list[str]:
+        text, ends = self._tensors[node["text"]].tobytes(), self._tensors[node["ends"]].tolist()
+        pairs = pairwise(ends)
+        return [text[start:end].decode("utf-8", "surrogatepass") for start, end in pairs]
+
+    def _sparse(self, node: dict[str, Any]) -> Any:
+        data, indices, indptr = (self.value(node[part]) for part in ("data", "indices", "indptr"))
+        matrix = SPARSE[node["kind"]]((data, indices, indptr), shape=tuple(node["shape"]))
+        # Compiled code trusts the indices, so they are checked in full; SciPy may narrow their type.
+        matrix.check_format(full_check=True)
+        matrix.indices, matrix.indptr = indices, indptr
+        return matrix
+
+    def _random_state(self, node: dict[str, Any]) -> np.random.RandomState:
+        state = self.value(node["state"])
+        random = np.random.RandomState(self._bit_generator(state))
+        random.set_state(state)
+        return random
+
+    def _generator(self, node: dict[str, Any]) -> np.random.Generator:
+        state = self.value(node["state"])
+        source = self._bit_generator(state)
+        source.state = state
+        return np.random.Generator(source)
+
+    def _bit_generator(self, state: dict[str, Any]) -> Any:
+        name = state["bit_generator"]
+        if name not in _BIT_GENERATORS:
+            raise self._wrong(f"names the unknown random generator {name!r}", _UPGRADE)
+        return getattr(np.random, name)(0)
+
+    def _callable(self, node: dict[str, Any]) -> Any:
+        function = callables().get(node["name"])
+        if function is None:
+            raise self._wrong(f"names the unknown function {node['name']!r}", _UPGRADE)
+        return function
+
+    def _record(self, node: dict[str, Any]) -> Any:
+        kind = record_class(node["name"])
+        if kind is None:
+            raise self._wrong(f"holds a record of the unknown class {node['name']!r}", _UPGRADE)
+        fields = {field.name: field for field in dataclasses.fields(kind)}
+        self._check_names(node["name"], node["fields"], fields)
+        record = object.__new__(kind)
+        for name, field in fields.items():
+            known = name in node["fields"]
+            value = self.value(node["fields"][name]) if known else self._default(node["name"], field)
+            object.__setattr__(record, name, value)
+        return record
+
+    def _default(self, kind: str, field: dataclasses.Field[Any]) -> Any:
+        """Value of a field that an older file does not have yet."""
+        if field.default is not dataclasses.MISSING:
+            return field.default
+        if field.default_factory is not dataclasses.MISSING:
+            return field.default_factory()
+        raise self._wrong(f"has no field {field.name!r} in its {kind}", "Fit and save the model again")
+
+    def _estimator(self, node: dict[str, Any]) -> Any:
+        kind = estimator_class(node["name"])
+        if kind is None:
+            raise self._wrong(f"holds a model of the unknown class {node['name']!r}", _UPGRADE)
+        self._check_names(node["name"], node["parameters"], dict.fromkeys(kind._get_param_names()))
+        model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
+        for name, item in node["attributes"].items():
+            if not always_saved(kind, name):
+                raise self._wrong(f"sets {name!r}, which is not a fitted attribute", "Fit and save the model again")
+            setattr(model, name, self.value(item))
+        return model
+
+    def _check_names(self, kind: str, found: dict[str, Any], known: dict[str, Any]) -> None:
+        unknown = sorted(set(found) - set(known))
+        if unknown:
+            raise self._wrong(f"has {kind} with the unknown {', '.join(map(repr, unknown))}", _UPGRADE)

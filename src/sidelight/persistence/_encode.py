@@ -1,0 +1,251 @@
+"""From a model to plain data: a JSON tree that refers to arrays by name.
+
+JSON's own values stand for themselves. Everything else is an object with the key ``"$"``, which says what it
+is; a dictionary that has this key itself is written as a list of pairs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sidelight._messages import complain
+from sidelight.persistence._tables import callables, estimator_class, record_class
+
+__all__ = ["NATIVE", "SPARSE", "Encoder", "ForeignEstimator", "always_saved"]
+
+NATIVE = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}) | {
+    "float16",
+    "float32",
+    "float64",
+}
+"""Types that the container knows itself; the others are kept as bytes with the name of their type."""
+
+SPARSE = {name: getattr(sparse, name) for name in ("csr_array", "csc_array", "csr_matrix", "csc_matrix")}
+
+_DEEPEST = 60
+
+Json = Any
+
+
+@dataclasses.dataclass(frozen=True)
+class ForeignEstimator:
+    """Stands, in a loaded model, for an estimator of another library, whose code and state were not saved.
+
+    Parameters
+    ----------
+    description : str
+        Class path and parameters, as text.
+    """
+
+    description: str
+
+    @classmethod
+    def of(cls, estimator: object) -> ForeignEstimator:
+        """Describe an estimator.
+
+        Examples
+        --------
+        >>> from sklearn.decomposition import PCA
+        >>> ForeignEstimator.of(PCA(2)).description
+        'sklearn.decomposition._pca.PCA(n_components=2)'
+        """
+        kind = type(estimator)
+        text = " ".join(repr(estimator).split())
+        text = text.removeprefix(kind.__name__)
+        return cls(f"{kind.__module__}.{kind.__qualname__}{text}")
+
+
+def always_saved(kind: type[Any], name: str) -> bool:
+    """Whether an attribute of that name belongs to the fitted state of the class."""
+    listed = (*getattr(kind, "_saved_attributes", ()), "_sklearn_output_config")
+    return (name.endswith("_") and not name.startswith("__") and name.isidentifier()) or name in listed
+
+
+class Encoder:
+    """Walk a model; collect its arrays in `tensors` and return the tree that describes the rest."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, NDArray[Any]] = {}
+        # Arrays with the same memory, shape and steps are stored once; holding them keeps addresses unique.
+        self._known: dict[tuple[Any, ...], tuple[Json, NDArray[Any]]] = {}
+        self._depth = 0
+
+    def model(self, model: object) -> Json:
+        """Return the tree of a model of this library; anything else is refused."""
+        if not _is_ours(model):
+            rule = "is not a model of this library"
+            remedy = "Save a Sidelight estimator; for a Pipeline save the Sidelight step"
+            raise TypeError(complain("save", "model", type(model).__name__, rule, remedy))
+        return self.value(model, type(model).__name__)
+
+    def value(self, value: Any, where: str, *, parameter: bool = False) -> Json:
+        """Return the tree of any supported value; ``where`` says where in the model it stands."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"$": "float", "value": repr(value)}
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _refusal(where, value, "is nested too deeply, or contains itself", "Keep plain data in the model")
+        node = self._compound(value, where, parameter)
+        self._depth -= 1
+        return node
+
+    def _compound(self, value: Any, where: str, parameter: bool) -> Json:
+        if type(value) in (list, tuple, dict):
+            return self._collection(value, where, parameter)
+        if isinstance(value, np.generic):
+            return _scalar(value, where)
+        if type(value) in (np.ndarray, np.memmap):
+            return self._array(value, where)
+        if type(value).__name__ in SPARSE and sparse.issparse(value):
+            return self._sparse(value, where)
+        if isinstance(value, np.random.RandomState | np.random.Generator):
+            return self._random(value, where)
+        return self._object(value, where, parameter)
+
+    def _object(self, value: Any, where: str, parameter: bool) -> Json:
+        if _is_ours(value):
+            return self._estimator(value, where)
+        if record_class(type(value).__name__) is type(value):
+            return self._record(value, where)
+        if _is_foreign(value) and parameter:
+            return self._record(ForeignEstimator.of(value), where)
+        if callable(value):
+            return _callable(value, where)
+        remedy = "Only numbers, text, arrays, lists, dictionaries and models of this library can be saved"
+        raise _refusal(where, value, "is not plain data", remedy)
+
+    def _collection(self, value: Any, where: str, parameter: bool) -> Json:
+        if type(value) is dict:
+            return self._dict(value, where, parameter)
+        items = [self.value(item, f"{where}[{i}]", parameter=parameter) for i, item in enumerate(value)]
+        return items if type(value) is list else {"$": "tuple", "items": items}
+
+    def _dict(self, value: dict[Any, Any], where: str, parameter: bool) -> Json:
+        for key in value:
+            if type(key) is not str:
+                raise _refusal(where, key, "is a key of a dictionary and not text", "Use text as keys")
+        items = {key: self.value(item, f"{where}.{key}", parameter=parameter) for key, item in value.items()}
+        return {"$": "dict", "items": [list(pair) for pair in items.items()]} if "$" in items else items
+
+    def _array(self, value: NDArray[Any], where: str) -> Json:
+        key = (value.__array_interface__["data"][0], value.shape, value.strides, value.dtype.str)
+        if key not in self._known:
+            encode = self._object_array if value.dtype.kind == "O" else self._plain_array
+            self._known[key] = (encode(value, where), value)
+        return self._known[key][0]
+
+    def _plain_array(self, value: NDArray[Any], where: str) -> Json:
+        _check_type(value.dtype, where)
+        fortran = value.flags.f_contiguous and not value.flags.c_contiguous
+        rows = np.array(value.T if fortran else value, order="C", copy=None, subok=False)
+        node = {"$": "array", **({"order": "F"} if fortran else {})}
+        if rows.dtype.name in NATIVE and rows.dtype.isnative:
+            return node | {"name": self._store(rows, where)}
+        raw = np.frombuffer(rows.tobytes(), dtype=np.uint8)
+        return node | {"name": self._store(raw, where), "dtype": rows.dtype.str, "shape": list(rows.shape)}
+
+    def _object_array(self, value: NDArray[Any], where: str) -> Json:
+        items = value.ravel().tolist()
+        node = {"$": "objects", "shape": list(value.shape)}
+        if not all(type(item) is str for item in items):
+            return node | {"items": [self.value(item, f"{where}[{i}]") for i, item in enumerate(items)]}
+        # surrogatepass: pandas and file names can hold lone surrogates, which are legal in a Python str.
+        parts = [item.encode("utf-8", "surrogatepass") for item in items]
+        ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        text = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        return node | {"text": self._store(text, f"{where}.text"), "ends": self._store(ends, f"{where}.ends")}
+
+    def _sparse(self, value: Any, where: str) -> Json:
+        node = {"$": "sparse", "kind": type(value).__name__, "shape": [int(side) for side in value.shape]}
+        for part in ("data", "indices", "indptr"):
+            node[part] = self.value(getattr(value, part), f"{where}.{part}")
+        return node
+
+    def _random(self, value: Any, where: str) -> Json:
+        if isinstance(value, np.random.RandomState):
+            return {"$": "random", "state": self.value(value.get_state(legacy=False), where)}
+        return {"$": "generator", "state": self.value(value.bit_generator.state, where)}
+
+    def _record(self, value: Any, where: str) -> Json:
+        items = {
+            field.name: self.value(getattr(value, field.name), f"{where}.{field.name}")
+            for field in dataclasses.fields(value)
+        }
+        return {"$": "record", "name": type(value).__name__, "fields": items}
+
+    def _estimator(self, model: Any, where: str) -> Json:
+        parameters, attributes = _state(model)
+        return {
+            "$": "estimator",
+            "name": type(model).__name__,
+            "parameters": {
+                name: self.value(value, f"{where}.{name}", parameter=True) for name, value in parameters.items()
+            },
+            "attributes": {name: self.value(value, f"{where}.{name}") for name, value in attributes.items()},
+        }
+
+    def _store(self, rows: NDArray[Any], where: str) -> str:
+        name, again = where, 2
+        while name in self.tensors:
+            name, again = f"{where} ({again})", again + 1
+        self.tensors[name] = rows
+        return name
+
+
+def _is_ours(value: Any) -> bool:
+    return estimator_class(type(value).__name__) is type(value)
+
+
+def _is_foreign(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type) and not _is_ours(value)
+
+
+def _state(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return parameters and fitted attributes, after what the class's own ``__sidelight_state__`` changes.
+
+    The hook returns a dictionary: the name of a parameter replaces that parameter, any other name replaces or
+    adds an attribute, and ``...`` leaves an attribute out.
+    """
+    changes: dict[str, Any] = model.__sidelight_state__() if hasattr(model, "__sidelight_state__") else {}
+    parameters: dict[str, Any] = model.get_params(deep=False)
+    attributes = {name: value for name, value in vars(model).items() if name not in parameters}
+    attributes |= {name: value for name, value in changes.items() if name not in parameters}
+    parameters |= {name: value for name, value in changes.items() if name in parameters}
+    if "callback" in parameters:
+        parameters["callback"] = None
+    # A foreign estimator is described once, as the parameter; its fitted clone holds what we never save.
+    clones = {f"{name}_" for name in parameters if _is_foreign(attributes.get(f"{name}_"))}
+    attributes = {name: value for name, value in attributes.items() if name not in clones}
+    kept = {n: v for n, v in attributes.items() if v is not ... and always_saved(type(model), n)}
+    return parameters, kept
+
+
+def _scalar(value: np.generic, where: str) -> Json:
+    _check_type(value.dtype, where)
+    return {"$": "scalar", "dtype": value.dtype.str, "bytes": value.tobytes().hex()}
+
+
+def _check_type(dtype: np.dtype[Any], where: str) -> None:
+    if dtype.kind not in "biufcSUMm":
+        raise _refusal(where, dtype, "is not a type that can be saved", "Use numbers, text or dates")
+
+
+def _callable(value: Callable[..., Any], where: str) -> Json:
+    name = next((name for name, function in callables().items() if function is value), None)
+    if name is None:
+        remedy = "Give it by name, or use a function of NumPy or scikit-learn"
+        raise _refusal(where, value, "is a function of your own, and a model file never holds code", remedy)
+    return {"$": "callable", "name": name}
+
+
+def _refusal(where: str, seen: object, rule: str, remedy: str) -> TypeError:
+    return TypeError(complain("save", where, seen, rule, remedy))

@@ -1,0 +1,71 @@
+"""What a model file may name. A new class, record or function is one line here.
+
+A file holds names, never paths: the module beside each name comes from this source and from nowhere else, and
+is imported only when a model that needs it is saved or loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+__all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
+
+ESTIMATORS: dict[str, str] = {
+    "KernelInformationEmbedding": "sidelight",
+    "TwoWayEmbedding": "sidelight",
+}
+"""Name of an estimator -> module that has it."""
+
+RECORDS: dict[str, str] = {
+    "AdaptiveWeights": "sidelight.maps.weights",
+    "FixedWeights": "sidelight.maps.weights",
+    "ForeignEstimator": "sidelight.persistence._encode",
+    "Frame": "sidelight._frame",
+    "KernelMap": "sidelight.maps.kernel_map",
+    "ParzenDensity": "sidelight.maps.parzen",
+    "PrecomputedWeights": "sidelight.maps.weights",
+}
+"""Name of a dataclass -> module that has it."""
+
+
+def estimator_class(name: str) -> type[Any] | None:
+    """Return the estimator of that name, or None when the table does not have it."""
+    return _find(ESTIMATORS, name)
+
+
+def record_class(name: str) -> type[Any] | None:
+    """Return the dataclass of that name, or None when the table does not have it."""
+    found = _find(RECORDS, name)
+    return found if found is not None and dataclasses.is_dataclass(found) else None
+
+
+def _find(table: dict[str, str], name: str) -> type[Any] | None:
+    module = table.get(name)
+    found = None if module is None else getattr(importlib.import_module(module), name, None)
+    return found if isinstance(found, type) else None
+
+
+@cache
+def callables() -> dict[str, Callable[..., Any]]:
+    """Return the functions a parameter may name: NumPy's ufuncs and summaries, scikit-learn's pairwise ones.
+
+    Only functions that compute: ``numpy.save`` is a public name too, and no file should be able to ask for
+    it.
+    """
+    import numpy as np
+    from sklearn.metrics import pairwise
+
+    summaries = ("mean", "median", "std", "var", "sum", "min", "max", "prod")
+    found: dict[str, Callable[..., Any]] = {f"numpy.{name}": getattr(np, name) for name in summaries}
+    for name in sorted(vars(np)):
+        if isinstance(getattr(np, name), np.ufunc):
+            found.setdefault(f"numpy.{name}", getattr(np, name))
+    for table in (pairwise.PAIRWISE_KERNEL_FUNCTIONS, pairwise.PAIRWISE_DISTANCE_FUNCTIONS):
+        for function in table.values():
+            if callable(function):
+                found[f"sklearn.{function.__name__}"] = function
+    return found

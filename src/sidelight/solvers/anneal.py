@@ -1,0 +1,103 @@
+"""Continuation: follow the minimiser while a parameter moves, broad to fine.
+
+A schedule is the sequence of parameter values; each stage starts where the one before ended. The inner solver knows
+nothing of it. Early stages need not be sharp: they run at ten times the tolerance of the last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .lbfgs import minimise
+from .result import Callback, Record, Result, State, Status
+
+__all__ = ["Path", "anneal", "geometric"]
+
+Array = npt.NDArray[Any]
+ValueAndGrad = Callable[[Array], tuple[float, Array, dict[str, float]]]
+
+
+def geometric(start: float, stop: float, factor: float) -> list[float]:
+    """``start, start·factor, ...`` down to and ending exactly at ``stop``.
+
+    >>> geometric(8.0, 1.0, 0.5)
+    [8.0, 4.0, 2.0, 1.0]
+    """
+    values = [max(start, stop)]
+    while values[-1] * factor > stop * (1 + 1e-9):
+        values.append(values[-1] * factor)
+    return values if values[-1] == stop else [*values, stop]
+
+
+@dataclass(frozen=True)
+class Path:
+    """The end of the path, every stage's result on the way, and a record per iteration."""
+
+    point: Array
+    stages: tuple[Result, ...]
+    schedule: tuple[float, ...]
+    history: tuple[Record, ...]
+
+    @property
+    def status(self) -> Status:
+        """How the path ended: that of its last stage."""
+        return self.stages[-1].status
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations of all stages."""
+        return sum(stage.n_iter for stage in self.stages)
+
+    @property
+    def n_evaluations(self) -> int:
+        """Evaluations of all stages."""
+        return sum(stage.n_evaluations for stage in self.stages)
+
+
+def anneal(
+    objective_at: Callable[[float], ValueAndGrad],
+    schedule: list[float],
+    start: Array,
+    *,
+    max_iter: int,
+    tolerance: float,
+    callback: Callback | None = None,
+) -> Path:
+    """Minimise ``objective_at(value)`` for each value of the schedule in turn."""
+    began = time.perf_counter()
+    point, stages, history = np.array(start, dtype=np.float64), [], list[Record]()
+    for stage, parameter in enumerate(schedule):
+
+        def on_step(
+            iteration: int,
+            value: float,
+            at: Array,
+            terms: dict[str, float],
+            s: int = stage,
+            p: float = parameter,
+        ) -> bool:
+            record = Record(s, p, iteration, value, dict(terms), time.perf_counter() - began)
+            history.append(record)
+            if callback is None:
+                return False
+            return bool(callback(State(**vars(record), n_stages=len(schedule), point=at)))
+
+        last = stage == len(schedule) - 1
+        result = minimise(
+            objective_at(parameter),
+            point,
+            max_iter=max_iter,
+            tolerance=tolerance if last else 10 * tolerance,
+            on_step=on_step,
+        )
+        stages.append(result)
+        point = result.point
+        if result.status in (Status.STOPPED, Status.INTERRUPTED):
+            break
+    return Path(point, tuple(stages), tuple(schedule[: len(stages)]), tuple(history))

@@ -1,0 +1,139 @@
+"""L-BFGS with a weak Wolfe line search.
+
+The direction is ``-H g`` with H the limited-memory BFGS inverse of the last ``memory`` steps (two-loop recursion); a
+step is accepted when it decreases the value enough (``c1``) and flattens the slope (``c2``), found by
+bisection and doubling. The first step of a run is scaled to a length of at most 1 per point.
+Stops when an iteration's decrease falls below ``tolerance · max(|f|, 1)`` twice in a row, or the gradient vanishes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .result import Result, Status
+
+__all__ = ["minimise"]
+
+Array = npt.NDArray[Any]
+Step = Callable[[int, float, Array, dict[str, float]], bool]
+_C1, _C2 = 1e-4, 0.9
+
+
+def minimise(
+    value_and_grad: Callable[[Array], tuple[float, Array, dict[str, float]]],
+    start: Array,
+    *,
+    max_iter: int = 300,
+    tolerance: float = 1e-6,
+    memory: int = 12,
+    on_step: Step | None = None,
+) -> Result:
+    """Minimise from ``start``; ``on_step(iteration, value, point, terms)`` stops the run by returning True.
+
+    A ``KeyboardInterrupt`` ends the run with the best point so far and status ``INTERRUPTED``.
+
+    Examples
+    --------
+    >>> found = minimise(lambda x: (float((x**2).sum()), 2 * x, {}), np.array([3.0, -4.0]))
+    >>> found.status.name, bool(np.abs(found.point).max() < 1e-3)
+    ('CONVERGED', True)
+    """
+    x = np.array(start, dtype=np.float64)
+    n_evaluations, iteration, small = 0, 0, 0
+    pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
+    f = np.inf
+    try:
+        f, g, _ = value_and_grad(x)
+        n_evaluations += 1
+        for iteration in range(1, max_iter + 1):
+            if not np.any(g):
+                return Result(x, f, iteration - 1, n_evaluations, Status.CONVERGED)
+            direction = _direction(g, pairs)
+            searched = _line_search(value_and_grad, x, f, g, direction, _first_step(direction, pairs))
+            n_evaluations += searched.n_evaluations
+            if searched.step == 0.0:
+                if not pairs:
+                    return Result(x, f, iteration, n_evaluations, Status.STALLED)
+                pairs.clear()  # rounding spoilt the curvature: once more along the gradient
+                continue
+            step = searched.step * direction
+            change = searched.gradient - g
+            if (curvature := float(np.vdot(step, change))) > 1e-12 * float(np.vdot(change, change)):
+                pairs.append((step, change, curvature))
+            decrease = f - searched.value
+            x, f, g = x + step, searched.value, searched.gradient
+            if on_step is not None and on_step(iteration, f, x, searched.terms):
+                return Result(x, f, iteration, n_evaluations, Status.STOPPED)
+            small = small + 1 if decrease <= tolerance * max(abs(f), 1.0) else 0
+            if small == 2:
+                return Result(x, f, iteration, n_evaluations, Status.CONVERGED)
+    except KeyboardInterrupt:
+        return Result(x, f, iteration, n_evaluations, Status.INTERRUPTED)
+    return Result(x, f, max_iter, n_evaluations, Status.ITERATIONS)
+
+
+def _direction(g: Array, pairs: deque[tuple[Array, Array, float]]) -> Array:
+    """``-H g`` by the two-loop recursion."""
+    q = -g
+    alphas = []
+    for step, change, curvature in reversed(pairs):
+        alpha = float(np.vdot(step, q)) / curvature
+        alphas.append(alpha)
+        q = q - alpha * change
+    if pairs:
+        _, change, curvature = pairs[-1]
+        q = q * (curvature / float(np.vdot(change, change)))
+    for (step, change, curvature), alpha in zip(pairs, reversed(alphas), strict=True):
+        q = q + (alpha - float(np.vdot(change, q)) / curvature) * step
+    return q
+
+
+def _first_step(direction: Array, pairs: deque[tuple[Array, Array, float]]) -> float:
+    if pairs:
+        return 1.0
+    longest = float(np.sqrt((direction**2).reshape(len(direction), -1).sum(axis=1)).max())
+    return 1.0 / longest
+
+
+class _Search:
+    """The outcome of a line search: the step (0: none found), and the evaluation there."""
+
+    def __init__(self) -> None:
+        self.step, self.value, self.n_evaluations = 0.0, np.inf, 0
+        self.gradient: Array = np.empty(0)
+        self.terms: dict[str, float] = {}
+
+
+def _line_search(
+    value_and_grad: Callable[[Array], tuple[float, Array, dict[str, float]]],
+    x: Array,
+    f: float,
+    g: Array,
+    direction: Array,
+    step: float,
+) -> _Search:
+    """Weak Wolfe conditions by bisection and doubling (Lewis and Overton); keeps the best point that decreases."""
+    slope = float(np.vdot(g, direction))
+    found, low, high = _Search(), 0.0, np.inf
+    if slope >= 0:
+        return found
+    for _ in range(25):
+        value, gradient, terms = value_and_grad(x + step * direction)
+        found.n_evaluations += 1
+        if not np.isfinite(value) or value > f + _C1 * step * slope:
+            high = step
+        else:
+            if value < found.value:
+                found.step, found.value, found.gradient, found.terms = step, value, gradient, terms
+            if float(np.vdot(gradient, direction)) >= _C2 * slope:
+                return found
+            low = step
+        if found.step and found.n_evaluations >= 8:
+            return found
+        step = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
+    return found

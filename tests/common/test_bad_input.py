@@ -1,0 +1,168 @@
+"""Bad input gets a sentence; odd input gets an answer; nothing hangs and nothing returns NaN."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from registry import DEFAULTS, VARIANTS, blobs
+
+from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+
+every = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
+each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
+
+REFUSED = {
+    "nan": (np.where(np.arange(450).reshape(90, 5) == 7, np.nan, blobs()), "NaN"),
+    "inf": (np.where(np.arange(450).reshape(90, 5) == 7, np.inf, blobs()), "infinity"),
+    "empty": (np.empty((0, 5)), "0 sample"),
+    "one row": (blobs()[:1], "minimum of 2 is required"),
+    "no columns": (np.empty((5, 0)), "0 feature"),
+    "one dimension": (np.arange(5.0), "2D array"),
+    "three dimensions": (np.zeros((4, 2, 2)), "dim 3"),
+    "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous|sequence"),
+    "text": (pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}), "could not convert string to float"),
+    "complex": (blobs() * 1j, "Complex data"),
+}
+
+
+@each
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_data_is_refused_with_a_sentence(make, name):
+    X, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        make().fit(X)
+
+
+@each
+def test_sparse_data_is_refused_with_a_sentence(make):
+    with pytest.raises(TypeError, match="dense data is required"):
+        make().fit(sp.csr_array(blobs()))
+
+
+ODD = {
+    "constant": np.ones((30, 4)),
+    "constant columns": np.column_stack([blobs(), np.full(90, 7.0)]),
+    "duplicates": np.repeat(blobs(12), 8, axis=0),
+    "mostly duplicates": np.concatenate([np.zeros((60, 3)), np.eye(3)]),
+    "two rows": blobs(2),
+    "three rows": blobs(3),
+    "five rows": blobs(5),
+    "fewer rows than neighbours": blobs(8),
+    "one column": blobs()[:, :1],
+    "integers": (blobs() * 10).astype(int),
+    "booleans": blobs() > 0.5,
+    "huge": blobs() * 1e150,
+    "tiny": blobs() * 1e-150,
+    "far from the origin": blobs() + 1e6,
+    "two far clusters": np.concatenate([blobs(40), blobs(40, seed=1) + 1e4]),
+    "one outlier": np.concatenate([blobs(60), np.full((1, 5), 1e8)]),
+    "mixed scales": blobs() * np.array([1e-8, 1.0, 1e8, 1.0, 1.0]),
+    "fortran order": np.asfortranarray(blobs()),
+    "strided": np.repeat(blobs(), 2, axis=1)[:, ::2],
+    "wide": np.random.default_rng(0).normal(size=(20, 300)),
+    "list": blobs(20).tolist(),
+}
+
+
+OURS = {name: make for name, make in VARIANTS.items() if name != "two-way-isomap"}  # Isomap refuses some by itself
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # PCA inside TwoWayEmbedding() divides 0 by 0
+@pytest.mark.parametrize("make", OURS.values(), ids=OURS.keys())
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_gets_a_finite_answer(make, name):
+    X = ODD[name]
+    model = make().fit(X)
+    Z = model.transform(X)
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(Z).all()
+    assert np.isfinite(model.inverse_transform(Z)).all()
+    assert np.isfinite(model.score(X))
+    assert np.isfinite(model.sample(3, random_state=0)).all()
+    assert not np.isnan(model.score_samples(X)).any()
+
+
+@every
+def test_a_query_far_away_gets_a_finite_answer(make):
+    model = make().fit(blobs())
+    assert np.isfinite(model.transform(np.full((1, 5), 1e9))).all()
+    assert np.isfinite(model.inverse_transform(np.full((1, model.embedding_.shape[1]), -1e9))).all()
+    assert not np.isnan(model.score_samples(np.full((1, 5), 1e9))).any()
+
+
+@each
+@pytest.mark.parametrize("factor", [1e150, 1e-150])
+def test_the_scale_of_the_data_does_not_change_the_map(make, factor):
+    X = blobs()
+    plain, scaled = make().fit(X), make().fit(X * factor)
+    units = factor if isinstance(plain, TwoWayEmbedding) else 1.0
+    spread = np.abs(plain.embedding_).max()
+    assert np.abs(scaled.embedding_ / units - plain.embedding_).max() < 0.05 * spread
+    np.testing.assert_allclose(scaled.score(X * factor), plain.score(X), atol=0.01)
+
+
+@each
+def test_a_wrong_number_of_columns_is_said(make):
+    model = make().fit(blobs())
+    with pytest.raises(ValueError, match="expecting 5 features"):
+        model.transform(blobs()[:, :3])
+    with pytest.raises(ValueError, match=r"X=3 columns does not match the 2 latent dimensions\."):
+        model.inverse_transform(blobs()[:, :3])
+
+
+BAD_PARAMETERS = {
+    "n_components": [0, -1, 1.5, "2", None, True],
+    "bandwidth": ["wide", 0.0, -1.0, np.inf, None],
+    "perplexity": [0.5, -3, "a", np.nan],
+    "n_neighbors": [0, 2.5, "many"],
+    "metric": ["manhattan", None],
+    "kernel": ["laplace", 3],
+    "latent_kernel": ["delta", ""],
+    "regularization": [0.0, -1.0, "strong"],
+    "penalty": ["l1", None],
+    "regularization_start": [-1.0, "high"],
+    "regularization_decay": [0.0, 1.0, 2.0],
+    "init": ["umap"],
+    "max_iter": [0, 1.5],
+    "tol": [0.0, -1e-3],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(k, v) for k, values in BAD_PARAMETERS.items() for v in values])
+def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value):
+    with pytest.raises(ValueError, match=rf"^KernelInformationEmbedding: {name}=.* is not .*\. (Give|Choose) .*\.$"):
+        KernelInformationEmbedding(**{name: value}).fit(blobs())
+
+
+def test_a_start_of_the_wrong_shape_is_said():
+    with pytest.raises(ValueError, match=r"init=array of 3 rows does not match the 90 rows of X"):
+        KernelInformationEmbedding(init=np.zeros((3, 2))).fit(blobs())
+    with pytest.raises(ValueError, match=r"init=array of shape \(90, 3\) is not a finite array of shape \(90, 2\)"):
+        KernelInformationEmbedding(init=np.zeros((90, 3))).fit(blobs())
+
+
+def test_distances_that_are_none_are_said():
+    with pytest.raises(ValueError, match="is not square"):
+        KernelInformationEmbedding(metric="precomputed").fit(np.ones((4, 3)))
+    with pytest.raises(ValueError, match="negative distance"):
+        KernelInformationEmbedding(metric="precomputed").fit(-np.ones((4, 4)))
+
+
+def test_an_embedding_of_other_length_is_said():
+    with pytest.raises(ValueError, match=r"TwoWayEmbedding: embedding=array of 4 rows does not match the 90 rows of X"):
+        TwoWayEmbedding().fit(blobs(), embedding=np.zeros((4, 2)))
+
+
+def test_an_estimator_that_cannot_embed_is_said():
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(TypeError, match="has no fit_transform"):
+        TwoWayEmbedding(LinearRegression()).fit(blobs())
+
+
+@each
+def test_samples_below_one_are_refused(make):
+    with pytest.raises(ValueError, match="n_samples=0 is less than 1"):
+        make().fit(blobs()).sample(0)

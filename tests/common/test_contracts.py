@@ -1,0 +1,228 @@
+"""The contracts of DESIGN, on every estimator of the registry."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from registry import DEFAULTS, EXPECTED_FAILURES, VARIANTS, blobs, public_estimators
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+import sidelight
+from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+
+every = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
+each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
+
+
+def test_every_public_estimator_is_in_the_registry():
+    assert {type(make()) for make in DEFAULTS.values()} == set(public_estimators())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([make() for make in DEFAULTS.values()], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@every
+def test_maps_have_their_shapes_and_are_finite(make):
+    X = blobs()
+    model = make().fit(X)
+    Z = model.embedding_
+    q = Z.shape[1]
+    assert Z.shape == (90, q)
+    assert model.transform(X[:7]).shape == (7, q)
+    assert model.inverse_transform(Z[:7]).shape == (7, 5)
+    assert model.denoise(X[:7]).shape == (7, 5)
+    assert model.predictive_variance(Z[:7]).shape == (7, 5)
+    assert model.score_samples(X[:7]).shape == (7,)
+    assert model.latent_log_density(Z[:7]).shape == (7,)
+    assert model.sample(4, random_state=0).shape == (4, 5)
+    for values in (Z, model.transform(X), model.denoise(X), model.predictive_variance(Z), model.score_samples(X)):
+        assert np.isfinite(values).all()
+    assert (model.predictive_variance(Z) > 0).all()
+
+
+@every
+def test_transform_one_by_one_equals_batch(make):
+    X = blobs(d=12)
+    model = make().fit(X)
+    new = blobs(d=12, seed=1)[:20]
+    together = model.transform(new)
+    alone = np.concatenate([model.transform(new[i : i + 1]) for i in range(len(new))])
+    np.testing.assert_allclose(alone, together, rtol=1e-12, atol=1e-12 * np.abs(together).max())
+
+
+@every
+def test_inverse_transform_one_by_one_equals_batch(make):
+    model = make().fit(blobs(d=12))
+    Z = model.embedding_[:20] + 0.01
+    together = model.inverse_transform(Z)
+    alone = np.concatenate([model.inverse_transform(Z[i : i + 1]) for i in range(len(Z))])
+    np.testing.assert_allclose(alone, together, rtol=1e-12, atol=1e-12 * np.abs(together).max())
+
+
+@each
+def test_float32_one_by_one_equals_batch(make):
+    X = blobs().astype(np.float32)
+    model = make().fit(X)
+    together = model.transform(X[:9])
+    alone = np.concatenate([model.transform(X[i : i + 1]) for i in range(9)])
+    assert together.dtype == np.float32
+    np.testing.assert_allclose(alone, together, rtol=1e-5)
+
+
+@every
+def test_float32_in_float32_out(make):
+    X = blobs().astype(np.float32)
+    model = make().fit(X)
+    assert model.embedding_.dtype == np.float32
+    assert model.transform(X).dtype == np.float32
+    assert model.inverse_transform(model.embedding_).dtype == np.float32
+
+
+@every
+def test_fit_transform_returns_the_embedding(make):
+    X = blobs()
+    np.testing.assert_array_equal(make().fit_transform(X), make().fit(X).embedding_)
+
+
+@every
+def test_same_seed_gives_the_same_bytes_with_one_and_two_threads(make):
+    X = blobs(n=600, d=20)
+    results = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            model = make().set_params(n_jobs=threads).fit(X)
+            parts = (model.embedding_, model.transform(X), model.inverse_transform(model.embedding_))
+            results.append([part.tobytes() for part in (*parts, model.score_samples(X), model.sample(5, 0))])
+    assert results[0] == results[1]
+
+
+@every
+def test_save_and_load_give_the_same_bits(make, tmp_path):
+    X = blobs()
+    model = make().fit(X)
+    sidelight.save(model, tmp_path / "model.sidelight")
+    loaded = sidelight.load(tmp_path / "model.sidelight")
+    assert type(loaded) is type(model)
+    np.testing.assert_array_equal(loaded.embedding_, model.embedding_)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    np.testing.assert_array_equal(loaded.inverse_transform(X[:, : model.embedding_.shape[1]]),
+                                  model.inverse_transform(X[:, : model.embedding_.shape[1]]))
+    np.testing.assert_array_equal(loaded.score_samples(X), model.score_samples(X))
+    np.testing.assert_array_equal(loaded.sample(3, random_state=1), model.sample(3, random_state=1))
+    assert loaded.score(X) == model.score(X)
+
+
+@every
+def test_pickle_keeps_the_model(make):
+    X = blobs()
+    model = make().fit(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), model.transform(X))
+
+
+@each
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_set_output_names_the_latent_columns(make, kind):
+    X = blobs()
+    model = make().set_output(transform=kind).fit(X)
+    frame = model.transform(X)
+    assert list(frame.columns) == list(model.get_feature_names_out())
+    assert model.get_feature_names_out()[0] == type(model).__name__.lower() + "0"
+    np.testing.assert_array_equal(np.asarray(frame), make().fit(X).transform(X))
+
+
+@each
+def test_denoise_and_score_do_not_depend_on_set_output(make):
+    X = blobs()
+    plain, framed = make().fit(X), make().set_output(transform="pandas").fit(X)
+    np.testing.assert_array_equal(plain.denoise(X), framed.denoise(X))
+    assert plain.score(X) == framed.score(X)
+
+
+@each
+def test_feature_names_are_kept_and_checked(make):
+    X = pd.DataFrame(blobs(), columns=list("abcde"))
+    model = make().fit(X)
+    assert list(model.feature_names_in_) == list("abcde")
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(X.rename(columns={"a": "z"}))
+
+
+@each
+def test_works_in_a_pipeline_and_a_clone(make):
+    X = blobs()
+    pipe = make_pipeline(StandardScaler(), make())
+    Z = clone(pipe).fit_transform(X)
+    pipe.fit(X)
+    np.testing.assert_array_equal(Z, pipe[-1].embedding_)
+    assert pipe.inverse_transform(pipe.transform(X)).shape == X.shape
+
+
+def test_grid_search_chooses_by_reconstruction():
+    search = GridSearchCV(KernelInformationEmbedding(), {"regularization": [0.1, 30.0]}, cv=3).fit(blobs())
+    assert search.best_params_ == {"regularization": 0.1}
+
+
+@each
+def test_not_fitted_is_said(make):
+    for call in ("transform", "inverse_transform", "denoise", "score_samples", "latent_log_density", "score"):
+        with pytest.raises(NotFittedError):
+            getattr(make(), call)(blobs())
+
+
+@every
+def test_input_is_not_changed(make):
+    X = blobs()
+    before = X.copy()
+    X.setflags(write=False)
+    make().fit(X).transform(X)
+    np.testing.assert_array_equal(X, before)
+
+
+@every
+def test_repeated_fit_forgets_the_first(make):
+    first, second = blobs(), blobs(n=70, d=3, seed=4)
+    model = make().fit(first).fit(second)
+    np.testing.assert_array_equal(model.embedding_, make().fit(second).embedding_)
+
+
+def test_a_model_of_distances_offers_no_way_back():
+    X = blobs()
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    model = KernelInformationEmbedding(metric="precomputed").fit(D)
+    for name in ("inverse_transform", "denoise", "sample", "score_samples", "score", "predictive_variance"):
+        assert not hasattr(model, name)
+    assert model.transform(D[:4]).shape == (4, 2)
+    euclidean = KernelInformationEmbedding().fit(X)
+    np.testing.assert_allclose(model.embedding_, euclidean.embedding_, atol=0.05 * np.abs(euclidean.embedding_).max())
+
+
+def test_two_way_embedding_takes_a_ready_embedding():
+    X = blobs()
+    Z = X[:, :2] * 1e3
+    model = TwoWayEmbedding().fit(X, embedding=Z)
+    np.testing.assert_array_equal(model.embedding_, Z)
+    assert np.corrcoef(model.transform(X)[:, 0], Z[:, 0])[0, 1] > 0.99
+    assert not hasattr(model, "estimator_")
+
+
+def test_two_way_embedding_describes_its_estimator_after_loading(tmp_path):
+    from sklearn.manifold import Isomap
+
+    model = TwoWayEmbedding(Isomap(n_neighbors=9)).fit(blobs())
+    sidelight.save(model, tmp_path / "m")
+    loaded = sidelight.load(tmp_path / "m")
+    assert "Isomap" in loaded.estimator_description_
+    assert "n_neighbors=9" in loaded.estimator_description_
+    assert not hasattr(loaded, "estimator_")
