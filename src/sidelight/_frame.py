@@ -45,6 +45,7 @@ class Frame:
     def points(self, X: Array) -> Array:
         """What distances are measured between."""
         if self.metric == "cosine":
+            X = np.asarray(X, dtype=np.float64)
             size = np.abs(X).max(axis=1, keepdims=True)
             unit = X / np.where(size > 0, size, 1.0)
             length = np.linalg.norm(unit, axis=1, keepdims=True)

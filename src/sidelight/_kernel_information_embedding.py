@@ -35,12 +35,13 @@ from .objectives.entropy import EntropySum, information
 from .objectives.evaluation import Objective, WeightedSum
 from .objectives.penalties import Box, Power, Stretch
 from .solvers.anneal import Path, anneal, geometric
-from .solvers.eigen import fix_signs, graph_eigenvectors
+from .solvers.eigen import GraphSpectrum, fix_signs, graph_spectrum
 from .solvers.result import Callback, Status
 
 __all__ = ["KernelInformationEmbedding"]
 
 Array = npt.NDArray[Any]
+_MODES = 64  # smooth directions the solver is preconditioned with
 
 
 class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
@@ -167,8 +168,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         kernel = self._data_kernel(points)
         entropies = EntropySum(information(kernel.matrix), profile(self.latent_kernel), n_jobs=self.n_jobs)
         penalty = self._penalty(kernel)
-        start = self._start(points, kernel)
-        path = self._solve(entropies, penalty, start)
+        spectrum = graph_spectrum(kernel.matrix, max(_MODES, self.n_components))
+        start = self._start(points, spectrum)
+        path = self._solve(entropies, penalty, start, spectrum)
         self._keep(X, points, kernel, path)
         if path.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -245,7 +247,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
             return Stretch(kernel.matrix)
         return Box() if self.penalty == "box" else Power(2 if self.penalty == "l2" else 4)
 
-    def _start(self, points: Array, kernel: DataKernel) -> Array:
+    def _start(self, points: Array, spectrum: GraphSpectrum) -> Array:
         n, q = len(points), self.n_components
         if not isinstance(self.init, str):
             start = np.array(self.init, dtype=np.float64)
@@ -258,7 +260,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         if self.init == "random":
             return np.asarray(0.1 * noise)
         if self.init == "spectral":
-            found = graph_eigenvectors(kernel.matrix, q)
+            found = spectrum.coordinates(q)
         else:
             centred = points - points.mean(axis=0)
             U, S, _ = np.linalg.svd(centred, full_matrices=False)
@@ -268,7 +270,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         start[:, : found.shape[1]] = found[:, :q]
         return start
 
-    def _solve(self, entropies: EntropySum, penalty: Objective, start: Array) -> Path:
+    def _solve(self, entropies: EntropySum, penalty: Objective, start: Array, spectrum: GraphSpectrum) -> Path:
         first = self.regularization_start or 30.0 * self.regularization
         bar = ProgressBar(type(self).__name__) if self.verbose else None
         path = anneal(
@@ -277,6 +279,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
             start,
             max_iter=self.max_iter,
             tolerance=self.tol,
+            precondition=spectrum.precondition,
             callback=both(bar, self.callback),
         )
         if bar is not None:

@@ -111,11 +111,12 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         return self
 
     def _embed(self, X: Array, y: Any) -> Array:
-        self.estimator_ = clone(self.estimator) if self.estimator is not None else PCA(n_components=min(2, *X.shape))
+        chosen = PCA(n_components=min(2, *X.shape)) if self.estimator is None else self.estimator
+        if not hasattr(chosen, "fit_transform"):
+            rule = "has no fit_transform (a loaded model has only the description of its estimator)"
+            raise TypeError(complain(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
+        self.estimator_ = clone(chosen)
         self.estimator_description_ = _describe(self.estimator_)
-        if not hasattr(self.estimator_, "fit_transform"):
-            rule, remedy = "has no fit_transform", "Give an estimator with one, or fit(X, embedding=Z)"
-            raise TypeError(complain(self, "estimator", self.estimator_description_, rule, remedy))
         return self._take(self.estimator_.fit_transform(X, y), len(X))
 
     def _take(self, embedding: Any, n: int) -> Array:

@@ -68,10 +68,11 @@ class TwoWayMaps(TransformerMixin):
         return np.asarray(rows.astype(Z.dtype, copy=False))
 
     @available_if(_has_forward)
+    @one_blas_thread
     def denoise(self: Any, X: Array) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
-        check_is_fitted(self)
-        return np.asarray(self.inverse_transform(np.asarray(self._plain_transform(X))))
+        X = self._checked(X)
+        return np.asarray(self.frame_.outside(self._there_and_back(X)).astype(X.dtype, copy=False))
 
     @available_if(_has_forward)
     @one_blas_thread
@@ -119,12 +120,13 @@ class TwoWayMaps(TransformerMixin):
         return np.asarray(self.frame_.outside(self.density_.sample(n_samples, np.random.default_rng(seed))))
 
     @available_if(_has_forward)
+    @one_blas_thread
     def score(self: Any, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
         """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
         inside = self.frame_.inside(X)
-        residual = inside - self.frame_.inside(self.denoise(X))
+        residual = inside - self._there_and_back(X)
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         spread = inside - np.average(inside, axis=0, weights=weight)
         lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
@@ -134,10 +136,9 @@ class TwoWayMaps(TransformerMixin):
     def _n_features_out(self: Any) -> int:
         return int(self.embedding_.shape[1])
 
-    def _plain_transform(self: Any, X: Array) -> Array:
-        """``transform`` without scikit-learn's wrapping of the output in a data frame."""
-        method = type(self).transform
-        return np.asarray(getattr(method, "__wrapped__", method)(self, X))
+    def _there_and_back(self: Any, X: Array) -> Array:
+        """Data to latent to data, inside the frame."""
+        return np.asarray(self.forward_(self.backward_(self.frame_.points(X), self.n_jobs), self.n_jobs))
 
     def _checked(self: Any, X: Array) -> Array:
         check_is_fitted(self)

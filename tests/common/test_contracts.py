@@ -27,7 +27,9 @@ def test_every_public_estimator_is_in_the_registry():
     assert {type(make()) for make in DEFAULTS.values()} == set(public_estimators())
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning"
+)
 @parametrize_with_checks([make() for make in DEFAULTS.values()], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -117,8 +119,10 @@ def test_save_and_load_give_the_same_bits(make, tmp_path):
     assert type(loaded) is type(model)
     np.testing.assert_array_equal(loaded.embedding_, model.embedding_)
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
-    np.testing.assert_array_equal(loaded.inverse_transform(X[:, : model.embedding_.shape[1]]),
-                                  model.inverse_transform(X[:, : model.embedding_.shape[1]]))
+    np.testing.assert_array_equal(
+        loaded.inverse_transform(X[:, : model.embedding_.shape[1]]),
+        model.inverse_transform(X[:, : model.embedding_.shape[1]]),
+    )
     np.testing.assert_array_equal(loaded.score_samples(X), model.score_samples(X))
     np.testing.assert_array_equal(loaded.sample(3, random_state=1), model.sample(3, random_state=1))
     assert loaded.score(X) == model.score(X)
@@ -226,3 +230,19 @@ def test_two_way_embedding_describes_its_estimator_after_loading(tmp_path):
     assert "Isomap" in loaded.estimator_description_
     assert "n_neighbors=9" in loaded.estimator_description_
     assert not hasattr(loaded, "estimator_")
+
+
+def test_a_loaded_two_way_embedding_says_that_its_estimator_was_not_kept(tmp_path):
+    from sklearn.manifold import Isomap
+
+    sidelight.save(TwoWayEmbedding(Isomap(n_neighbors=9)).fit(blobs()), tmp_path / "m")
+    with pytest.raises(TypeError, match=r"a loaded model has only the description of its estimator"):
+        sidelight.load(tmp_path / "m").fit(blobs())
+
+
+@each
+def test_a_data_frame_is_scored_without_a_warning(make):
+    X = pd.DataFrame(blobs(), columns=list("abcde"))
+    model = make().fit(X)
+    assert 0 < model.score(X) <= 1
+    assert model.denoise(X).shape == X.shape

@@ -1,10 +1,11 @@
 """How wide a kernel should be: perplexity-adaptive rows, and leave-one-out likelihood.
 
 Perplexity: row ``i`` gets the weights ``p_ij ∝ exp(-β_i d²_ij)`` whose entropy is ``log perplexity``; its bandwidth is
-``h_i = 1/β_i``. The entropy falls with β, so ``log β`` is found by bisection for all rows together.
+``h_i = 1/β_i``. The entropy falls with β, so ``log β`` is found for all rows together.
 
 Leave-one-out (S0 3.20, with the N-1 and the normaliser it lacks):
-``L(h) = mean_i log Σ_{j≠i} k(|x_i-x_j|²/h) - log(n-1) - log C(d) - (d/2) log h``, maximised over ``log h``.
+``L(h) = mean_i log Σ_{j≠i} k(|x_i-x_j|²/h) - log(n-1) - log C(d) - (d/2) log h``, maximised over ``log h``, with k
+the profile's ``density_profile``, so that C is finite.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     """Weights (m, k), rows summing to 1, and bandwidths (m,), from squared distances to each row's neighbours.
 
     Newton's method on ``log β`` (``dH/d log β = -β² var d²``) inside a bracket, a fixed number of steps so that a row's
-    answer does not depend on the others. Where the perplexity cannot be reached (all distances equal, or fewer
-    neighbours than asked) the weights are as even as they can be.
+    answer does not depend on the others. Where the perplexity cannot be reached the weights come as near to it as they
+    can: even over the nearest rows where as many of them tie as are asked for (the bandwidth is then their squared
+    distance, 0 for duplicates), even over all where there are too few (then the largest squared distance).
 
     Examples
     --------
@@ -36,8 +38,9 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     >>> round(float(np.exp(-(W * np.log(W)).sum())), 6)
     2.5
     """
-    scale = np.max(D2, axis=1, keepdims=True)
-    shifted = np.divide(D2 - D2.min(axis=1, keepdims=True), scale, out=np.zeros_like(D2), where=scale > 0)
+    least, scale = np.min(D2, axis=1, keepdims=True), np.max(D2, axis=1, keepdims=True)
+    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not feed on the last bits
+    shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
     target = np.log(min(perplexity, D2.shape[1]))
     low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)  # log β in units of 1/scale
     mean = shifted.mean(axis=1)
@@ -46,10 +49,12 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
         W, entropy, slope = _row_weights(shifted, np.exp(middle)[:, None])
         too_even = entropy > target
         low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
-        newton = middle + np.clip((entropy - target) / np.maximum(slope, 1e-12), -2.0, 2.0)
-        middle = np.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
+        newton = middle + np.clip((entropy - target) / np.maximum(slope, 1e-12), -4.0, 4.0)
+        inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
+        middle = np.where(inside | (newton == middle), newton, 0.5 * (low + high))
     W, _, _ = _row_weights(shifted, np.exp(middle)[:, None])
-    return W, scale[:, 0] * np.exp(-middle)
+    bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
+    return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
 
 
 def _row_weights(D2: Array, beta: Array) -> tuple[Array, Array, Array]:
@@ -75,8 +80,8 @@ class LeaveOneOut:
         self.R = np.maximum(norms[chosen, None] + norms - 2 * (A[chosen] @ A.T), 0.0) / h
         self.R[np.arange(len(chosen)), chosen] = np.inf
         self.shift = -0.5 * d * np.log(h)
-        self.constant: float = -float(np.log(n - 1)) - profile.log_integral(d)
-        self.profile = profile
+        self.profile = profile.density_profile(d)
+        self.constant: float = -float(np.log(n - 1)) - self.profile.log_integral(d)
         self.d = int(d)
 
     def __call__(self, scale: float) -> float:

@@ -66,9 +66,11 @@ def fixed_kernel(
     precomputed: bool = False,
     n_jobs: int | None = None,
 ) -> DataKernel:
-    """One bandwidth for all pairs; ``None``: by leave-one-out (Gaussian likelihood)."""
+    """One bandwidth for all pairs; ``None``: by leave-one-out, or for distances the square of their median."""
     if precomputed:
-        h = float(np.median(points)) ** 2 if bandwidth is None else bandwidth
+        positive = points[points > 0]
+        median = float(np.median(positive)) if len(positive) else 1.0
+        h = median**2 if bandwidth is None else bandwidth
         values = profile.value(np.asarray(points, dtype=np.float64) ** 2 / h)
         return DataKernel(SymmetricTiles.from_dense(values), h)
     if bandwidth is None:

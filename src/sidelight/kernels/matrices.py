@@ -6,7 +6,7 @@ diagonal: half the memory of the square array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from scipy.sparse import coo_array, csr_array
 
 from .bandwidths import perplexity_rows
 from .neighbours import Neighbours
-from .profiles import Profile
-from .tiles import run_tiles, spans
+from .profiles import DELTA, Profile
+from .tiles import TILE, run_tiles, spans
 
 __all__ = ["SymmetricTiles", "adaptive_kernel", "dense_kernel", "matrix_rows", "multiply"]
 
@@ -46,16 +46,23 @@ class SymmetricTiles:
 
     def to_dense(self) -> Array:
         """The square array."""
-        first = next(iter(self.tiles.values()))
-        K = np.empty((self.n, self.n), dtype=first.dtype)
+        K = np.empty((self.n, self.n), dtype=self.tiles[0, 0].dtype)
         for (i, j), tile in self.tiles.items():
             K[self.spans[i], self.spans[j]] = tile
             K[self.spans[j], self.spans[i]] = tile.T
         return K
 
-    def keys_of_row(self, i: int) -> Iterator[int]:
-        """Column tiles held for row tile ``i``."""
-        return iter(range(i, len(self.spans)))
+    def entries(self, rows: Array, cols: Array) -> Array:
+        """The values at these pairs (m,)."""
+        low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+        key = (low // TILE) * len(self.spans) + high // TILE
+        order = np.argsort(key, kind="stable")
+        out = np.empty(len(rows), dtype=self.tiles[0, 0].dtype)
+        for part in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+            if len(part):
+                i, j = divmod(int(key[part[0]]), len(self.spans))
+                out[part] = self.tiles[i, j][low[part] - i * TILE, high[part] - j * TILE]
+        return out
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +84,10 @@ def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> Sy
         return SymmetricTiles(A.n, {key: tile * B.tiles[key] for key, tile in A.tiles.items()})
     if isinstance(A, SymmetricTiles):
         return multiply(B, A)
-    return csr_array(A.multiply(B.to_dense() if isinstance(B, SymmetricTiles) else B))
+    if isinstance(B, SymmetricTiles):
+        pairs = A.tocoo()
+        return csr_array((A.data * B.entries(pairs.row, pairs.col), A.indices, A.indptr), shape=A.shape)
+    return csr_array(A.multiply(B))
 
 
 def matrix_rows(K: SymmetricTiles | csr_array) -> int:
@@ -105,6 +115,9 @@ def dense_kernel(
     n_jobs: int | None = None,
 ) -> SymmetricTiles:
     """``profile(|x_i - x_j|² / bandwidth)`` for every pair."""
+    if profile is DELTA:  # the product below rounds, and a delta kernel forgives nothing
+        codes = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+        return SymmetricTiles.build(len(X), lambda rows, cols: (codes[rows, None] == codes[cols]).astype(dtype))
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
 

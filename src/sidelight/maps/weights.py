@@ -32,6 +32,7 @@ def squared_distances(Q: Array, A: Array) -> Array:
 
     The padding makes a row of the product the same whatever rows stand beside it.
     """
+    Q = _within_reach(Q)
     if A.shape[1] <= 8:
         R = np.zeros((len(Q), len(A)))
         for k in range(A.shape[1]):
@@ -92,6 +93,7 @@ class AdaptiveWeights:
 
     def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
         """Candidates (m, k + 1), their weights, and the bandwidths (m,)."""
+        Q = _within_reach(Q)
         anchor = nearest(self.inputs, Q, k=1, n_jobs=n_jobs).index
         candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
         W, bandwidth = perplexity_rows(listed_distances(Q, self.inputs, candidates) ** 2, self.perplexity)
@@ -131,6 +133,11 @@ class PrecomputedWeights:
         found = nearest_precomputed(Q, k=self.n_candidates, own=False)
         W, _ = perplexity_rows(found.distance**2, self.perplexity)
         return _weighted_rows(W, V, found.index)
+
+
+def _within_reach(Q: Array) -> Array:
+    """Queries held inside ±1e120, where squares do not overflow: there every training row is equally far anyway."""
+    return np.clip(Q, -1e120, 1e120)
 
 
 def _weighted_rows(W: Array, V: Array, index: Array) -> Array:

@@ -40,6 +40,8 @@ __all__ = ["Entropy", "EntropySum", "conditional_information", "information", "j
 Array = npt.NDArray[Any]
 Kernel = SymmetricTiles | csr_array
 Key = tuple[int, int]
+_FLOOR = float(np.finfo(np.float32).tiny) * 1e4
+"""The smallest row sum that counts, in either precision: in the smaller one its weights have underflowed."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class EntropySum:
     def _dense_gradient(self, Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
         n, parts = len(Z), spans(len(Z))
-        inverse = (1.0 / np.maximum(sums, _floor(self.dtype))).astype(self.dtype)
+        inverse = _inverse(sums, self.dtype)
         extended = np.column_stack([Z, np.ones(n, dtype=self.dtype)])
 
         def row(i: int) -> Array:
@@ -175,7 +177,8 @@ class EntropySum:
         return total
 
     def _reserve(self, parts: list[slice]) -> None:
-        if (len(parts) - 1, len(parts) - 1) in self._latent:
+        last, size = (len(parts) - 1, len(parts) - 1), parts[-1].stop - parts[-1].start
+        if len(self._latent) == len(parts) * (len(parts) + 1) // 2 and len(self._latent[last]) == size:
             return
         self._latent = {
             (i, j): np.empty((parts[i].stop - parts[i].start, parts[j].stop - parts[j].start), self.dtype)
@@ -217,41 +220,43 @@ class _SparseTerm:
     def evaluate(self, Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array]:
         """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q)."""
         parts = spans(len(Z), 1024)
-        slopes: dict[int, Array] = {}
+        columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
+        held: dict[int, tuple[Array, list[Array]]] = {}
 
         def first(part: slice) -> Array:
-            stored, index, rows = self._pairs(part)
-            difference = Z[index] - Z[rows]
-            K = profile.value(np.einsum("ij,ij->i", difference, difference))
-            sums = self._row_totals(part, stored * K)
-            slopes[part.start] = stored * profile.slope(K)
+            stored = self._stored(part)
+            differences = [self._difference(part, column) for column in columns]
+            K = profile.value(_added([difference * difference for difference in differences]))
+            sums = self._row_totals(part, self.matrix.data[stored] * K)
+            held[part.start] = self.matrix.data[stored] * profile.slope(K), differences
             return sums
 
         sums = np.concatenate(run_tiles(first, parts, n_jobs)).astype(np.float64)
-        inverse = (1.0 / np.maximum(sums, _floor(Z.dtype))).astype(Z.dtype)
+        inverse = _inverse(sums, Z.dtype)
 
         def second(part: slice) -> Array:
-            _, index, rows = self._pairs(part)
-            W = slopes[part.start] * (inverse[rows] + inverse[index])
-            moved = np.empty((part.stop - part.start, Z.shape[1]))
-            for k in range(Z.shape[1]):
-                moved[:, k] = self._row_totals(part, W * (Z[rows, k] - Z[index, k]))
-            return moved
+            W, differences = held.pop(part.start)
+            W *= np.take(inverse, self.matrix.indices[self._stored(part)]) + np.repeat(inverse[part], self.counts[part])
+            return np.column_stack([self._row_totals(part, W * difference) for difference in differences])
 
         return sums, np.concatenate(run_tiles(second, parts, n_jobs))
 
-    def _pairs(self, part: slice) -> tuple[Array, Array, Array]:
-        stored = slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
-        rows = np.repeat(np.arange(part.start, part.stop), self.counts[part])
-        return self.matrix.data[stored], self.matrix.indices[stored], rows
+    def _stored(self, part: slice) -> slice:
+        """Where the pairs of some rows are stored."""
+        return slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
+
+    def _difference(self, part: slice, column: Array) -> Array:
+        """``z_i - z_j`` of one latent dimension for the stored pairs of some rows."""
+        own = np.repeat(column[part], self.counts[part])
+        own -= np.take(column, self.matrix.indices[self._stored(part)])
+        return np.asarray(own)
 
     def _row_totals(self, part: slice, values: Array) -> Array:
         """Sum the values of each row (a row without pairs sums to 0)."""
-        starts = self.matrix.indptr[part.start : part.stop] - self.matrix.indptr[part.start]
-        if len(values) == 0:
-            return np.zeros(len(starts), dtype=values.dtype)
-        totals = np.add.reduceat(values, np.minimum(starts, len(values) - 1))
-        totals[self.counts[part] == 0] = 0
+        held = self.counts[part] > 0
+        starts = (self.matrix.indptr[part.start : part.stop] - self.matrix.indptr[part.start])[held]
+        totals = np.zeros(len(held), dtype=values.dtype)
+        totals[held] = np.add.reduceat(values, starts) if len(starts) else 0
         return totals
 
 
@@ -272,11 +277,11 @@ def _added(parts: list[Array]) -> Array:
     return total
 
 
-def _floor(dtype: npt.DTypeLike) -> float:
-    """The smallest row sum we divide by: a row whose every weight underflowed stays where it is."""
-    return float(np.finfo(dtype).tiny) * 1e4
-
-
 def _entropy(sums: Array) -> float:
-    """``-(1/n) Σ log s_i`` with underflow held at the floor of float32."""
-    return -float(np.mean(np.log(np.maximum(sums, _floor(np.float32)))))
+    """``-(1/n) Σ log s_i`` with underflow held at the floor."""
+    return -float(np.mean(np.log(np.maximum(sums, _FLOOR))))
+
+
+def _inverse(sums: Array, dtype: npt.DTypeLike) -> Array:
+    """``1/s_i``, and 0 at the floor, where the value is flat: such a row is left to the penalty."""
+    return np.asarray(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > _FLOOR).astype(dtype))

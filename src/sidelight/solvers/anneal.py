@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._messages import complain
+
 from .lbfgs import minimise
 from .result import Callback, Record, Result, State, Status
 
@@ -29,6 +31,8 @@ def geometric(start: float, stop: float, factor: float) -> list[float]:
     >>> geometric(8.0, 1.0, 0.5)
     [8.0, 4.0, 2.0, 1.0]
     """
+    if not 0 < factor < 1:
+        raise ValueError(complain("geometric", "factor", factor, "never comes down", "Give a number between 0 and 1"))
     values = [max(start, stop)]
     while values[-1] * factor > stop * (1 + 1e-9):
         values.append(values[-1] * factor)
@@ -67,6 +71,7 @@ def anneal(
     *,
     max_iter: int,
     tolerance: float,
+    precondition: Callable[[Array], Array] | None = None,
     callback: Callback | None = None,
 ) -> Path:
     """Minimise ``objective_at(value)`` for each value of the schedule in turn."""
@@ -94,6 +99,7 @@ def anneal(
             point,
             max_iter=max_iter,
             tolerance=tolerance if last else 10 * tolerance,
+            precondition=precondition,
             on_step=on_step,
         )
         stages.append(result)

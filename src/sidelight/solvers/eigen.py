@@ -1,11 +1,19 @@
-"""Leading eigenvectors of a symmetric kernel graph, with fixed order and sign.
+"""The smooth end of a kernel graph's spectrum: a start for an embedding, and a preconditioner for its solver.
 
-For a kernel K with degrees D the vectors are those of ``D^(-1/2) K D^(-1/2)`` with the largest eigenvalues, the trivial
-one (√D) projected out, divided by √D: the Laplacian eigenmap ``L y = λ D y``.
+For a symmetric kernel K with degrees D, the normalised Laplacian ``I - D^(-1/2) K D^(-1/2) = V w Vᵀ`` has its smoothest
+vectors at the smallest w. The trivial one (√D, w = 0) is projected out.
+
+    coordinates    D^(-1/2) v, the Laplacian eigenmap ``L y = w D y``
+    preconditioner D^(-1/2) (V (w + δ)^(-1) Vᵀ + (I - V Vᵀ)/(w_k + δ)) D^(-1/2), the inverse of the Laplacian + δ
+                   with all that is less smooth than the last vector taken as that one
+
+Attraction between neighbours has (about) this Laplacian as its Hessian, so the slow, global modes of an embedding are
+the first ones here (the *spectral direction* of Vladymyrov and Carreira-Perpiñán 2012, in low rank).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +21,45 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["fix_signs", "graph_eigenvectors"]
+__all__ = ["GraphSpectrum", "fix_signs", "graph_spectrum"]
 
 Array = npt.NDArray[Any]
+_SHIFT = 1e-2  # δ: below it directions are left to the solver (1e-3 to 1e-2 took the fewest evaluations)
 
 
-def graph_eigenvectors(K: Any, k: int, *, tolerance: float = 1e-5) -> Array:
-    """The first ``k`` non-trivial eigenmap coordinates (n, min(k, n - 1)), each of unit standard deviation."""
+@dataclass(frozen=True)
+class GraphSpectrum:
+    """Smallest non-trivial eigenvalues (k,) and eigenvectors (n, k) of the normalised Laplacian, and √D (n,)."""
+
+    values: Array
+    vectors: Array
+    root: Array
+
+    def coordinates(self, k: int) -> Array:
+        """The first ``k`` eigenmap coordinates, each of unit standard deviation; as many as there are."""
+        Y = self.vectors[:, :k] / self.root[:, None]
+        Y = Y - Y.mean(axis=0)
+        spread = Y.std(axis=0)
+        return fix_signs(Y / np.where(spread > 0, spread, 1.0))
+
+    def precondition(self, G: Array) -> Array:
+        """Apply the preconditioner to a gradient (n, q)."""
+        if not len(self.values):
+            return G
+        scaled = G / self.root[:, None]
+        rest = 1.0 / (self.values[-1] + _SHIFT)
+        gain = 1.0 / (self.values + _SHIFT) - rest
+        smooth = self.vectors @ (gain[:, None] * (self.vectors.T @ scaled))
+        return np.asarray((smooth + rest * scaled) / self.root[:, None])
+
+
+def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
+    """The ``k`` smoothest non-trivial eigenvectors of a kernel graph (fewer where fewer converge)."""
     n = K.shape[0] if hasattr(K, "shape") else K.n
     k = min(k, n - 1)
-    root = np.sqrt(np.maximum(np.asarray(K @ np.ones(n), dtype=np.float64), 1e-300))
-    trivial = root / np.linalg.norm(root)
+    root = np.sqrt(np.asarray(K @ np.ones(n), dtype=np.float64))
+    trivial = root / (np.linalg.norm(root) or 1.0)
+    root[root == 0] = 1.0  # a row without neighbours
 
     def apply(v: Array) -> Array:
         v = np.asarray(v, dtype=np.float64).reshape(n, -1)
@@ -31,29 +67,25 @@ def graph_eigenvectors(K: Any, k: int, *, tolerance: float = 1e-5) -> Array:
         out = np.asarray(K @ (v / root[:, None])) / root[:, None] + v  # shifted: the spectrum is in [0, 2]
         return np.asarray(out - trivial[:, None] * (trivial @ out))
 
-    vectors = _leading(apply, n, k, tolerance) / root[:, None]
-    vectors -= vectors.mean(axis=0)
-    spread = vectors.std(axis=0)
-    return fix_signs(vectors / np.where(spread > 0, spread, 1.0))
+    values, vectors = _leading(apply, n, k, tolerance)
+    return GraphSpectrum(np.maximum(2.0 - values, 0.0), vectors, root)
 
 
-def _leading(apply: Any, n: int, k: int, tolerance: float) -> Array:
-    if n <= 200 or k >= n // 2:
+def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array]:
+    if n <= 300 or k >= n // 4:
         matrix = apply(np.eye(n))
-        _, vectors = eigh(0.5 * (matrix + matrix.T), subset_by_index=[n - k, n - 1])
-        return np.asarray(vectors[:, ::-1])
-    operator = LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
-    start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
-    try:
-        values, vectors = eigsh(
-            operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, max(40, 4 * k)), maxiter=500
-        )
-    except ArpackNoConvergence as partial:  # a start only: what converged is used, the rest is filled
-        values, vectors = partial.eigenvalues, partial.eigenvectors
-        missing = k - vectors.shape[1]
-        filler = np.cos(np.outer(np.arange(n), np.arange(1, missing + 1)))
-        values, vectors = np.r_[values, np.zeros(missing)], np.column_stack([vectors, filler])
-    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+        values, vectors = eigh(0.5 * (matrix + matrix.T), subset_by_index=[n - k, n - 1])
+    else:
+        operator = LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
+        start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
+        try:
+            values, vectors = eigsh(
+                operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, 2 * k + 20), maxiter=300
+            )
+        except ArpackNoConvergence as partial:  # what converged serves: it is a start and a preconditioner
+            values, vectors = partial.eigenvalues, partial.eigenvectors
+    order = np.argsort(-values, kind="stable")
+    return np.asarray(values[order]), np.asarray(vectors[:, order])
 
 
 def fix_signs(vectors: Array) -> Array:

@@ -22,6 +22,7 @@ __all__ = ["minimise"]
 Array = npt.NDArray[Any]
 Step = Callable[[int, float, Array, dict[str, float]], bool]
 _C1, _C2 = 1e-4, 0.9
+_VANISHED = 1e-150  # the square of a smaller gradient is 0
 
 
 def minimise(
@@ -31,6 +32,7 @@ def minimise(
     max_iter: int = 300,
     tolerance: float = 1e-6,
     memory: int = 12,
+    precondition: Callable[[Array], Array] | None = None,
     on_step: Step | None = None,
 ) -> Result:
     """Minimise from ``start``; ``on_step(iteration, value, point, terms)`` stops the run by returning True.
@@ -51,9 +53,9 @@ def minimise(
         f, g, _ = value_and_grad(x)
         n_evaluations += 1
         for iteration in range(1, max_iter + 1):
-            if not np.any(g):
+            if np.abs(g).max() < _VANISHED:
                 return Result(x, f, iteration - 1, n_evaluations, Status.CONVERGED)
-            direction = _direction(g, pairs)
+            direction = _direction(g, pairs, precondition)
             searched = _line_search(value_and_grad, x, f, g, direction, _first_step(direction, pairs))
             n_evaluations += searched.n_evaluations
             if searched.step == 0.0:
@@ -77,17 +79,22 @@ def minimise(
     return Result(x, f, max_iter, n_evaluations, Status.ITERATIONS)
 
 
-def _direction(g: Array, pairs: deque[tuple[Array, Array, float]]) -> Array:
-    """``-H g`` by the two-loop recursion."""
+def _direction(
+    g: Array, pairs: deque[tuple[Array, Array, float]], precondition: Callable[[Array], Array] | None
+) -> Array:
+    """``-H g`` by the two-loop recursion, which begins with the preconditioner (the identity, scaled, without one)."""
     q = -g
     alphas = []
     for step, change, curvature in reversed(pairs):
         alpha = float(np.vdot(step, q)) / curvature
         alphas.append(alpha)
         q = q - alpha * change
+    if precondition is not None:
+        q = precondition(q)
     if pairs:
         _, change, curvature = pairs[-1]
-        q = q * (curvature / float(np.vdot(change, change)))
+        moved = change if precondition is None else precondition(change)
+        q = q * (curvature / float(np.vdot(change, moved)))
     for (step, change, curvature), alpha in zip(pairs, reversed(alphas), strict=True):
         q = q + (alpha - float(np.vdot(change, q)) / curvature) * step
     return q

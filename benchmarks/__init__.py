@@ -1,0 +1,27 @@
+"""Speed, memory and quality, each beside its rival in the same run: ``python -m benchmarks [NAME ...] [--quick]``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Protocol, cast
+
+from benchmarks.harness import Report
+
+__all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
+
+BENCHMARKS = ("exact_gradient", "cold_start", "two_way_inverse", "defaults")
+
+
+class Benchmark(Protocol):
+    """A module of this package: what it measures, and how."""
+
+    TITLE: str
+
+    def run(self, *, quick: bool) -> Report:
+        """Measure; ``quick`` takes smaller sizes and fewer repeats."""
+        ...
+
+
+def benchmark(name: str) -> Benchmark:
+    """The benchmark of that name, imported only now: rivals are slow to import."""
+    return cast(Benchmark, importlib.import_module(f"benchmarks.{name}"))

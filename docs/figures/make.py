@@ -1,0 +1,42 @@
+"""Draw the pictures of the documentation: ``python docs/figures/make.py [NAME ...]`` (all, without names).
+
+A picture is a function that returns a matplotlib Figure (or writes its own file and returns None); the modules beside
+this one list theirs in ``FIGURES``. Numbers in titles are computed as the picture is drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import clusters
+import digits
+import screenshot
+import sheets
+import two_ways
+import wrapping
+from canvas import write
+
+FIGURES = (
+    two_ways.FIGURES | sheets.FIGURES | digits.FIGURES | clusters.FIGURES | wrapping.FIGURES | screenshot.FIGURES
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python docs/figures/make.py", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(FIGURES)}")
+    names = parser.parse_args().names or list(FIGURES)
+    if unknown := set(names) - set(FIGURES):
+        parser.error(f"no such picture: {', '.join(sorted(unknown))}")
+    warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
+    for name in names:
+        began = time.perf_counter()
+        figure = FIGURES[name]()
+        if figure is not None:
+            path = write(figure, name)
+            print(f"{path.name}: {path.stat().st_size // 1000} kB, {time.perf_counter() - began:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""The sources' own experiments, their numbers beside ours: ``python -m reproductions [NAME ...] [--page]``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Protocol, cast
+
+from reproductions.harness import Outcome
+
+__all__ = ["REPRODUCTIONS", "Reproduction", "reproduction"]
+
+REPRODUCTIONS = ("s_curve", "noisy_s", "oil_flow", "walk_cycle")
+
+
+class Reproduction(Protocol):
+    """A module of this package: which experiment, and how it is run."""
+
+    TITLE: str
+    SOURCE: str
+
+    def run(self) -> Outcome:
+        """Run the experiment and draw its figure."""
+        ...
+
+
+def reproduction(name: str) -> Reproduction:
+    """The reproduction of that name, imported only now."""
+    return cast(Reproduction, importlib.import_module(f"reproductions.{name}"))

@@ -1,0 +1,99 @@
+"""AnnData files: cells as rows, `obs` columns as colours, the embedding in `obsm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sidelight._messages import require_extra
+from sidelight.cli._matrix import Matrix
+from sidelight.cli._talk import CommandError
+
+__all__ = ["OBSM_KEY", "read_anndata", "write_anndata"]
+
+OBSM_KEY = "X_sidelight"
+_LARGEST = 4e9
+
+
+def read_anndata(path: Path, how: Any) -> Matrix:
+    """Read ``X``, a layer or an ``obsm`` entry as the matrix, and ``obs`` as colours."""
+    data = _open(path)
+    values, names, what = _part(data, how, path)
+    if how.expected is not None:
+        values, names = _matched(values, names, list(how.expected), path)
+    wishes = how.wishes
+    wishes.check(data.obs.columns, f"obs of {path.name}")
+    chosen = list(wishes.colours) or [name for name in data.obs.columns if name not in {*wishes.drop, wishes.label}]
+    cells = data.obs_names if wishes.label is None else data.obs[wishes.label]
+    return Matrix(
+        X=_dense(values, path),
+        names=names,
+        colours=_plain_columns(data.obs[chosen]),
+        row_names=pd.Series(np.asarray(cells, dtype=object), name=wishes.label or "obs_name"),
+        remarks=[f"{what} ({values.shape[0]} x {values.shape[1]}) is embedded."]
+        + ([f"Offered as colours: {', '.join(chosen)}."] if chosen else []),
+    )
+
+
+def write_anndata(source: Path, target: Path, Z: NDArray[Any], rows: NDArray[np.int64]) -> None:
+    """Write a copy of ``source`` with the embedding in ``obsm``; rows that were left out are NaN."""
+    data = _open(source)
+    whole = np.full((data.n_obs, Z.shape[1]), np.nan)
+    whole[rows] = Z
+    data.obsm[OBSM_KEY] = whole
+    data.write_h5ad(target)
+
+
+def _open(path: Path) -> Any:
+    anndata = require_extra("anndata", "Reading .h5ad files", "anndata")
+    try:
+        return anndata.read_h5ad(path)
+    except Exception as error:  # h5py and anndata raise a dozen kinds for a file that is not theirs
+        raise CommandError(f"{path}: not a readable AnnData file ({error})") from error
+
+
+def _part(data: Any, how: Any, path: Path) -> tuple[Any, list[str], str]:
+    genes = [str(name) for name in data.var_names]
+    if how.obsm is not None:
+        values = _entry(data.obsm, how.obsm, "--obsm", path)
+        return values, [f"{how.obsm}_{i + 1}" for i in range(values.shape[1])], f"obsm {how.obsm}"
+    if how.layer is not None:
+        return _entry(data.layers, how.layer, "--layer", path), genes, f"layer {how.layer}"
+    if data.X is None:
+        raise CommandError(f"{path}: has no X; choose with --layer ({', '.join(data.layers)}) or --obsm")
+    return data.X, genes, "X"
+
+
+def _entry(entries: Any, key: str, option: str, path: Path) -> Any:
+    if key not in entries:
+        raise CommandError(f"{option} {key}: {path.name} has no such entry; it has {', '.join(entries) or 'none'}")
+    return entries[key]
+
+
+def _matched(values: Any, names: list[str], expected: list[str], path: Path) -> tuple[Any, list[str]]:
+    places = {name: place for place, name in enumerate(names)}
+    missing = [name for name in expected if name not in places]
+    if missing:
+        raise CommandError(f"{path}: lacks {len(missing)} columns that the model was fitted on, such as {missing[0]}")
+    return values[:, [places[name] for name in expected]], expected
+
+
+def _dense(values: Any, path: Path) -> NDArray[Any]:
+    size = float(np.prod(values.shape)) * 8
+    if sparse.issparse(values) and size > _LARGEST:
+        raise CommandError(f"{path}: would take {size / 1e9:.0f} GB as a full matrix; embed --obsm X_pca instead")
+    return np.asarray(cast(Any, values).toarray() if sparse.issparse(values) else values)
+
+
+def _plain_columns(obs: pd.DataFrame) -> pd.DataFrame:
+    """Categories become text, everything else stays: nothing downstream needs to know pandas categories."""
+    plain = {
+        name: obs[name].astype(object) if isinstance(obs[name].dtype, pd.CategoricalDtype) else obs[name]
+        for name in obs.columns
+    }
+    return pd.DataFrame(plain).reset_index(drop=True)

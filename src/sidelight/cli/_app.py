@@ -1,0 +1,227 @@
+"""The commands and their options; what they do is in the modules beside this one."""
+
+from __future__ import annotations
+
+import json as json_module
+import shlex
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version as package_version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from sidelight.cli import _options as options
+from sidelight.cli._columns import Wishes
+from sidelight.cli._methods import DEFAULT, METHODS, parse_settings
+from sidelight.cli._options import MissingValues, parse_size
+from sidelight.cli._read import Reading
+from sidelight.cli._talk import talking
+
+__all__ = ["app"]
+
+
+class _Commands(TyperGroup):
+    """Remembers the command as it was typed, and answers usage errors in JSON when JSON was asked for."""
+
+    def main(  # type: ignore[override]  # the other arguments pass through as they are
+        self, args: Sequence[str] | None = None, **extra: Any
+    ) -> Any:
+        typed = list(sys.argv[1:] if args is None else args)
+        extra.setdefault("obj", {"command": shlex.join(["sidelight", *typed])})
+        if "--json" not in typed:
+            return super().main(args=typed, **extra)
+        try:
+            code = super().main(args=typed, **{**extra, "standalone_mode": False})
+        except Exception as error:
+            # Typer may bring its own copy of click, so usage errors are known by what they can do.
+            if not hasattr(error, "format_message"):
+                raise
+            typer.echo(json_module.dumps({"error": error.format_message()}))
+            sys.exit(getattr(error, "exit_code", 2))
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+    rich_markup_mode="rich",
+    help="Embeddings that you can inform, and that go both ways.",
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sidelight {package_version('sidelight')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Embeddings that you can inform, and that go both ways."""
+
+
+@app.command()
+def embed(
+    context: typer.Context,
+    data: options.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-out"),
+    dims: Annotated[int, typer.Option("--dims", "-d", min=1, help="Latent dimensions.")] = 2,
+    method: Annotated[str, typer.Option("--method", "-m", help="One of `sidelight methods`.")] = DEFAULT,
+    colour: options.Colour = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
+    settings: options.Settings = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+    ] = None,
+    missing: options.Missing = MissingValues.error,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    image_size: options.ImageSize = None,
+    image_shape: options.ImageShape = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Embed a table, array, folder of pictures or AnnData file; write embedding, model and report."""
+    from sidelight.cli._embed import Request
+    from sidelight.cli._embed import embed as run
+
+    how = Reading(
+        wishes=Wishes(colours=colour or (), label=label, drop=drop or ()),
+        key=key,
+        layer=layer,
+        obsm=obsm,
+        image_size=parse_size(image_size, "--image-size"),
+        image_shape=parse_size(image_shape, "--image-shape"),
+    )
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        request = Request(
+            data, out, method, dims, seed, parse_settings(settings or ()), how, missing.value,
+            standardize, report, force, context.obj["command"],
+        )  # fmt: skip
+        run(talk, request)
+
+
+@app.command()
+def transform(
+    model: options.ModelPath,
+    data: options.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    label: options.Label = None,
+    colour: options.Colour = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Embed new rows with a fitted model; the old rows do not move."""
+    from sidelight.cli._from_model import transform as run
+
+    how = Reading(wishes=Wishes(colour or (), label), key=key, layer=layer, obsm=obsm)
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, data, out, how, missing=missing.value, force=force)
+
+
+@app.command()
+def invert(
+    model: options.ModelPath,
+    points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Map latent points back to rows of data, in the columns and units of the data."""
+    from sidelight.cli._from_model import invert as run
+
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, points, out, force=force)
+
+
+@app.command()
+def score(
+    model: options.ModelPath,
+    data: options.DataFile,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Measure a model on data: reconstruction R², trustworthiness, mean log density."""
+    from sidelight.cli._from_model import score as run
+
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, data, Reading(key=key, layer=layer, obsm=obsm), missing=missing.value)
+
+
+@app.command()
+def report(
+    model: options.ModelPath,
+    data: options.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
+    colour: options.Colour = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Write the report of a fitted model over data."""
+    from sidelight.cli._from_model import report as run
+
+    how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm)
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, data, out, how, missing=missing.value, force=force)
+
+
+@app.command()
+def methods(json: options.Json = False) -> None:
+    """List the methods that embed can use."""
+    with talking(as_json=json) as talk:
+        installed = [method for method in METHODS.values() if method.installed]
+        talk.table(("method", "from", "what it is"), [(m.name, m.library, m.summary) for m in installed])
+        talk.answer["methods"] = [
+            {"name": m.name, "library": m.library, "summary": m.summary, "default": m.name == DEFAULT}
+            for m in installed
+        ]
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-demo"),
+    views: Annotated[int, typer.Option("--views", min=4, help="Views of each object.")] = 72,
+    settings: options.Settings = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Embed pictures of turning objects and write a report that goes both ways."""
+    from sidelight.cli._demo import demo as run
+
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, out, n_views=views, settings=parse_settings(settings or ()))

@@ -1,0 +1,159 @@
+"""Which columns of a table are features, and what becomes of the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from sidelight.cli._matrix import Matrix
+from sidelight.cli._talk import CommandError
+
+__all__ = ["Wishes", "choose_columns", "match_columns"]
+
+_ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
+_LONG_TEXT = 60
+_REMARKS = {
+    "text": "Text, not embedded, offered as colours",
+    "boolean": "Booleans, not embedded, offered as colours",
+    "date": "Dates, not embedded, offered as colours",
+    "id": "Row ids, left out",
+    "name": "Text that differs in every row, left out",
+    "empty": "Empty columns, left out",
+}
+_COLOURING = ("text", "boolean", "date")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user said about columns."""
+
+    colours: Sequence[str] = ()
+    label: str | None = None
+    drop: Sequence[str] = ()
+
+    def check(self, known: Iterable[str], source: str) -> None:
+        """Complain about a column that the data does not have."""
+        names = list(known)
+        asked = {"--colour": self.colours, "--label": [self.label] if self.label else [], "--drop": self.drop}
+        for option, columns in asked.items():
+            for column in columns:
+                if column not in names:
+                    raise CommandError(f"{option} {column}: {source} has no such column; it has {_listed(names)}")
+
+
+def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
+    """Take the numeric columns as features and sort the others by what they are."""
+    wishes.check(frame.columns, source)
+    free = [name for name in frame.columns if name not in {*wishes.colours, *wishes.drop, wishes.label}]
+    kinds = {name: _kind(frame[name]) for name in free}
+    features = [name for name, kind in kinds.items() if kind == "number"]
+    if not features:
+        raise CommandError(f"{source} has no numeric column to embed; it has {_listed(list(frame.columns))}")
+    colours = list(wishes.colours) or [name for name, kind in kinds.items() if kind in _COLOURING]
+    return Matrix(
+        X=_numbers(frame, features),
+        names=features,
+        is_table=True,
+        colours=frame[colours].reset_index(drop=True),
+        row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
+        remarks=[
+            f"{len(features)} numeric columns are embedded: {_listed(features)}.",
+            *_remarks(frame, kinds),
+        ],
+    )
+
+
+def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: Wishes, source: str) -> Matrix:
+    """Take the columns that a model was fitted on, by name and in its order."""
+    wishes.check(frame.columns, source)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        word = "columns" if len(missing) > 1 else "column"
+        raise CommandError(f"{source} lacks the {word} {_listed(missing)}, which the model was fitted on")
+    text = [name for name in names if not _is_number(frame[name]) and not frame[name].isna().all()]
+    if text:
+        raise CommandError(f"{source}: the model needs numbers in {_listed(text)}{_hint(frame[text[0]])}")
+    others = [name for name in frame.columns if name not in set(names)]
+    kinds = {name: _kind(frame[name]) for name in others}
+    colours = list(wishes.colours) or [name for name in others if kinds[name] in (*_COLOURING, "number")]
+    return Matrix(
+        X=_numbers(frame, list(names)),
+        names=list(names),
+        colours=frame[colours].reset_index(drop=True),
+        row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
+    )
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
+
+
+def _kind(column: pd.Series[Any]) -> str:
+    if column.isna().all():
+        return "empty"
+    if types.is_bool_dtype(column):
+        return "boolean"
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        return "date"
+    if _is_number(column):
+        return "id" if _counts_rows(column) else "number"
+    return _kind_of_text(column.dropna())
+
+
+def _counts_rows(column: pd.Series[Any]) -> bool:
+    """Whether an integer column is a row number or a key: 0, 1, 2, ..., or unique under a name such as *id*."""
+    if not types.is_integer_dtype(column) or column.isna().any() or not column.is_unique:
+        return False
+    steps = np.diff(column.to_numpy(dtype=np.int64))
+    running = len(column) > 2 and column.iloc[0] in (0, 1) and bool((steps == 1).all())
+    return running or bool(_ID_NAME.search(str(column.name)))
+
+
+def _kind_of_text(filled: pd.Series[Any]) -> str:
+    texts = filled.astype(str)
+    if all(isinstance(value, bool | np.bool_) for value in filled):
+        return "boolean"
+    if texts.head(100).map(lambda text: bool(_DATE.fullmatch(text))).all():
+        return "date"
+    distinct = texts.nunique() == len(texts) and len(texts) > 5
+    return "name" if distinct or texts.str.len().mean() > _LONG_TEXT else "text"
+
+
+def _numbers(frame: pd.DataFrame, names: list[str]) -> NDArray[np.float64]:
+    columns = [frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in names]
+    return np.column_stack(columns)
+
+
+def _remarks(frame: pd.DataFrame, kinds: dict[str, str]) -> list[str]:
+    lines = []
+    for kind, sentence in _REMARKS.items():
+        names = [name for name, found in kinds.items() if found == kind]
+        if names:
+            lines.append(f"{sentence}: {_listed(names)}.")
+    for name, kind in kinds.items():
+        hint = _hint(frame[name]) if kind in ("text", "name") else ""
+        if hint:
+            lines.append(f"{name} is not embedded{hint}.")
+    return lines
+
+
+def _hint(column: pd.Series[Any]) -> str:
+    """Name the value that makes a text out of what is otherwise a column of numbers."""
+    filled = column.dropna()
+    numbers = pd.to_numeric(filled, errors="coerce")
+    if len(filled) and 0.5 <= numbers.notna().mean() < 1:
+        return f": it is text because of values such as {str(filled[numbers.isna()].iloc[0])!r}"
+    return ""
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(map(str, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,161 @@
+"""``sidelight embed``: from a file to embedding, model and report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.cli._matrix import Matrix, complete, scaling_for
+from sidelight.cli._methods import make
+from sidelight.cli._model_file import ModelFile
+from sidelight.cli._progress import bar
+from sidelight.cli._read import Reading, read
+from sidelight.cli._talk import INTERRUPTED, CommandError, Talk
+from sidelight.cli._write import check_free, embedding_frame, put_frame
+from sidelight.persistence import replacing
+
+__all__ = ["Fitted", "Request", "embed", "fit", "write_results"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything ``sidelight embed`` was asked for."""
+
+    data: Path
+    out: Path
+    method: str
+    dims: int = 2
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    how: Reading = field(default_factory=Reading)
+    missing: str = "error"
+    standardize: bool | None = None
+    report: bool = True
+    force: bool = False
+    command: str = ""
+
+    @property
+    def is_anndata(self) -> bool:
+        """Whether the result goes into a copy of the input, too."""
+        return self.data.suffix.lower() == ".h5ad"
+
+    @property
+    def results(self) -> dict[str, Path]:
+        """The files that will be written."""
+        names = {"embedding": "embedding.csv", "model": "model.sidelight"}
+        names |= {"report": "report.html"} if self.report else {}
+        names |= {"anndata": "data.h5ad"} if self.is_anndata else {}
+        return {what: self.out / name for what, name in names.items()}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit and how it went."""
+
+    file: ModelFile
+    matrix: Matrix
+    X: Any
+    seconds: float
+    interrupted: bool
+
+
+def embed(talk: Talk, request: Request) -> None:
+    """Read, fit, write, and say what was done."""
+    if request.out.exists() and not request.out.is_dir():
+        raise CommandError(f"--out {request.out}: is a file; give a folder")
+    check_free(request.results.values(), force=request.force)
+    matrix = complete(read(request.data, request.how), request.missing)
+    if request.how.image_shape is not None:
+        matrix = _as_pictures(matrix, request.how.image_shape)
+    talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
+    for remark in matrix.remarks:
+        talk.say(f"  {remark}")
+    fitted = fit(talk, request, matrix)
+    write_results(request, fitted)
+    _tell(talk, request, fitted)
+
+
+def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
+    if shape[0] * shape[1] != matrix.X.shape[1]:
+        raise CommandError(f"--image-shape {shape[1]}x{shape[0]}: rows have {matrix.X.shape[1]} columns")
+    return replace(matrix, image_shape=shape)
+
+
+def fit(talk: Talk, request: Request, matrix: Matrix) -> Fitted:
+    """Fit the method; Ctrl-C keeps what the model has by then."""
+    scaling, remark = scaling_for(matrix, request.standardize)
+    talk.say(f"  {remark}")
+    X = matrix.features(matrix.X if scaling is None else scaling.apply(matrix.X))
+    interrupted, began = False, time.perf_counter()
+    talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
+    with bar(talk, request.method) as callback:
+        model = make(request.method, dims=request.dims, seed=request.seed, settings=request.settings, callback=callback)
+        try:
+            model.fit(X)
+        except KeyboardInterrupt:
+            if not hasattr(model, "embedding_"):
+                raise
+            interrupted = True
+    seconds = time.perf_counter() - began
+    means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
+    file = ModelFile(model, means, scaling, matrix.image_shape, request.command)
+    return Fitted(file, matrix, X, seconds, interrupted)
+
+
+def write_results(request: Request, fitted: Fitted) -> None:
+    """Write every file beside its destination, then rename all: a failure on the way leaves none."""
+    request.out.mkdir(parents=True, exist_ok=True)
+    Z = np.asarray(fitted.file.model.embedding_)
+    with ExitStack() as stack:
+        places = {what: stack.enter_context(replacing(path)) for what, path in request.results.items()}
+        put_frame(embedding_frame(fitted.matrix, Z), places["embedding"], Z)
+        fitted.file.save(places["model"])
+        if "anndata" in places:
+            from sidelight.cli._anndata import write_anndata
+
+            write_anndata(request.data, places["anndata"], Z, fitted.matrix.rows)
+        if "report" in places:
+            _write_report(request, fitted, places["report"])
+
+
+def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
+    from sidelight import report
+
+    report.write(
+        fitted.file.model,
+        path,
+        X=fitted.X,
+        colours=fitted.matrix.colours if fitted.matrix.colours.shape[1] else None,
+        image_shape=fitted.file.image_shape,
+        title=request.data.name,
+        command=request.command,
+        notes=fitted.matrix.remarks,
+        seconds=fitted.seconds,
+    )
+
+
+def _tell(talk: Talk, request: Request, fitted: Fitted) -> None:
+    talk.answer |= {
+        **request.results,
+        "method": request.method,
+        "rows": fitted.matrix.X.shape[0],
+        "columns": fitted.matrix.X.shape[1],
+        "dims": request.dims,
+        "standardized": fitted.file.scaling is not None,
+        "seconds": fitted.seconds,
+        "interrupted": fitted.interrupted,
+        "remarks": fitted.matrix.remarks,
+    }
+    if fitted.interrupted:
+        talk.exit_code = INTERRUPTED
+        talk.say(f"Interrupted after {fitted.seconds:.1f} s; the best embedding so far is kept.", style="yellow")
+    else:
+        talk.say(f"Done in {fitted.seconds:.1f} s.")
+    for path in request.results.values():
+        talk.say(f"  wrote {path}")

@@ -1,0 +1,159 @@
+"""Rows that are ready to be embedded, and everything known beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sidelight.cli._talk import CommandError
+
+__all__ = ["Matrix", "Scaling", "complete", "scaling_for"]
+
+_SHOWN = 5
+_WIDE = 100.0
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A numeric matrix with its names.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The features.
+    names : list of str, or None
+        Names of the features, when the data has them.
+    colours : DataFrame of n rows
+        Columns that are not features and may colour the picture.
+    row_names : Series of n rows, or None
+        What the rows are called (a label column, file names, cell names).
+    rows : ndarray of shape (n,)
+        Number of each row in its source, counted from 0.
+    image_shape : tuple (height, width), or None
+        How a row folds into a picture.
+    is_table : bool
+        Whether the columns were measured each in its own unit.
+    remarks : list of str
+        What was done with the data, for humans.
+    """
+
+    X: NDArray[Any]
+    names: list[str] | None = None
+    colours: pd.DataFrame = field(default_factory=pd.DataFrame)
+    row_names: pd.Series[Any] | None = None
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    image_shape: tuple[int, int] | None = None
+    is_table: bool = False
+    remarks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 2 or not all(self.X.shape):
+            raise CommandError(f"there is nothing to embed: the data has shape {self.X.shape}")
+        if self.X.dtype.kind not in "biuf":
+            raise CommandError(f"the data is of type {self.X.dtype}, and only numbers can be embedded")
+        if self.X.dtype not in (np.float32, np.float64):
+            object.__setattr__(self, "X", self.X.astype(np.float64))
+        if len(self.rows) != len(self.X):
+            object.__setattr__(self, "rows", np.arange(len(self.X)))
+
+    def features(self, X: NDArray[Any] | None = None) -> Any:
+        """Return the features as an estimator wants them: a data frame when they have names."""
+        X = self.X if X is None else X
+        return X if self.names is None else pd.DataFrame(X, columns=self.names)
+
+    def take(self, keep: NDArray[np.bool_]) -> Matrix:
+        """Return the rows where ``keep`` is true."""
+        return replace(
+            self,
+            X=self.X[keep],
+            colours=self.colours[keep].reset_index(drop=True) if self.colours.shape[1] else self.colours,
+            row_names=None if self.row_names is None else self.row_names[keep].reset_index(drop=True),
+            rows=self.rows[keep],
+        )
+
+    def column(self, index: int) -> str:
+        """Name of a feature."""
+        return self.names[index] if self.names is not None else f"x{index + 1}"
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Affine treatment of the columns, ``(X - center) / scale``, and its way back."""
+
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    def apply(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the treated rows, in the precision they came in."""
+        return ((X - self.center) / self.scale).astype(X.dtype)
+
+    def undo(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows in the units of the data."""
+        return np.asarray(X) * self.scale + self.center
+
+
+def scaling_for(matrix: Matrix, wanted: bool | None) -> tuple[Scaling | None, str]:
+    """Decide whether to standardise; return the scaling and the sentence that says so.
+
+    Unasked, a table is standardised when its widest column is more than 100 times wider than a quarter of its
+    columns: then the others would not count. Pictures, plain arrays and cells stay as they are.
+    """
+    spread = matrix.X.std(axis=0, dtype=np.float64)
+    if wanted is None:
+        if matrix.image_shape is not None:
+            return None, "Pixels are used as they are."
+        if not matrix.is_table:
+            return None, "Columns are used as they are (--standardize changes that)."
+        positive = np.sort(spread[spread > 0])
+        wanted = bool(positive.size and positive[-1] > _WIDE * positive[(positive.size - 1) // 4])
+        why = f"the widths of columns differ by more than {_WIDE:.0f}x" if wanted else "similar widths"
+    else:
+        why = "as asked"
+    if not wanted:
+        return None, f"Columns are used as they are ({why})."
+    scale = np.where(spread > 0, spread, 1.0)
+    return Scaling(matrix.X.mean(axis=0, dtype=np.float64), scale), f"Columns are standardised ({why})."
+
+
+def complete(matrix: Matrix, missing: str, means: NDArray[np.float64] | None = None) -> Matrix:
+    """Treat missing and infinite values: refuse them, drop their rows, or put the mean of the column there."""
+    gaps = ~np.isfinite(matrix.X)
+    if not gaps.any():
+        return matrix
+    rows = gaps.any(axis=1)
+    if missing == "drop":
+        if rows.all():
+            raise CommandError("every row has a missing value; use --missing mean, or --drop the columns to blame")
+        remark = f"{rows.sum()} of {len(rows)} rows have missing values and are left out."
+        return replace(matrix.take(~rows), remarks=[*matrix.remarks, remark])
+    if missing == "mean":
+        remark = f"{gaps.sum()} missing values in {rows.sum()} rows are replaced by the mean of their column."
+        return replace(matrix, X=_filled(matrix.X, gaps, means), remarks=[*matrix.remarks, remark])
+    raise CommandError(_blame(matrix, gaps))
+
+
+def _filled(X: NDArray[Any], gaps: NDArray[np.bool_], means: NDArray[np.float64] | None) -> NDArray[Any]:
+    if means is None:
+        counts = np.maximum((~gaps).sum(axis=0), 1)
+        means = np.where(gaps, 0.0, X).sum(axis=0, dtype=np.float64) / counts
+    return np.where(gaps, means, X).astype(X.dtype)
+
+
+def _blame(matrix: Matrix, gaps: NDArray[np.bool_]) -> str:
+    rows = matrix.rows[gaps.any(axis=1)]
+    counts = gaps.sum(axis=0)
+    columns = [f"{matrix.column(int(j))} ({counts[j]})" for j in np.flatnonzero(counts)]
+    return (
+        f"{len(rows)} of {len(gaps)} rows have missing or infinite values, in the columns {_some(columns)}; "
+        f"rows {_some([str(row) for row in rows])}. "
+        "Use --missing drop to leave these rows out, or --missing mean to put the mean of the column there"
+    )
+
+
+def _some(items: list[str]) -> str:
+    more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
+    return ", ".join(items[:_SHOWN]) + more

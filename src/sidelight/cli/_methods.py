@@ -1,0 +1,120 @@
+"""The methods that ``sidelight embed --method`` knows: ours, scikit-learn's, and others that are installed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from sidelight.cli._talk import CommandError
+
+__all__ = ["DEFAULT", "METHODS", "Method", "make", "parse_settings"]
+
+DEFAULT = "kie"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to embed; a class is imported only when it is asked for."""
+
+    name: str
+    module: str
+    class_name: str
+    summary: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def library(self) -> str:
+        """Where the method comes from."""
+        known = {"sidelight": "Sidelight", "sklearn": "scikit-learn"}
+        top = self.module.partition(".")[0]
+        return known.get(top, top)
+
+    @property
+    def installed(self) -> bool:
+        """Whether its library is there."""
+        return find_spec(self.module.partition(".")[0]) is not None
+
+    def load(self) -> Callable[..., Any]:
+        """Import the class."""
+        found: Callable[..., Any] = getattr(importlib.import_module(self.module), self.class_name)
+        return found
+
+
+_ALL = (
+    Method("kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way"),
+    Method("pca", "sklearn.decomposition", "PCA", "Principal components: the widest linear shadow"),
+    Method("whitening", "sklearn.decomposition", "PCA", "Principal components at unit variance", {"whiten": True}),
+    Method("factor-analysis", "sklearn.decomposition", "FactorAnalysis", "Linear factors, noise per column"),
+    Method("ica", "sklearn.decomposition", "FastICA", "Independent components", {"whiten": "unit-variance"}),
+    Method(
+        "kernel-pca",
+        "sklearn.decomposition",
+        "KernelPCA",
+        "Principal components after a kernel",
+        {"kernel": "rbf"},
+    ),
+    Method("dictionary-learning", "sklearn.decomposition", "DictionaryLearning", "Sparse codes over a dictionary"),
+    Method("isomap", "sklearn.manifold", "Isomap", "Distances along the sheet"),
+    Method("lle", "sklearn.manifold", "LocallyLinearEmbedding", "Locally linear embedding"),
+    Method("spectral", "sklearn.manifold", "SpectralEmbedding", "Laplacian eigenmaps"),
+    Method("mds", "sklearn.manifold", "MDS", "Multidimensional scaling", {"n_init": 1, "init": "classical_mds"}),
+    Method("tsne", "sklearn.manifold", "TSNE", "t-SNE: neighbours at the price of distances"),
+    Method("umap", "umap", "UMAP", "UMAP: a fuzzy graph of neighbours", {"n_jobs": 1}),
+    Method("opentsne", "openTSNE.sklearn", "TSNE", "t-SNE, fast"),
+)
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value`` pairs; a value is a Python literal where it looks like one, and text otherwise.
+
+    Examples
+    --------
+    >>> parse_settings(["perplexity=50", "init=random", "shape=(2, 3)"])
+    {'perplexity': 50, 'init': 'random', 'shape': (2, 3)}
+    """
+    settings = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise CommandError(f"--set {pair}: write it as name=value, for example --set perplexity=50")
+        try:
+            settings[name.strip()] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError):
+            settings[name.strip()] = text.strip()
+    return settings
+
+
+def make(name: str, *, dims: int, seed: int, settings: Mapping[str, Any], callback: Any = None) -> Any:
+    """Return the unfitted estimator of a method; one that is not ours is made two-way."""
+    method = METHODS.get(name)
+    if method is None:
+        raise CommandError(f"--method {name}: no such method; choose from {', '.join(METHODS)}")
+    if not method.installed:
+        raise CommandError(f"--method {name}: needs the package {method.library}, which is not installed")
+    kind = method.load()
+    known = set(inspect.signature(kind).parameters)
+    _check_settings(name, settings, known)
+    automatic = {"n_components": dims, "random_state": seed, "callback": callback}
+    chosen = {key: value for key, value in automatic.items() if key in known} | dict(method.fixed)
+    estimator = kind(**(chosen | dict(settings)))
+    if method.library == "Sidelight":
+        return estimator
+    from sidelight import TwoWayEmbedding
+
+    return TwoWayEmbedding(estimator)
+
+
+def _check_settings(name: str, settings: Mapping[str, Any], known: set[str]) -> None:
+    own = {"n_components": "--dims", "random_state": "--seed", "callback": "no option"}
+    for key in settings:
+        if key in own:
+            raise CommandError(f"--set {key}: use {own[key]} for this")
+        if key not in known:
+            offered = ", ".join(sorted(known - set(own) - {"kwargs", "args"}))
+            raise CommandError(f"--set {key}: {name} has no such setting; it has {offered}")

@@ -1,0 +1,92 @@
+"""A model file as the command line uses it: the model, and how rows are treated before they reach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.cli._matrix import Matrix, Scaling, complete
+from sidelight.cli._read import Reading, read
+from sidelight.cli._talk import CommandError
+from sidelight.persistence import load, load_notes, save
+
+__all__ = ["ModelFile"]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A fitted model with what the command line must remember beyond it.
+
+    Parameters
+    ----------
+    model : fitted model
+    means : ndarray of shape (d,)
+        Mean of each column of the data, for rows with missing values.
+    scaling : Scaling or None
+        Treatment of the columns before the model.
+    image_shape : tuple (height, width) or None
+    command : str
+        The command that made the model.
+    """
+
+    model: Any
+    means: NDArray[np.float64]
+    scaling: Scaling | None = None
+    image_shape: tuple[int, int] | None = None
+    command: str = ""
+
+    @classmethod
+    def open(cls, path: Path) -> ModelFile:
+        """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
+        model, notes = load(path), load_notes(path)
+        if not hasattr(model, "n_features_in_"):
+            raise CommandError(f"{path}: this model was saved before it was fitted; fit it first")
+        scaled = notes.get("center") is not None
+        return cls(
+            model=model,
+            means=notes.get("means", np.zeros(model.n_features_in_)),
+            scaling=Scaling(notes["center"], notes["scale"]) if scaled else None,
+            image_shape=notes.get("image_shape"),
+            command=notes.get("command", ""),
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the model and the notes."""
+        notes = {
+            "command": self.command,
+            "image_shape": self.image_shape,
+            "means": self.means,
+            "center": None if self.scaling is None else self.scaling.center,
+            "scale": None if self.scaling is None else self.scaling.scale,
+        }
+        save(self.model, path, notes=notes)
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features, when the model knows them."""
+        names = getattr(self.model, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the features, made up where there are none."""
+        return self.names or [f"x{i + 1}" for i in range(self.model.n_features_in_)]
+
+    def read(self, path: Path, how: Reading, missing: str) -> tuple[Matrix, Any]:
+        """Read new rows; return them as they are, and as the model wants them."""
+        matrix = read(path, how)
+        width, expected = matrix.X.shape[1], self.model.n_features_in_
+        if width != expected:
+            raise CommandError(f"{path}: rows have {width} columns, and the model was fitted on {expected}")
+        matrix = complete(matrix, missing, self.means)
+        X = matrix.X if self.scaling is None else self.scaling.apply(matrix.X)
+        return matrix, X if self.names is None else matrix.features(X)
+
+    def to_data(self, X: Any) -> NDArray[Any]:
+        """Bring rows that the model made back to the units of the data."""
+        rows = np.asarray(X)
+        return rows if self.scaling is None else self.scaling.undo(rows)

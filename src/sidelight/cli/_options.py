@@ -1,0 +1,71 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Colour", "DataFile", "Debug", "Drop", "Force", "ImageShape",
+    "ImageSize", "Json", "Label", "Missing", "MissingValues", "ModelPath", "Quiet", "Settings", "parse_size",
+]  # fmt: skip
+
+
+class MissingValues(StrEnum):
+    """What to do with rows that have missing values."""
+
+    error = "error"
+    drop = "drop"
+    mean = "mean"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+Missing = Annotated[
+    MissingValues, typer.Option("--missing", help="Rows with missing values: refuse, drop, or use column means.")
+]
+Colour = Annotated[
+    list[str] | None,
+    typer.Option("--colour", "--color", "-c", metavar="COLUMN", help="Colour by this column; not embedded."),
+]
+Label = Annotated[str | None, typer.Option("--label", metavar="COLUMN", help="Column that names the rows.")]
+Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave this column out.")]
+ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
+AnnDataLayer = Annotated[str | None, typer.Option("--layer", help="AnnData: embed this layer instead of X.")]
+AnnDataObsm = Annotated[str | None, typer.Option("--obsm", metavar="KEY", help="AnnData: embed this obsm entry.")]
+ImageSize = Annotated[str | None, typer.Option("--image-size", metavar="WxH", help="Bring pictures to this size.")]
+ImageShape = Annotated[
+    str | None, typer.Option("--image-shape", metavar="WxH", help="Rows of columns are pictures of this size.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, e.g. perplexity=50.")
+]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.sidelight.", show_default=False)]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="CSV, TSV, Parquet, NPY, NPZ or h5ad file, or a folder of pictures.", show_default=False
+    ),
+]
+
+
+def parse_size(text: str | None, option: str) -> tuple[int, int] | None:
+    """Read ``WxH`` (or one number for a square) as (height, width).
+
+    Examples
+    --------
+    >>> parse_size("32x24", "--image-size")
+    (24, 32)
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"([1-9]\d{0,4})(?:[x×,]([1-9]\d{0,4}))?", text.strip())
+    if found is None:
+        raise typer.BadParameter(f"write the size as WIDTHxHEIGHT, for example 32x32, not {text}", param_hint=option)
+    return int(found[2] or found[1]), int(found[1])

@@ -1,0 +1,19 @@
+"""How good is an embedding? Pure functions of the data, the map, and what is known about the rows."""
+
+from sidelight.evaluate._comparison import compare
+from sidelight.evaluate._neighbourhoods import continuity, neighbour_hit, trustworthiness
+from sidelight.evaluate._prediction import Leakage, leakage, recovery
+from sidelight.evaluate._reconstruction import reconstruction_error
+from sidelight.evaluate._sheet import sheet_correlation
+
+__all__ = [
+    "Leakage",
+    "compare",
+    "continuity",
+    "leakage",
+    "neighbour_hit",
+    "reconstruction_error",
+    "recovery",
+    "sheet_correlation",
+    "trustworthiness",
+]

@@ -1,0 +1,128 @@
+"""What is known about the rows: categories or numbers, from lists, NumPy, pandas or polars, with gaps.
+
+The rule: floating-point values are numbers; text, booleans, integers and pandas categories are categories. Every
+function that uses it takes ``kind=`` to say otherwise (integer ages are numbers: ``kind="number"``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sidelight._messages import complain
+from sidelight.evaluate._ranks import Array, Index
+
+__all__ = ["Known", "codes_of", "known_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Columns without gaps: ``kind`` "category" (integer codes) or "number"; ``kept`` says which rows remain."""
+
+    kind: str
+    columns: NDArray[Any]
+    kept: NDArray[np.bool_]
+
+    def only(self, rows: NDArray[np.bool_]) -> Known:
+        """Keep only rows that are in the mask as well."""
+        return Known(self.kind, self.columns[rows[self.kept]], self.kept & rows)
+
+
+def known_of(owner: str, argument: str, values: ArrayLike, n: int, kind: str | None = None) -> Known:
+    """Read (n,) or (n, g) known values; rows with a missing value are left out."""
+    if kind not in (None, "category", "number"):
+        remedy = "Give 'category', 'number' or None (decide by type)"
+        raise ValueError(complain(owner, "kind", kind, "is not known", remedy))
+    table = _table(owner, argument, values, n)
+    kept = ~np.logical_or.reduce([_gaps(column) for column in table])
+    if not kept.any():
+        raise ValueError(complain(owner, argument, "all missing", "leaves no row", "Give at least some values"))
+    kinds = {kind or _kind(column[kept]) for column in table}
+    if len(kinds) > 1:
+        rule, remedy = "mixes numbers and categories", "Call once per column, or give kind="
+        raise ValueError(complain(owner, argument, "table", rule, remedy))
+    (only,) = kinds
+    read = _numbers if only == "number" else _codes
+    return Known(only, np.stack([read(owner, argument, column[kept]) for column in table], axis=1), kept)
+
+
+def codes_of(owner: str, argument: str, labels: ArrayLike, n: int) -> tuple[Index, NDArray[np.bool_]]:
+    """Read one column of labels of any type as integer codes, and which rows have one."""
+    known = known_of(owner, argument, labels, n, kind="category")
+    if known.columns.shape[1] != 1:
+        seen = f"{known.columns.shape[1]} columns"
+        raise ValueError(complain(owner, argument, seen, "is not one label per row", "Give one column"))
+    return known.columns[:, 0], known.kept
+
+
+def _table(owner: str, argument: str, values: Any, n: int) -> list[NDArray[Any]]:
+    """The columns, each as an array of objects or of its own NumPy type."""
+    if hasattr(values, "iloc") and getattr(values, "ndim", 1) == 2:
+        columns = [_column(values.iloc[:, i]) for i in range(values.shape[1])]
+    else:
+        array = _column(values)
+        columns = list(np.moveaxis(array, -1, 0)) if array.ndim == 2 else [array]
+    if not columns or columns[0].shape != (n,):
+        seen = f"array of shape {np.shape(columns[0]) if columns else (n, 0)}"
+        raise ValueError(complain(owner, argument, seen, f"does not have one entry per row ({n})", "Match the rows"))
+    return columns
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """Plain NumPy types stay; everything else becomes objects, in which pandas' missing values survive."""
+    dtype = getattr(values, "dtype", None)
+    array = np.asarray(values, dtype=None if isinstance(dtype, np.dtype) else object)
+    if str(dtype) == "category":
+        # Categories that happen to be floating-point numbers are categories still.
+        return np.array([None if _missing(value) else repr(value) for value in array], dtype=object)
+    return array
+
+
+def _gaps(column: NDArray[Any]) -> NDArray[np.bool_]:
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    if column.dtype.kind in "mM":
+        return np.asarray(np.isnat(column))
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    return np.array([_missing(value) for value in column], dtype=bool)
+
+
+def _missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _kind(column: NDArray[Any]) -> str:
+    if column.dtype.kind == "f":
+        return "number"
+    if column.dtype.kind != "O":
+        return "category"
+    real = all(isinstance(value, (Real, np.floating)) and not isinstance(value, (bool, np.bool_)) for value in column)
+    return "number" if real and not all(isinstance(value, Integral) for value in column) else "category"
+
+
+def _numbers(owner: str, argument: str, column: NDArray[Any]) -> Array:
+    try:
+        numbers = column.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            complain(owner, argument, "text", "cannot be read as numbers", "Use kind='category'")
+        ) from error
+    if not np.isfinite(numbers).all():
+        raise ValueError(complain(owner, argument, "inf", "is not finite", "Leave such rows missing (NaN)"))
+    return numbers
+
+
+def _codes(owner: str, argument: str, column: NDArray[Any]) -> Index:
+    seen: dict[Any, int] = {}
+    try:
+        return np.array([seen.setdefault(value, len(seen)) for value in column.tolist()], dtype=np.intp)
+    except TypeError as error:
+        rule = "holds values that cannot be compared as labels"
+        raise ValueError(complain(owner, argument, "list of lists", rule, "Give one plain label per row")) from error

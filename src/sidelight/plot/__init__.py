@@ -1,0 +1,23 @@
+"""Pictures of an embedding, as matplotlib Axes.
+
+Every function takes a fitted model (or plain arrays where that is enough) and an optional ``ax``, draws,
+and returns the Axes. Nothing is shown, no setting is changed, and matplotlib is imported by the first call,
+not by this module.
+
+===================  ====================================================================================
+:func:`scatter`      the map, coloured by a category or a number
+:func:`density`      the density over the latent plane
+:func:`forward_grid` what the forward map makes of a lattice of latent points
+:func:`thumbnails`   the pictures themselves, placed on the map without overlap
+:func:`path`         the objective and its terms along the annealing path
+:func:`uncertainty`  the predictive variance over the latent plane
+===================  ====================================================================================
+"""
+
+from sidelight.plot._annealing import path
+from sidelight.plot._forward import forward_grid
+from sidelight.plot._scatter import scatter
+from sidelight.plot._shading import density, uncertainty
+from sidelight.plot._thumbnails import thumbnails
+
+__all__ = ["density", "forward_grid", "path", "scatter", "thumbnails", "uncertainty"]

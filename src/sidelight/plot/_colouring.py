@@ -1,0 +1,154 @@
+"""How a column becomes colours: categories, numbers, and what is missing.
+
+Categories take the seven chromatic colours of Okabe and Ito (2008), which stay apart for the colour-blind,
+and after seven levels the same colours with another marker; numbers take viridis. What is missing is grey.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._messages import complain
+
+__all__ = ["CATEGORIES", "MARKERS", "MISSING", "Categories", "Numbers", "column_of"]
+
+CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
+MARKERS = ("o", "^", "s", "D")
+MISSING = "#9A9A9A"
+
+MOST_LEVELS = len(CATEGORIES) * len(MARKERS)
+"""Categories that can be told apart; the rarer ones share the last."""
+FEW_INTEGERS = 12
+"""Integer columns with at most so many values are read as categories."""
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A categorical column: ``codes`` into ``levels``, -1 where missing."""
+
+    name: str
+    levels: tuple[str, ...]
+    codes: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A numerical column, NaN where missing."""
+
+    name: str
+    values: NDArray[np.float64]
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Smallest and largest value; (0, 1) where there is none."""
+        known = self.values[np.isfinite(self.values)]
+        return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+
+
+def column_of(values: Any, n: int, *, name: str = "", categorical: bool | None = None) -> Categories | Numbers:
+    """Return ``values`` (n,) as a column of categories or numbers.
+
+    Text, booleans, pandas categories and integers with at most 12 different values are categories; other
+    numbers are numbers. ``categorical`` decides otherwise.
+
+    Examples
+    --------
+    >>> column_of(["cup", None, "cup", "pan"], 4).levels
+    ('cup', 'pan')
+    >>> column_of([1.5, float("nan")], 2).limits
+    (1.5, 1.5)
+    """
+    array = _as_objects_or_numbers(values)
+    if array.shape != (n,):
+        rule = f"does not give {n} rows one value each"
+        raise ValueError(complain("column", name or "colour", f"shape {array.shape}", rule, "Pass one value a row"))
+    if categorical is None:
+        categorical = _looks_categorical(array)
+    if categorical:
+        return _categories(array, values, name)
+    numbers = np.array(array, dtype=np.float64)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return Numbers(name, numbers)
+
+
+def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
+    """A one-dimensional array: numeric, boolean or object, whatever the container was."""
+    dtype = getattr(values, "dtype", None)
+    if hasattr(values, "to_numpy") and not (isinstance(dtype, np.dtype) and dtype.kind in "biuf"):
+        values = values.to_numpy()
+    array = np.asarray(values if hasattr(values, "shape") else np.array(values, dtype=object))
+    if array.dtype.kind in "Mm":
+        days = array.astype("datetime64[s]" if array.dtype.kind == "M" else "timedelta64[s]").astype(np.float64)
+        return np.where(np.isnat(array), np.nan, days / 86400.0)
+    if array.dtype == object and all(_is_number(value) or _is_missing(value) for value in array.flat):
+        if all(_is_integer(value) for value in array.flat):
+            return array.astype(np.int64)
+        return np.array([np.nan if _is_missing(value) else float(value) for value in array.flat])
+    return array
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA, none of which equals itself plainly."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
+
+
+def _is_number(value: Any) -> bool:
+    return _is_integer(value) or isinstance(value, float | np.floating)
+
+
+def _looks_categorical(array: NDArray[Any]) -> bool:
+    if array.dtype.kind in "iu":
+        return len(np.unique(array)) <= FEW_INTEGERS
+    return array.dtype.kind not in "f"
+
+
+def _categories(array: NDArray[Any], values: Any, name: str) -> Categories:
+    """Number the levels: a pandas Categorical keeps its order, others are sorted (numbers as numbers)."""
+    missing = np.array([_is_missing(value) for value in array.tolist()], dtype=bool)
+    text = np.array([_level_name(value) for value in array.tolist()], dtype=object)
+    present = set(text[~missing])
+    declared = getattr(getattr(values, "cat", values), "categories", None)
+    if declared is not None:
+        levels = [level for level in map(_level_name, declared) if level in present]
+    else:
+        levels = sorted(present, key=_natural)
+    return _keep_commonest(name, levels, text, missing)
+
+
+def _level_name(value: Any) -> str:
+    """One name for a level, so that 1 and 1.0 are the same."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _natural(level: str) -> tuple[int, float, str]:
+    """Numbers by value, before text by alphabet."""
+    try:
+        number = float(level)
+    except ValueError:
+        return 1, 0.0, level
+    return (0, number, level) if number == number else (1, 0.0, level)
+
+
+def _keep_commonest(name: str, levels: list[str], text: NDArray[Any], missing: NDArray[np.bool_]) -> Categories:
+    """Codes of the levels; beyond what can be told apart the rarest share one level."""
+    if len(levels) > MOST_LEVELS:
+        names, counts = np.unique(text[~missing].astype(str), return_counts=True)
+        kept = set(names[np.argsort(-counts, kind="stable")][: MOST_LEVELS - 1])
+        rest = f"{len(levels) - len(kept)} others"
+        text = np.array([value if value in kept else rest for value in text], dtype=object)
+        levels = [level for level in levels if level in kept] + [rest]
+    number = {level: k for k, level in enumerate(levels)}
+    codes = np.array([-1 if gone else number[value] for value, gone in zip(text, missing, strict=True)], dtype=np.int64)
+    return Categories(name, tuple(levels), codes)

@@ -1,0 +1,121 @@
+"""The map: one point a row, coloured by a category or a number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight._messages import complain
+from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
+from sidelight.plot._colouring import CATEGORIES, MARKERS, MISSING, Categories, Numbers, column_of
+from sidelight.plot._plane import LatentPlane, latent_of, plane_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["scatter"]
+
+
+def scatter(
+    Z: Any,
+    *,
+    colour: Any = None,
+    labels: Any = None,
+    name: str | None = None,
+    size: float | None = None,
+    alpha: float = 0.85,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the map of an embedding.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, q), or fitted model
+        Latent points. Of more than two dimensions the first two are shown; a single one is drawn along a
+        line, its points jittered upwards.
+    colour : array-like of shape (n,), optional
+        A value a row. Text, booleans, categories and integers with at most 12 values get a colour each and a
+        legend; other numbers a colour bar. Missing values are grey.
+    labels : array-like of shape (n,), optional
+        Class labels: like ``colour``, but always read as categories.
+    name : str, optional
+        What the colour means: title of the legend or colour bar. By default the column's own name.
+    size : float, optional
+        Marker area in points²; by default smaller the more rows there are.
+    alpha : float
+        Opacity of a point.
+    title : str, optional
+        Title of the picture.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> ax = scatter([[0.0, 1.0], [2.0, 0.5], [1.0, 3.0]], colour=["cup", "pan", "cup"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['cup', 'pan']
+    """
+    if colour is not None and labels is not None:
+        raise ValueError(complain("scatter", "labels", "array", "is given together with colour", "Give one of them"))
+    plane = plane_of(latent_of(Z, "scatter"))
+    ax = axes_for(ax, "sidelight.plot.scatter")
+    n = len(plane.Z)
+    area = marker_area(n) if size is None else size
+    style: dict[str, Any] = {"s": area, "alpha": alpha, "linewidths": 0, "rasterized": n >= RASTERISE_FROM}
+    values = labels if labels is not None else colour
+    if values is None:
+        ax.scatter(plane.shown[:, 0], plane.shown[:, 1], color=CATEGORIES[0], **style)
+    else:
+        caption = name if name is not None else str(getattr(values, "name", None) or "")
+        column = column_of(values, n, name=caption, categorical=True if labels is not None else None)
+        _draw_column(ax, plane, column, style)
+    dress(ax, plane, title)
+    return ax
+
+
+def _draw_column(ax: Axes, plane: LatentPlane, column: Categories | Numbers, style: dict[str, Any]) -> None:
+    if isinstance(column, Categories):
+        _draw_categories(ax, plane, column, style)
+    else:
+        _draw_numbers(ax, plane, column, style)
+
+
+def _draw_categories(ax: Axes, plane: LatentPlane, column: Categories, style: dict[str, Any]) -> None:
+    _draw_missing(ax, plane, column.codes < 0, style)
+    for code, level in enumerate(column.levels):
+        colour, marker = CATEGORIES[code % len(CATEGORIES)], MARKERS[code // len(CATEGORIES)]
+        here = plane.shown[column.codes == code]
+        ax.scatter(here[:, 0], here[:, 1], color=colour, marker=marker, label=level, **style)
+    many = len(column.levels) > 14
+    legend = ax.legend(
+        title=column.name or None,
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        frameon=False,
+        ncols=1 + many,
+    )
+    for handle in legend.legend_handles:
+        handle.set(alpha=1.0, sizes=[30.0])  # type: ignore[union-attr]
+
+
+def _draw_numbers(ax: Axes, plane: LatentPlane, column: Numbers, style: dict[str, Any]) -> None:
+    missing = np.isnan(column.values)
+    _draw_missing(ax, plane, missing, style)
+    low, high = column.limits
+    known = column.values[~missing]
+    here = plane.shown[~missing]
+    drawn = ax.scatter(here[:, 0], here[:, 1], c=known, cmap="viridis", vmin=low, vmax=high, **style)
+    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.8, label=column.name)
+    bar.solids.set_alpha(1.0)  # type: ignore[union-attr]
+    bar.outline.set_visible(False)
+    if missing.any():
+        ax.legend(loc="best", frameon=False)
+
+
+def _draw_missing(ax: Axes, plane: LatentPlane, missing: Any, style: dict[str, Any]) -> None:
+    if missing.any():
+        here = plane.shown[missing]
+        ax.scatter(here[:, 0], here[:, 1], color=MISSING, label="missing", **style)

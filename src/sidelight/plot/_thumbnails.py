@@ -1,0 +1,102 @@
+r"""Pictures placed on the map without overlap.
+
+Places are taken farthest first: with cells of width w and height h and the distance
+:math:`D(a, b) = \max(|a_1 - b_1| / w, |a_2 - b_2| / h)`, two thumbnails overlap exactly when D < 1, so the
+row farthest from all taken rows is taken next until that distance falls below one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._messages import complain
+from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
+from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
+from sidelight.plot._plane import Floats, latent_of, plane_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["place_apart", "thumbnails"]
+
+
+def thumbnails(
+    Z: Any,
+    images: Any,
+    *,
+    image_shape: Sequence[int] | None = None,
+    n: int = 60,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw up to ``n`` of the pictures at their places on the map, none over another.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n_rows, q), or fitted model
+        Latent points.
+    images : array-like of shape (n_rows, pixels) or (n_rows, height, width[, 3])
+        The pictures, a row each.
+    image_shape : (height, width) or (height, width, 3), optional
+        Shape of a picture; not needed where ``images`` has it already.
+    n : int
+        Most pictures to place; fewer where they would overlap.
+    title : str, optional
+        Title of the picture.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    plane = plane_of(latent_of(Z, "thumbnails"), margin=0.1)
+    rows = np.asarray(images)
+    if len(rows) != len(plane.Z):
+        rule = f"is not one picture for each of the {len(plane.Z)} points"
+        raise ValueError(complain("thumbnails", "images", f"{len(rows)} rows", rule, "Pass the rows that Z embeds"))
+    wanted = rows.shape[1:] if image_shape is None else image_shape
+    rows = rows.reshape(len(rows), -1)
+    shape = check_image_shape(wanted, rows.shape[1], "thumbnails")
+    width, height = _cell(plane.width, plane.height, shape, n)
+    chosen = place_apart(plane.shown, width, height, n)
+    ax = axes_for(ax, "sidelight.plot.thumbnails", (7.0, 7.0))
+    many = len(rows) >= RASTERISE_FROM
+    area = marker_area(len(rows)) / 4
+    ax.scatter(plane.shown[:, 0], plane.shown[:, 1], s=area, color="#9A9A9A", linewidths=0, rasterized=many)
+    for picture, (x, y) in zip(to_pictures(rows[chosen], shape, range_of(rows)), plane.shown[chosen], strict=True):
+        box = (x - width / 2, x + width / 2, y - height / 2, y + height / 2)
+        ax.imshow(picture, extent=box, cmap="gray", vmin=0, vmax=255, aspect="auto", zorder=2)
+    dress(ax, plane, title)
+    return ax
+
+
+def _cell(wide: float, high: float, shape: tuple[int, ...], n: int) -> tuple[float, float]:
+    """Width and height of a thumbnail such that about 3 n of them would tile the plane."""
+    area = wide * high / (3.0 * max(n, 1))
+    width = (area * shape[1] / shape[0]) ** 0.5
+    return width, area / width
+
+
+def place_apart(places: Floats, width: float, height: float, n: int) -> NDArray[np.intp]:
+    """Return at most ``n`` rows of ``places`` (m, 2) whose boxes of ``width`` × ``height`` do not overlap.
+
+    Examples
+    --------
+    >>> place_apart(np.array([[0.0, 0.0], [0.4, 0.0], [1.0, 0.0]]), 1.0, 1.0, 5).tolist()
+    [0, 2]
+    """
+    scaled = places / np.array([width, height])
+    nearest = np.full(len(scaled), np.inf)
+    chosen: list[int] = []
+    while len(chosen) < min(n, len(scaled)):
+        row = int(np.argmax(nearest))
+        if nearest[row] < 1.0:
+            break
+        chosen.append(row)
+        nearest = np.minimum(nearest, np.abs(scaled - scaled[row]).max(axis=1))
+    return np.array(chosen, dtype=np.intp)

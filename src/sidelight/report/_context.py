@@ -1,0 +1,186 @@
+"""What the sections of a report share: the model, the rows, the columns to colour by, the forward map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._messages import complain
+from sidelight.plot._colouring import Categories, Numbers, column_of
+from sidelight.plot._pictures import check_image_shape, range_of
+from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane_of, presence
+
+__all__ = ["Context", "Forward", "context_of"]
+
+LATTICE = 24
+"""Cells of the forward map along the longer side."""
+STRIP = 48
+"""Cells of the forward map of a single latent dimension."""
+MOST_FEATURES = 30
+"""Tables with at most so many features offer each as a colour."""
+
+
+@dataclass(frozen=True)
+class Forward:
+    """The forward map on a lattice: its rows, and how much data there is at each."""
+
+    lattice: Lattice
+    rows: Floats
+    share: Floats
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything a section may use; sections read it and never change it."""
+
+    model: Any
+    plane: LatentPlane
+    X: NDArray[Any] | None
+    kept: NDArray[np.intp]
+    """Row numbers that the interactive map shows: all of them, or evenly spaced ones of many."""
+    columns: tuple[Categories | Numbers, ...]
+    features: tuple[Numbers, ...]
+    feature_names: tuple[str, ...]
+    labels: Categories | None
+    image_shape: tuple[int, ...] | None
+    title: str
+    command: str | None
+    notes: tuple[str, ...]
+    seconds: float | None
+    date: str | None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the embedding."""
+        return len(self.plane.Z)
+
+    @property
+    def n_features(self) -> int:
+        """Length of a data row, 0 where nothing says it."""
+        known = self.X.shape[1] if self.X is not None else getattr(self.model, "n_features_in_", 0)
+        return int(known)
+
+    @cached_property
+    def forward(self) -> Forward | None:
+        """The forward map on a lattice; None for a model that has none."""
+        if not (hasattr(self.model, "inverse_transform") and hasattr(self.model, "latent_log_density")):
+            return None
+        shape = (1.0, 1.0) if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
+        lattice = self.plane.lattice(STRIP if self.plane.n_components == 1 else LATTICE, shape)
+        rows = np.asarray(self.model.inverse_transform(lattice.points), dtype=np.float64)
+        return Forward(lattice, rows, presence(self.model, lattice.points, self.plane.Z))
+
+    @cached_property
+    def limits(self) -> tuple[float, float]:
+        """Values that are black and white in every picture of the report."""
+        if self.X is not None:
+            return range_of(self.X)
+        return range_of(self.forward.rows) if self.forward is not None else (0.0, 1.0)
+
+
+def context_of(
+    model: Any,
+    *,
+    X: Any,
+    embedding: Any,
+    colours: Any,
+    labels: Any,
+    image_shape: Sequence[int] | None,
+    title: str | None,
+    command: str | None,
+    notes: Sequence[str],
+    seconds: float | None,
+    date: str | None,
+    max_rows: int,
+) -> Context:
+    """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
+    rows = None if X is None else _rows_of(X)
+    plane = plane_of(_embedding_of(model, X, rows, embedding))
+    n = len(plane.Z)
+    if rows is not None and len(rows) != n:
+        rule = f"is not one row for each of the {n} embedded points"
+        raise ValueError(complain("report", "X", f"{len(rows)} rows", rule, "Pass the rows that were embedded"))
+    names = _feature_names(model, X, rows)
+    d = rows.shape[1] if rows is not None else int(getattr(model, "n_features_in_", 0))
+    shape = None if image_shape is None else check_image_shape(image_shape, d, "report")
+    labelled = None if labels is None else column_of(labels, n, name=_name_of(labels, "label"), categorical=True)
+    assert labelled is None or isinstance(labelled, Categories)
+    return Context(
+        model=model,
+        plane=plane,
+        X=rows,
+        kept=np.unique(np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)),
+        columns=_columns(colours, n),
+        features=_features(rows, names, shape),
+        feature_names=names,
+        labels=labelled,
+        image_shape=shape,
+        title=title or f"A map by {type(model).__name__}",
+        command=command,
+        notes=tuple(notes),
+        seconds=seconds,
+        date=date,
+    )
+
+
+def _rows_of(X: Any) -> NDArray[Any]:
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    rows = np.asarray(X)
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        seen = f"array of shape {rows.shape} and type {rows.dtype}"
+        raise ValueError(
+            complain("report", "X", seen, "is not a table of numbers", "Pass what the model was fitted on")
+        )
+    return rows
+
+
+def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats:
+    """The given embedding, the model's own where it fits X, or X sent through ``transform``."""
+    if embedding is not None:
+        return latent_of(embedding, "report")
+    own = getattr(model, "embedding_", None)
+    if own is not None and (rows is None or len(rows) == len(own)):
+        return latent_of(own, "report")
+    if rows is not None and hasattr(model, "transform"):
+        return latent_of(model.transform(X), "report")
+    raise ValueError(
+        complain("report", "model", type(model).__name__, "has no embedding_", "Fit it, or pass embedding= or X=")
+    )
+
+
+def _name_of(values: Any, otherwise: str) -> str:
+    return str(getattr(values, "name", None) or otherwise)
+
+
+def _feature_names(model: Any, X: Any, rows: NDArray[Any] | None) -> tuple[str, ...]:
+    names = getattr(X, "columns", None)
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    d = rows.shape[1] if rows is not None else int(getattr(model, "n_features_in_", 0))
+    if names is None or len(names) != d:
+        return tuple(f"feature {k}" for k in range(d))
+    return tuple(str(name) for name in names)
+
+
+def _columns(colours: Any, n: int) -> tuple[Categories | Numbers, ...]:
+    """The columns of a mapping or a data frame."""
+    if colours is None:
+        return ()
+    names = list(colours) if isinstance(colours, Mapping) else list(getattr(colours, "columns", ()))
+    if not names and len(colours):
+        raise ValueError(
+            complain("report", "colours", type(colours).__name__, "has no named columns", "Pass {name: values}")
+        )
+    return tuple(column_of(colours[name], n, name=str(name)) for name in names)
+
+
+def _features(rows: NDArray[Any] | None, names: tuple[str, ...], shape: tuple[int, ...] | None) -> tuple[Numbers, ...]:
+    if rows is None or shape is not None or rows.shape[1] > MOST_FEATURES:
+        return ()
+    return tuple(Numbers(name, np.array(rows[:, k], dtype=np.float64)) for k, name in enumerate(names))

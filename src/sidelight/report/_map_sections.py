@@ -1,0 +1,217 @@
+"""The sections that the script draws: the map, the forward map, the latent density."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.plot._colouring import CATEGORIES, MISSING, Categories, Numbers
+from sidelight.plot._forward import MOST_BARS
+from sidelight.plot._pictures import Bytes, shrink, to_pictures
+from sidelight.plot._plane import LatentPlane, plane_of
+from sidelight.plot._shading import affordable
+from sidelight.report._context import Context, Forward
+from sidelight.report._png import data_uri, sheet
+from sidelight.report._section import Section, pack
+
+__all__ = ["density_section", "forward_section", "map_section"]
+
+MOST_PIXELS = 4_000_000
+"""Pixels of the sheet of thumbnails: within what phones decode, about 2 MB at most."""
+LARGEST, SMALLEST = 48, 12
+"""Longer side of a thumbnail in pixels."""
+FORWARD_SIDE = 48
+"""Longer side of a forward-mapped picture in pixels."""
+DENSITY_MARGIN = 0.4
+"""Room around the rows for the density to fade, so that no edge shows when the map is moved."""
+MOST_PROFILE = 60
+"""Features of a profile; of more, those that change most over the lattice."""
+
+MAP_HTML = """
+<div class="map-grid">
+  <div class="map-main">
+    <div class="controls">
+      <label>Colour by <select id="colour"></select></label>
+      <label class="tick"><input type="checkbox" id="show-density" checked> density</label>
+      <span class="spacer"></span>
+      <span class="buttons">
+        <button type="button" id="zoom-in" title="Zoom in" aria-label="Zoom in">+</button>
+        <button type="button" id="zoom-out" title="Zoom out" aria-label="Zoom out">&minus;</button>
+        <button type="button" id="zoom-reset" title="Show everything">Reset</button>
+      </span>
+    </div>
+    <div class="stage">
+      <canvas id="scatter" tabindex="0" aria-label="Map of the rows"></canvas>
+      <div id="tooltip" class="tooltip" hidden></div>
+      <div id="hint" class="hint" hidden>Click the map first, then scroll to zoom</div>
+    </div>
+  </div>
+  <aside class="map-side">
+    <div id="legend" class="legend" aria-live="polite"></div>
+    <div id="forward-panel" class="panel" hidden>
+      <h3>At the pointer</h3>
+      <canvas id="forward-view"></canvas>
+      <p id="forward-text">Move over the map.</p>
+      <dl id="forward-values"></dl>
+    </div>
+  </aside>
+</div>
+"""
+
+
+def map_section(context: Context) -> Section:
+    """The rows on an interactive map: hover, zoom, colour by any column, the forward map at the pointer."""
+    kept = context.kept
+    sampled = len(kept) < context.n_rows
+    data: dict[str, Any] = {
+        "points": pack(context.plane.shown[kept], "float32"),
+        "rows": pack(kept, "int32") if sampled else None,
+        "extent": list(context.plane.extent),
+        "dimensions": context.plane.n_components,
+        "columns": _offered(context),
+        "palette": list(CATEGORIES),
+        "missing": MISSING,
+        "thumbnails": _thumbnails(context),
+    }
+    notes = _map_notes(context, sampled)
+    return Section("map", "The map", MAP_HTML + f'<p class="caption">{notes}</p>', data)
+
+
+def _map_notes(context: Context, sampled: bool) -> str:
+    q = context.plane.n_components
+    notes = [
+        "Hover or tap for a row; drag to move; click, then scroll, or pinch to zoom. "
+        "Click a name in the legend to hide it."
+    ]
+    if sampled:
+        notes.append(f"{len(context.kept):,} evenly spaced rows of {context.n_rows:,} are shown.")
+    if q == 1:
+        notes.append("The map has one dimension: height is jitter and means nothing.")
+    if q > 2:
+        notes.append(
+            f"The first two of {q} latent dimensions are shown; between rows, the others are those of the nearest row."
+        )
+    if context.image_shape is not None and context.X is None:
+        notes.append("Thumbnails are the rows as the model reconstructs them.")
+    return " ".join(notes)
+
+
+def _offered(context: Context) -> list[dict[str, Any]]:
+    """Columns for the select box: labels first, then the given columns, then the features."""
+    first = () if context.labels is None else (context.labels,)
+    offered = [_column(column, context.kept, "Columns") for column in (*first, *context.columns)]
+    return offered + [_column(column, context.kept, "Features") for column in context.features]
+
+
+def _column(column: Categories | Numbers, kept: Any, group: str) -> dict[str, Any]:
+    named = {"name": column.name, "group": group}
+    if isinstance(column, Categories):
+        return named | {
+            "kind": "categories",
+            "levels": list(column.levels),
+            "codes": pack(column.codes[kept], "int8"),
+        }
+    low, high = column.limits
+    # float32 holds integers up to 2^24 exactly; larger ones are names more often than measures.
+    wide = max(abs(low), abs(high)) >= 2**24 and bool(np.all(np.mod(column.values, 1.0)[~np.isnan(column.values)] == 0))
+    values = pack(column.values[kept], "float64" if wide else "float32")
+    return named | {"kind": "numbers", "low": low, "high": high, "values": values}
+
+
+def _thumbnails(context: Context) -> dict[str, Any] | None:
+    """A sheet of the rows' pictures; of very many rows evenly spaced ones have one."""
+    if context.image_shape is None:
+        return None
+    height, width = context.image_shape[:2]
+    share = min(height, width) / max(height, width)
+    side = int((MOST_PIXELS / (len(context.kept) * share)) ** 0.5)
+    side = max(SMALLEST, min(LARGEST, side))
+    every = -(-int(len(context.kept) * side * side * share) // MOST_PIXELS)
+    chosen = context.kept[::every]
+    if context.X is not None:
+        rows = context.X[chosen]
+    elif hasattr(context.model, "inverse_transform"):
+        rows = np.asarray(context.model.inverse_transform(context.plane.Z[chosen]))
+    else:
+        return None
+    return sheet(shrink(to_pictures(rows, context.image_shape, context.limits), side)) | {"every": every}
+
+
+def forward_section(context: Context) -> Section | None:
+    """The forward map on a lattice over the plane."""
+    forward = context.forward
+    if forward is None:
+        return None
+    data: dict[str, Any] = {
+        "rows": forward.lattice.rows,
+        "columns": forward.lattice.columns,
+        "share": pack(np.rint(255 * forward.share), "uint8"),
+        "log_density": pack(context.model.latent_log_density(forward.lattice.points), "float32"),
+    }
+    if context.image_shape is not None:
+        data["sheet"] = sheet(_forward_pictures(context, forward), forward.lattice.columns)
+        shows = "the picture"
+    else:
+        profile = _profile(context, forward)
+        data["profile"] = profile
+        shown = len(profile["names"])
+        some = "" if shown == context.n_features else f" the {shown} most changing of"
+        shape = "bars" if shown <= MOST_BARS else "a line"
+        shows = f"as {shape}{some} the {context.n_features} features, each scaled to its range over the map,"
+    html = (
+        '<canvas id="mosaic" class="figure" role="img" aria-label="Forward map on a lattice"></canvas>'
+        f'<p class="caption">Each cell shows {shows} that the model makes of its place on the map. '
+        "Cells fade where there is little data and are blank where there is none.</p>"
+    )
+    return Section("forward", "From map to data", html, data, wide=context.plane.n_components == 1)
+
+
+def _forward_pictures(context: Context, forward: Forward) -> Bytes:
+    assert context.image_shape is not None
+    return shrink(to_pictures(forward.rows, context.image_shape, context.limits), FORWARD_SIDE)
+
+
+def _profile(context: Context, forward: Forward) -> dict[str, Any]:
+    """The lattice's rows, feature by feature scaled to its range where there is data."""
+    here = forward.share > 0.0
+    inside = forward.rows[here] if here.any() else forward.rows
+    low, high = inside.min(axis=0), inside.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    chosen = np.arange(len(low))
+    if len(low) > MOST_PROFILE:
+        chosen = np.sort(np.argsort(-inside.std(axis=0), kind="stable")[:MOST_PROFILE])
+    heights = np.clip((forward.rows - low) / span, 0.0, 1.0)[:, chosen]
+    return {
+        "names": [context.feature_names[k] for k in chosen],
+        "low": [float(low[k]) for k in chosen],
+        "high": [float(high[k]) for k in chosen],
+        "heights": pack(np.rint(heights * 255.0), "uint8"),
+        "bars": len(chosen) <= MOST_BARS,
+    }
+
+
+def density_section(context: Context) -> Section | None:
+    """The density over the latent plane, as a picture of its square root."""
+    if not hasattr(context.model, "latent_log_density"):
+        return None
+    plane: LatentPlane = plane_of(context.plane.Z, margin=DENSITY_MARGIN)
+    one = plane.n_components == 1
+    lattice = plane.lattice(400 if one else affordable(180, context.n_rows))
+    log_density = np.asarray(context.model.latent_log_density(lattice.points), dtype=np.float64)
+    relative = np.exp(log_density - log_density.max())
+    shade = np.rint(255.0 * np.sqrt(relative)).astype(np.uint8).reshape(lattice.rows, lattice.columns)
+    data = {
+        "src": data_uri(shade),
+        "rows": lattice.rows,
+        "columns": lattice.columns,
+        "extent": list(plane.extent),
+        "peak": float(np.exp(log_density.max())),
+        "curve": pack(relative, "float32") if one else None,
+    }
+    how = "" if one else " The shade grows with the square root of the density."
+    html = (
+        '<canvas id="density-picture" class="figure" role="img" aria-label="Latent density"></canvas>'
+        f'<p class="caption">Where the model expects rows.{how}</p>'
+    )
+    return Section("density", "Latent density", html, data, wide=one)

@@ -1,0 +1,193 @@
+"""The sections that are words, tables and one chart: quality, cost, annealing path, parameters, origin."""
+
+from __future__ import annotations
+
+import platform
+from html import escape
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from sidelight.plot._annealing import path_of
+from sidelight.report._chart import path_chart
+from sidelight.report._context import Context
+from sidelight.report._section import Section, table, write_number
+
+__all__ = [
+    "cost_section",
+    "origin_section",
+    "parameters_section",
+    "path_section",
+    "quality_section",
+    "summary",
+]
+
+
+FEWEST_ROWS = 4
+"""With fewer rows neighbourhoods say nothing."""
+SCORED_ROWS = 2000
+"""Rows, evenly spaced, that are sent back from the map."""
+
+
+def summary(context: Context) -> str:
+    """Return one sentence about the report, and the notes, as markup."""
+    n, d, q = context.n_rows, context.n_features, context.plane.n_components
+    values = f" of {d:,} values" if d else ""
+    pictures = "" if context.image_shape is None else f" ({context.image_shape[0]}×{context.image_shape[1]} pictures)"
+    seconds = _seconds(context)
+    took = "" if seconds is None else f" in {_duration(seconds)}"
+    name = type(context.model).__name__
+    sentence = f"{n:,} rows{values}{pictures} on a map of {_dimensions(q)}, made by {name}{took}."
+    notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in context.notes)
+    return f"<p class='summary'>{escape(sentence)}</p>{notes}"
+
+
+def _dimensions(q: int) -> str:
+    return "one dimension" if q == 1 else f"{q} dimensions"
+
+
+def _seconds(context: Context) -> float | None:
+    """What the fit took: as told, or as the history says."""
+    if context.seconds is not None:
+        return float(context.seconds)
+    history = getattr(context.model, "history_", None)
+    return float(history[-1]["seconds"]) if history else None
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> [_duration(s) for s in (0.0213, 12.34, 200.0)]
+    ['0.021 s', '12.3 s', '3 min 20 s']
+    """
+    if seconds < 1.0:
+        return f"{seconds:.2g} s"
+    if seconds < 120.0:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def quality_section(context: Context) -> Section | None:
+    """Measures of the map beside those of PCA with as many dimensions."""
+    if context.X is None or context.n_rows < FEWEST_ROWS:
+        return None
+    from sidelight.evaluate import compare
+
+    labels = None if context.labels is None else context.labels.codes
+    if labels is not None and (labels < 0).any():
+        labels = None
+    measured = compare(context.X, context.plane.Z, labels=labels)
+    rows = [(name.replace("_", " "), *_pair(values)) for name, values in measured.items()]
+    rows += _kept_variance(context)
+    html = table(rows, ("", "this map", "PCA"), "numbers")
+    caption = '<p class="caption">One is best. PCA has as many dimensions and the same rows.</p>'
+    return Section("quality", "Quality", html + caption, wide=False)
+
+
+def _pair(values: Any) -> tuple[str, str]:
+    return write_number(values["embedding"]), write_number(values["pca"])
+
+
+def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
+    """Share of the variance of X that comes back from its place on the map, 1 - |X - x(Z)|² / |X - mean|²."""
+    if context.X is None or not hasattr(context.model, "inverse_transform"):
+        return []
+    from sklearn.decomposition import PCA
+
+    every = -(-context.n_rows // SCORED_ROWS)
+    rows, Z = context.X[::every].astype(np.float64), context.plane.Z[::every]
+    spread = float(np.square(rows - rows.mean(axis=0)).sum())
+    if spread == 0.0:
+        return []
+    linear = PCA(min(Z.shape[1], *rows.shape), random_state=0).fit(rows)
+    back = np.asarray(context.model.inverse_transform(Z)), linear.inverse_transform(linear.transform(rows))
+    ours, theirs = (1.0 - float(np.square(rows - given).sum()) / spread for given in back)
+    return [("variance back from the map", write_number(ours), write_number(theirs))]
+
+
+def cost_section(context: Context) -> Section:
+    """What the map cost: time, iterations, and the memory that was expected."""
+    n, d = context.n_rows, context.n_features
+    rows = [("rows × columns", f"{n:,} × {d:,}")] if d else [("rows", f"{n:,}")]
+    seconds = _seconds(context)
+    if seconds is not None:
+        told = "time of the fit" if context.seconds is not None else "time in the solver"
+        rows.append((told, _duration(seconds)))
+    if hasattr(context.model, "n_iter_"):
+        rows.append(("iterations", f"{int(np.max(context.model.n_iter_)):,}"))
+    if hasattr(context.model, "estimate_cost") and d:
+        cost = context.model.estimate_cost(n, d)
+        rows.append(("memory, estimated peak", _size(float(cost.bytes))))
+        rows.append(("time, estimated", _duration(float(cost.seconds))))
+    return Section("cost", "Cost", table(rows, kind="pairs"), wide=False)
+
+
+def _size(size: float) -> str:
+    """Return bytes as people say them.
+
+    Examples
+    --------
+    >>> [_size(b) for b in (900, 2.5e6, 3.2e9)]
+    ['1 kB', '2.5 MB', '3.2 GB']
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{max(1, round(size / 1e3))} kB"
+
+
+def path_section(context: Context) -> Section | None:
+    """The objective and its terms along the annealing path."""
+    if not getattr(context.model, "history_", None):
+        return None
+    path = path_of(context.model)
+    iterations, stages = len(path.objective), len(path.stages)
+    caption = (
+        f'<p class="caption">{iterations:,} iterations in {stages} stage{"s" if stages > 1 else ""}; '
+        "a line marks where the regularization λ changes.</p>"
+    )
+    return Section("path", "Annealing path", path_chart(path) + caption)
+
+
+def parameters_section(context: Context) -> Section | None:
+    """The parameters of the model, those that are not the default marked."""
+    if not hasattr(context.model, "get_params"):
+        return None
+    given = context.model.get_params(deep=False)
+    usual = _defaults(type(context.model))
+    items = []
+    for name, value in given.items():
+        changed = name in usual and repr(usual[name]) != repr(value)
+        kind = "changed" if changed else "default"
+        items.append(f'<div class="{kind}"><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>')
+    html = f'<dl class="parameters">{"".join(items)}</dl><p class="caption">Bold: not the default.</p>'
+    return Section("parameters", "Parameters", html)
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    import inspect
+
+    found = inspect.signature(kind).parameters.values()
+    return {p.name: p.default for p in found if p.default is not inspect.Parameter.empty}
+
+
+def _shown(value: Any) -> str:
+    """A parameter as text; callables by name, because their repr holds an address that changes."""
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def origin_section(context: Context) -> Section:
+    """The command that made the report and the versions it was made with."""
+    known = [f"{name} {metadata.version(name)}" for name in ("sidelight", "numpy", "scipy", "scikit-learn")]
+    words = ", ".join([*known, f"Python {platform.python_version()}"])
+    if context.date is not None:
+        words = f"{context.date}. {words}"
+    command = "" if context.command is None else f'<pre class="command">{escape(context.command)}</pre>'
+    return Section("origin", "How it was made", f'{command}<p class="versions">{escape(words)}.</p>')

@@ -1,0 +1,152 @@
+"""Put the sections together and write the file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sidelight.persistence._atomic import replacing
+from sidelight.report._context import Context, context_of
+from sidelight.report._map_sections import density_section, forward_section, map_section
+from sidelight.report._section import Section, to_json
+from sidelight.report._text_sections import (
+    cost_section,
+    origin_section,
+    parameters_section,
+    path_section,
+    quality_section,
+    summary,
+)
+
+__all__ = ["SECTIONS", "Builder", "write"]
+
+Builder = Callable[[Context], Section | None]
+
+SECTIONS: tuple[Builder, ...] = (
+    map_section,
+    forward_section,
+    density_section,
+    quality_section,
+    cost_section,
+    path_section,
+    parameters_section,
+    origin_section,
+)
+"""The sections of a report, in their order."""
+
+SCRIPTS = ("drawing.js", "scatter.js", "report.js")
+
+
+def write(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    X: Any = None,
+    embedding: Any = None,
+    colours: Any = None,
+    labels: Any = None,
+    image_shape: Sequence[int] | None = None,
+    title: str | None = None,
+    command: str | None = None,
+    notes: Sequence[str] = (),
+    seconds: float | None = None,
+    date: str | None = None,
+    max_rows: int = 50_000,
+    sections: Sequence[Builder] = SECTIONS,
+) -> Path:
+    """Write a report: one HTML file that needs no other file and no network. Same arguments, same bytes.
+
+    Parameters
+    ----------
+    model : fitted model
+        Its ``embedding_`` is the map. What it has of ``inverse_transform``, ``latent_log_density``,
+        ``history_`` and ``estimate_cost`` is shown; what it does not have is left out.
+    path : path
+        Where to write. The file appears whole or not at all.
+    X : array-like of shape (n, d), optional
+        The rows on the map. Needed for the quality measures and the rows' own pictures. Of another length
+        than ``embedding_``, they are sent through ``transform`` and shown instead.
+    embedding : array-like of shape (n, q), optional
+        The map to show, where it is not ``embedding_``.
+    colours : mapping of name to array-like of shape (n,), or data frame, optional
+        Columns to colour by and to show at every point.
+    labels : array-like of shape (n,), optional
+        Class labels: the first colour, and in the quality measures.
+    image_shape : (height, width) or (height, width, 3), optional
+        Rows are pictures of this shape.
+    title, command, date : str, optional
+        Title of the report, the command that made it, and when: shown if given. By default the file carries no
+        date, so that two of them can be compared.
+    notes : sequence of str
+        Sentences to be shown under the summary, for example what was done with text columns.
+    seconds : float, optional
+        What the fit took; by default the model's own record.
+    max_rows : int
+        Of more rows, so many evenly spaced ones are on the interactive map (the report says so).
+    sections : sequence of functions
+        From the context of the report to a section, or None.
+
+    """
+    context = context_of(
+        model, X=X, embedding=embedding, colours=colours, labels=labels, image_shape=image_shape, title=title,
+        command=command, notes=notes, seconds=seconds, date=date, max_rows=max_rows,
+    )  # fmt: skip
+    built = [section for section in (build(context) for build in sections) if section is not None]
+    page = _page(context, built)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(page.encode("utf-8"))
+    return Path(path)
+
+
+def _page(context: Context, sections: list[Section]) -> str:
+    """Fill the template; every place is filled in one pass, so no text can pass for a place."""
+    style = _resource("report.css")
+    script = "\n".join(_resource(name) for name in SCRIPTS)
+    filling = {
+        "policy": f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}",
+        "title": escape(context.title),
+        "summary": summary(context),
+        "sections": "\n".join(_section(section, wide) for section, wide in _layout(sections)),
+        "style": style,
+        "script": script,
+        "data": to_json({section.name: dict(section.data) for section in sections if section.data}),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: filling[place.group(1)], _resource("template.html"))
+
+
+def _layout(sections: list[Section]) -> list[tuple[Section, bool]]:
+    """Say of each section whether it takes the whole width: also the half that has no half beside it."""
+    placed: list[tuple[Section, bool]] = []
+    rest = list(sections)
+    while rest:
+        paired = not rest[0].wide and len(rest) > 1 and not rest[1].wide
+        count = 2 if paired else 1
+        placed += [(section, not paired) for section in rest[:count]]
+        rest = rest[count:]
+    return placed
+
+
+def _section(section: Section, wide: bool) -> str:
+    kind = "wide" if wide else "half"
+    name = escape(section.name)
+    return (
+        f'<section id="{name}" class="{kind}" aria-labelledby="{name}-title">'
+        f'<h2 id="{name}-title">{escape(section.title)}</h2>{section.html}</section>'
+    )
+
+
+def _resource(name: str) -> str:
+    return resources.files("sidelight.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """What lets exactly this inline text through the content security policy."""
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

@@ -1,0 +1,131 @@
+"""Commands that start from a model file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sidelight
+
+
+def latent(path):
+    return pd.read_csv(path)[["z1", "z2"]].to_numpy()
+
+
+def test_transform_matches_columns_by_name_in_any_order(fitted, table, run, here, frame):
+    assert run("transform", fitted / "model.sidelight", table, "--out", "z.csv").code == 0
+    shuffled = frame[["kind", "depth", "height", "width", "length"]].assign(extra=1.5)
+    shuffled.to_csv("shuffled.csv", index=False)
+    assert run("transform", fitted / "model.sidelight", "shuffled.csv", "--out", "y.csv").code == 0
+    np.testing.assert_array_equal(latent("z.csv"), latent("y.csv"))
+    model = sidelight.load(fitted / "model.sidelight")
+    np.testing.assert_allclose(latent("z.csv"), model.transform(frame.drop(columns="kind")))
+
+
+def test_transform_one_by_one_equals_batch(fitted, table, run, frame):
+    run("transform", fitted / "model.sidelight", table, "--out", "z.csv")
+    frame.iloc[[17]].to_csv("one.csv", index=False)
+    assert run("transform", fitted / "model.sidelight", "one.csv", "--out", "one-z.csv").code == 0
+    np.testing.assert_allclose(latent("one-z.csv")[0], latent("z.csv")[17], rtol=1e-12)
+
+
+def test_invert_names_the_columns_of_the_data_and_undoes_the_scaling(run, here, frame):
+    wide = frame.assign(length=frame["length"] * 1e5 + 7e5)
+    wide.to_csv("wide.csv", index=False)
+    done = run("embed", "wide.csv", "--out", "out", "--method", "pca", "--no-report", "--json")
+    assert done.answer["standardized"] is True
+    assert run("invert", "out/model.sidelight", "out/embedding.csv", "--out", "x.csv").code == 0
+    back = pd.read_csv("x.csv")
+    assert list(back.columns) == ["length", "width", "height", "depth"]
+    correlation = np.corrcoef(back["length"], wide["length"])[0, 1]
+    assert correlation > 0.9
+    assert abs(back["length"].mean() - wide["length"].mean()) < 0.1 * wide["length"].std()
+
+
+def test_new_rows_get_the_scaling_of_the_old_ones(run, here, frame):
+    wide = frame.assign(length=frame["length"] * 1e5)
+    wide.to_csv("wide.csv", index=False)
+    wide.head(3).to_csv("few.csv", index=False)
+    run("embed", "wide.csv", "--out", "out", "--method", "pca", "--no-report")
+    for name in ("wide", "few"):
+        assert run("transform", "out/model.sidelight", f"{name}.csv", "--out", f"{name}-z.csv").code == 0
+    np.testing.assert_allclose(latent("few-z.csv"), latent("wide-z.csv")[:3], rtol=1e-12)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "npy"])
+def test_tables_go_round_in_every_format(suffix, fitted, table, run, here):
+    model = fitted / "model.sidelight"
+    done = run("transform", model, table, "--out", f"z.{suffix}", "--json")
+    assert done.code == 0, done.err
+    assert done.answer["rows"] == 60
+    assert run("invert", model, f"z.{suffix}", "--out", f"x.{suffix}").code == 0
+    if suffix == "npy":
+        assert np.load("z.npy").shape == (60, 2)
+        assert np.load("x.npy").shape == (60, 4)
+    assert run("invert", model, f"z.{suffix}", "--out", f"x.{suffix}").code == 1
+
+
+def test_missing_columns_are_named(fitted, run, frame):
+    frame.drop(columns=["width", "depth"]).to_csv("thin.csv", index=False)
+    done = run("transform", fitted / "model.sidelight", "thin.csv", "--out", "z.csv")
+    assert done.code == 1
+    assert "thin.csv lacks the columns width, depth, which the model was fitted on" in done.err
+
+
+def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted, run, frame):
+    first = frame.head(2).copy()
+    first.loc[0, "width"] = None
+    first.to_csv("gap.csv", index=False)
+    refused = run("transform", fitted / "model.sidelight", "gap.csv", "--out", "z.csv")
+    assert refused.code == 1
+    assert "--missing mean" in refused.err
+    assert run("transform", fitted / "model.sidelight", "gap.csv", "--out", "z.csv", "--missing", "mean").code == 0
+    first.loc[0, "width"] = frame["width"].mean()
+    model = sidelight.load(fitted / "model.sidelight")
+    np.testing.assert_allclose(latent("z.csv"), model.transform(first.drop(columns="kind")))
+
+
+def test_arrays_are_accepted_when_they_are_as_wide(fitted, run, frame, here):
+    np.save("good.npy", frame.drop(columns="kind").to_numpy())
+    np.save("bad.npy", np.zeros((3, 7)))
+    assert run("transform", fitted / "model.sidelight", "good.npy", "--out", "z.csv").code == 0
+    done = run("transform", fitted / "model.sidelight", "bad.npy", "--out", "y.csv")
+    assert done.code == 1
+    assert "rows have 7 columns, and the model was fitted on 4" in done.err
+
+
+def test_points_of_the_wrong_dimension_are_refused(fitted, run, here):
+    pd.DataFrame({"z1": [0.0]}).to_csv("flat.csv", index=False)
+    done = run("invert", fitted / "model.sidelight", "flat.csv", "--out", "x.csv")
+    assert done.code == 1
+    assert "has 1 numeric columns, and the model's latent space has 2" in done.err
+
+
+def test_a_format_nobody_knows_is_refused_before_the_work(fitted, table, run):
+    done = run("transform", fitted / "model.sidelight", table, "--out", "z.doc")
+    assert done.code == 1
+    assert "end the name with one of .csv, .tsv, .parquet, .npy" in done.err
+
+
+@pytest.mark.parametrize("command", ["transform", "invert", "score", "report"])
+def test_a_file_that_is_no_model_gets_one_line(command, table, run):
+    out = [] if command == "score" else ["--out", "result.csv"]
+    done = run(command, table, table, *out)
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert "is not a Sidelight model" in done.err
+
+
+def test_score_measures_reconstruction_neighbourhoods_and_density(fitted, table, run):
+    answer = run("score", fitted / "model.sidelight", table, "--json").answer
+    assert answer["rows"] == 60
+    assert 0.5 < answer["reconstruction_r2"] <= 1
+    assert 0.8 < answer["trustworthiness"] <= 1
+    assert np.isfinite(answer["mean_log_density"])
+    assert "trustworthiness" in run("score", fitted / "model.sidelight", table).out
+
+
+def test_report_is_written_from_the_model_file(fitted, table, run, here):
+    done = run("report", fitted / "model.sidelight", table, "--out", "page.html", "--colour", "kind")
+    assert done.code == 0, done.err
+    assert "sidelight embed" in (here / "page.html").read_text(encoding="utf-8")
+    assert run("report", fitted / "model.sidelight", table, "--out", "page.html").code == 1

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from sklearn.neighbors import KernelDensity
+
+from sidelight.kernels.bandwidths import LeaveOneOut, leave_one_out_bandwidth, maximise_over_scale, perplexity_rows
+from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT
+
+
+def reached(W):
+    safe = np.where(W > 0, W, 1.0)
+    return np.exp(-(W * np.log(safe)).sum(axis=1))
+
+
+def naive_row(d2, perplexity):
+    """Root finding on the entropy of one row."""
+
+    def excess(log_beta):
+        p = np.exp(-np.exp(log_beta) * (d2 - d2.min()))
+        p /= p.sum()
+        p = p[p > 0]
+        return float(-(p * np.log(p)).sum() - np.log(perplexity))
+
+    log_beta = brentq(excess, -20, 60, xtol=1e-13)
+    p = np.exp(-np.exp(log_beta) * (d2 - d2.min()))
+    return p / p.sum(), np.exp(-log_beta)
+
+
+def squared_distance_rows():
+    rng = np.random.default_rng(0)
+    yield "uniform", rng.uniform(size=(20, 40))
+    yield "normal data", rng.chisquare(5, size=(20, 40))
+    yield "few near, many far", np.c_[1e-4 * rng.uniform(size=(20, 8)), 1 + rng.uniform(size=(20, 32))]
+    yield "few near, the rest tied", np.c_[1e-3 * rng.uniform(size=(20, 5)), np.ones((20, 35))]
+    yield "twelve orders", 10.0 ** (-12 * rng.uniform(size=(20, 40)))
+    yield "one outlier", np.c_[rng.uniform(size=(20, 39)), np.full((20, 1), 1e12)]
+    yield "far query", 1e6 + rng.uniform(size=(20, 40))
+    yield "tiny units", 1e-200 * rng.uniform(size=(20, 40))
+
+
+ROWS = dict(squared_distance_rows())
+
+
+@pytest.mark.parametrize("perplexity", [1.5, 2.0, 6.0, 13.0, 30.0, 38.5])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_reach_the_perplexity_they_are_asked_for(name, perplexity):
+    D2 = ROWS[name]
+    W, h = perplexity_rows(D2, perplexity)
+    np.testing.assert_allclose(W.sum(axis=1), 1, rtol=1e-13)
+    np.testing.assert_allclose(reached(W), perplexity, rtol=1e-8)
+    for i in range(0, 20, 7):
+        weights, bandwidth = naive_row(D2[i] / D2[i].max(), perplexity)
+        np.testing.assert_allclose(W[i], weights, rtol=1e-5, atol=1e-9)
+        assert h[i] == pytest.approx(bandwidth * D2[i].max(), rel=1e-5)
+
+
+def test_rows_are_answered_alike_alone_and_in_company():
+    D2 = np.random.default_rng(1).chisquare(3, size=(50, 30))
+    W, h = perplexity_rows(D2, 9.0)
+    for i in range(50):
+        w, one = perplexity_rows(D2[i : i + 1], 9.0)
+        np.testing.assert_allclose(w[0], W[i], rtol=1e-12)
+        assert one[0] == pytest.approx(h[i], rel=1e-12)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-16])
+def test_equal_distances_get_even_weights_and_their_own_size_as_bandwidth(rounding):
+    noise = 1 + rounding * np.random.default_rng(2).integers(0, 3, size=(3, 20))
+    W, h = perplexity_rows(np.array([[4.0], [1e-30], [1e30]]) * noise, 5.0)
+    np.testing.assert_array_equal(W, np.full((3, 20), 1 / 20))
+    np.testing.assert_allclose(h, [4.0, 1e-30, 1e30], rtol=1e-12)
+
+
+def test_more_duplicates_than_asked_for_share_the_weight_at_bandwidth_zero():
+    W, h = perplexity_rows(np.r_[np.zeros(8), np.arange(1.0, 5.0)][None, :], 4.0)
+    np.testing.assert_allclose(W[0], np.r_[np.full(8, 1 / 8), np.zeros(4)], atol=1e-12)
+    assert h[0] == 0
+    W, h = perplexity_rows(np.zeros((2, 5)), 3.0)
+    np.testing.assert_array_equal(W, np.full((2, 5), 0.2))
+    assert not h.any()
+
+
+@pytest.mark.parametrize("perplexity", [6.0, 7.5, 1000.0])
+def test_fewer_neighbours_than_asked_for_get_nearly_even_weights_and_a_bandwidth_of_their_size(perplexity):
+    W, h = perplexity_rows(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]), perplexity)
+    np.testing.assert_allclose(W, 1 / 6, rtol=2e-3)
+    assert h[0] == 6.0
+
+
+def test_a_single_neighbour_has_all_the_weight():
+    W, h = perplexity_rows(np.array([[2.0], [0.0]]), 1.000001)
+    assert W.tolist() == [[1.0], [1.0]]
+    assert h.tolist() == [2.0, 0.0]
+
+
+def leave_out_each(X, h):
+    """Fit scikit-learn's density without row i and score row i."""
+    scores = []
+    for i in range(len(X)):
+        rest = np.delete(X, i, axis=0)
+        scores.append(KernelDensity(bandwidth=np.sqrt(h / 2)).fit(rest).score(X[i : i + 1]))
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("h", [0.05, 1.0])
+def test_leave_one_out_likelihood_is_that_of_densities_without_the_row(d, h):
+    X = 5 + np.random.default_rng(3).normal(size=(40, d))
+    scores = leave_out_each(X, h)
+    assert LeaveOneOut(X, GAUSSIAN)(h) == pytest.approx(scores.mean(), rel=1e-9)
+    rows = np.array([0, 7, 39])
+    assert LeaveOneOut(X, GAUSSIAN, rows=rows)(h) == pytest.approx(scores[rows].mean(), rel=1e-9)
+
+
+def test_leave_one_out_likelihood_with_a_bandwidth_per_row_is_the_naive_sum():
+    rng = np.random.default_rng(4)
+    X, relative = rng.normal(size=(12, 2)), rng.uniform(0.5, 2, size=12)
+    total = 0.0
+    for i in range(12):
+        density = 0.0
+        for j in range(12):
+            if j != i:
+                h = 0.7 * relative[j]
+                density += np.exp(-((X[i] - X[j]) ** 2).sum() / h) / (np.pi * h)
+        total += np.log(density / 11)
+    assert LeaveOneOut(X, GAUSSIAN, relative)(0.7) == pytest.approx(total / 12, rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", [GAUSSIAN, STUDENT, QUARTIC], ids=str)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_leave_one_out_finds_a_bandwidth_inside_its_range_for_every_profile(shape, d):
+    X = np.random.default_rng(5).normal(size=(150, d))
+    score = LeaveOneOut(X, shape)
+    best = leave_one_out_bandwidth(X, shape, typical=2.0 * d)
+    assert 1e-3 < best < 100 * d
+    assert score(best) > max(score(0.2 * best), score(5 * best))
+
+
+def test_leave_one_out_survives_duplicates_and_rows_out_of_reach():
+    X = np.r_[np.zeros((5, 2)), [[1e6, 0.0]]]
+    for shape in (GAUSSIAN, STUDENT, QUARTIC):
+        assert np.isfinite(LeaveOneOut(X, shape)(1e-3))
+        assert np.isfinite(leave_one_out_bandwidth(X, shape, typical=1.0))
+
+
+@pytest.mark.parametrize("peak", [1e-3, 0.37, 1.0, 90.0])
+def test_the_best_scale_is_found_wherever_it_is(peak):
+    found = maximise_over_scale(lambda h: -((np.log(h) - np.log(peak)) ** 2), 1e-3, 1e2)
+    assert found == pytest.approx(peak, rel=0.02)

@@ -1,0 +1,152 @@
+"""The report in Chromium: hover, colours, legend, zoom, both themes, a phone; no error and no request."""
+
+import numpy as np
+import pytest
+from chromium import Page, find_chromium
+from PIL import Image
+
+from sidelight import report
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (apt-get install chromium)"),
+]
+
+PLACE = """(() => {
+  const canvas = document.getElementById("scatter"), box = canvas.getBoundingClientRect();
+  const [x, y] = canvas.scatter.toPage(canvas.scatter.points[2 * %d], canvas.scatter.points[2 * %d + 1]);
+  return [box.x + x, box.y + y];
+})()"""
+COLOURS = """(() => {
+  const canvas = document.getElementById("scatter");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const found = new Set();
+  for (let k = 0; k < data.length; k += 4) found.add(data[k] + "," + data[k + 1] + "," + data[k + 2]);
+  return found.size;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def written(model, views, columns, tmp_path_factory):
+    return report.write(
+        model, tmp_path_factory.mktemp("browser") / "report.html", X=views.X, colours=columns,
+        image_shape=views.image_shape, title="Turning objects & </script> friends",
+    )  # fmt: skip
+
+
+def text_of(page, name):
+    return page.evaluate(f"document.getElementById('{name}').innerText")
+
+
+def choose_colour(page, value):
+    page.evaluate(
+        "(() => { const select = document.getElementById('colour');"
+        f"select.value = '{value}'; select.dispatchEvent(new Event('change')); }})()"
+    )
+
+
+def hover(page, row):
+    page.move_to(*page.evaluate(PLACE % (row, row)))
+    page.wait_until("!document.getElementById('tooltip').hidden")
+
+
+def test_hover_colour_zoom_and_screenshot(written, views, tmp_path):
+    with Page(tmp_path / "profile") as page:
+        page.open(written)
+        hover(page, 25)
+        tooltip = text_of(page, "tooltip")
+        assert "row 25" in tooltip
+        assert views.factors["object"][25] in tooltip
+        assert page.evaluate("document.querySelectorAll('#tooltip canvas').length") == 1
+        assert "log density" in text_of(page, "forward-text")
+
+        categories = text_of(page, "legend")
+        assert set(np.unique(views.factors["object"])) <= set(categories.split())
+        choose_colour(page, 1)
+        numbers = text_of(page, "legend")
+        assert numbers != categories
+        assert numbers.split()[0] == "angle"
+        assert "342" in numbers
+        assert "missing" in numbers
+
+        before = page.evaluate(PLACE % (0, 0))
+        page.evaluate("document.getElementById('zoom-in').click()")
+        assert page.evaluate(PLACE % (0, 0)) != before
+        page.evaluate("document.getElementById('zoom-reset').click()")
+        assert page.evaluate(PLACE % (0, 0)) == pytest.approx(before)
+
+        page.move_to(2, 2)
+        page.wait_until("document.getElementById('tooltip').hidden")
+        page.screenshot(tmp_path / "report.png")
+        assert page.complaints() == []
+        assert page.requests() == [written.as_uri()]
+    picture = np.asarray(Image.open(tmp_path / "report.png").convert("RGB"))
+    assert picture.shape == (900, 1280, 3)
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
+
+
+def test_legend_hides_and_shows_a_category(written, tmp_path):
+    with Page(tmp_path / "profile") as page:
+        page.open(written)
+        hover(page, 0)
+        page.evaluate("document.querySelector('#legend button').click()")
+        page.move_to(2, 2)
+        page.wait_until("document.getElementById('tooltip').hidden")
+        page.move_to(*page.evaluate(PLACE % (0, 0)))
+        assert "row 0" not in text_of(page, "tooltip").splitlines()
+        assert page.evaluate("document.querySelector('#legend button').getAttribute('aria-pressed')") == "false"
+        page.evaluate("document.querySelector('#legend button').click()")
+        page.move_to(2, 2)
+        hover(page, 0)
+        assert "row 0" in text_of(page, "tooltip")
+
+
+def test_a_narrow_dark_screen_shows_everything_within_its_width(written, tmp_path):
+    with Page(tmp_path / "profile", width=390, height=800, dark=True) as page:
+        page.open(written)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 26)"
+        for name in ("scatter", "mosaic", "density-picture"):
+            canvas = f"document.getElementById('{name}')"
+            width, height = page.evaluate(f"[{canvas}.offsetWidth, {canvas}.offsetHeight]")
+            assert 200 < width <= 390
+            assert height > 100
+        assert page.evaluate(COLOURS) > 5
+        assert page.complaints() == []
+
+
+def test_many_points_a_table_and_hostile_text_open_without_error(table_model, tmp_path):
+    """The pixel painter (many rows), profiles (no pictures), and text that tries to be script."""
+    fitted, _ = table_model
+    rng = np.random.default_rng(0)
+    evil = "</script><script>document.title = 'broken'</script><img src=x onerror=alert(1)>"
+    many = report.write(
+        fitted, tmp_path / "r.html", embedding=rng.normal(size=(8000, 2)), title=evil,
+        colours={evil: np.where(np.arange(8000) % 2, evil, "plain")},
+    )  # fmt: skip
+    with Page(tmp_path / "profile") as page:
+        page.open(many)
+        hover(page, 11)
+        assert evil in text_of(page, "tooltip")
+        assert evil in text_of(page, "legend")
+        assert "feature 0" in text_of(page, "forward-values")
+        assert page.evaluate("document.title") == evil
+        assert page.evaluate(COLOURS) > 5
+        assert page.complaints() == []
+        assert page.requests() == [many.as_uri()]
+
+
+def test_the_browser_would_tell_of_an_error_and_of_a_request(tmp_path):
+    """What the tests above find empty is not always empty."""
+    page_file = tmp_path / "bad.html"
+    page_file.write_text(
+        "<html data-ready='yes'><script>console.error('one')</script>"
+        "<script>throw new Error('two')</script><img src='http://127.0.0.1:9/three.png'></html>"
+    )
+    with Page(tmp_path / "profile") as page:
+        page.open(page_file)
+        page.wait_until("document.readyState === 'complete'")
+        told = str(page.complaints())
+        assert "one" in told
+        assert "two" in told
+        assert "http://127.0.0.1:9/three.png" in page.requests()
