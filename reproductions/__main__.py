@@ -16,9 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m reproductions", description=__doc__)
     known = ", ".join(REPRODUCTIONS)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {known} (default: all)")
-    parser.add_argument(
-        "--page", action="store_true", help="write docs/results.md; alone: from the JSON files"
-    )
+    parser.add_argument("--page", action="store_true", help="write docs/results.md; alone: from the JSON files")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.names) - set(REPRODUCTIONS):
         parser.error(f"unknown reproduction {', '.join(sorted(unknown))}; there are: {known}")

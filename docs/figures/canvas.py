@@ -29,15 +29,14 @@ def panels(columns: int, *, rows: int = 1, width: float = 9.6, height: float = 3
     return figure, list(axes.ravel())
 
 
-def points(ax: Axes, Z: Any, colour: Any, title: str = "", *, size: float = 6.0, cmap: str = "viridis") -> Any:
+def points(ax: Axes, Z: Any, colour: Any, title: str = "", *, size: float = 6.0) -> None:
     """Points of a map: equal units, no ticks (a latent axis has no name), a thin frame."""
     Z = np.asarray(Z)
     if Z.shape[1] == 1:
         Z = np.column_stack([Z[:, 0], np.zeros(len(Z))])
-    drawn = ax.scatter(Z[:, 0], Z[:, 1], c=colour, s=size, linewidths=0, cmap=cmap, alpha=0.9)
+    ax.scatter(Z[:, 0], Z[:, 1], c=colour, s=size, linewidths=0, alpha=0.9)
     frame(ax, title)
     ax.set_aspect("equal", adjustable="datalim")
-    return drawn
 
 
 def digits(ax: Axes, Z: Any, labels: Any, title: str = "", *, size: float = 5.0) -> None:
@@ -49,10 +48,12 @@ def digits(ax: Axes, Z: Any, labels: Any, title: str = "", *, size: float = 5.0)
                 bbox={"boxstyle": "circle,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75})  # fmt: skip
 
 
-def solid(figure: Figure, place: Any, X: Any, colour: Any, title: str, view: tuple[float, float] = (12, -72)) -> Axes:
+def solid(
+    figure: Figure, place: tuple[int, int, int], X: Any, colour: Any, title: str, view: tuple[float, float] = (12, -72)
+) -> Axes:
     """Points in three dimensions."""
-    ax = figure.add_subplot(place, projection="3d")
-    ax.scatter(*X.T, c=colour, s=5, linewidths=0, cmap="viridis")
+    ax = figure.add_subplot(*place, projection="3d")
+    ax.scatter(*X.T, c=colour, s=5, linewidths=0)
     ax.view_init(*view)
     ax.set(xticks=[], yticks=[], zticks=[])
     ax.set_title(title, fontsize=10)

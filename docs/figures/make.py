@@ -18,9 +18,7 @@ import two_ways
 import wrapping
 from canvas import write
 
-FIGURES = (
-    two_ways.FIGURES | sheets.FIGURES | digits.FIGURES | clusters.FIGURES | wrapping.FIGURES | screenshot.FIGURES
-)
+FIGURES = two_ways.FIGURES | sheets.FIGURES | digits.FIGURES | clusters.FIGURES | wrapping.FIGURES | screenshot.FIGURES
 
 
 def main() -> None:

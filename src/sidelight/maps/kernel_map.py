@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.neighbours import nearest
+from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.neighbours import listed_distances, nearest
 
-from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, listed_average
 
 __all__ = ["KernelMap", "adaptive_map", "best_perplexity"]
 
@@ -43,17 +44,21 @@ class KernelMap:
     def leave_one_out_error(self) -> float:
         """Root mean square of ``b_i - f_{-i}(a_i)`` relative to that of ``b_i - mean``."""
         assert not isinstance(self.weights, PrecomputedWeights)
-        residual = self.outputs - self.weights.leave_one_out(self.outputs)
-        spread = self.outputs - self.outputs.mean(axis=0)
-        total = float(np.vdot(spread, spread))
-        return float(np.sqrt(float(np.vdot(residual, residual)) / total)) if total > 0 else 0.0
+        return _relative_error(self.outputs, self.weights.leave_one_out(self.outputs))
 
 
 def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:
     """The perplexity of the grid whose leave-one-out error is smallest."""
     allowed = [p for p in grid if p <= max(2.0, 0.5 * lists.shape[1])] or [grid[0]]
-    errors = [KernelMap(AdaptiveWeights(inputs, lists, p), outputs).leave_one_out_error() for p in allowed]
-    return allowed[int(np.argmin(errors))]
+    D2 = listed_distances(inputs, inputs, lists) ** 2
+    rows = [listed_average(perplexity_rows(D2, p)[0], outputs, lists) for p in allowed]
+    return allowed[int(np.argmin([_relative_error(outputs, predicted) for predicted in rows]))]
+
+
+def _relative_error(truth: Array, predicted: Array) -> float:
+    residual, spread = truth - predicted, truth - truth.mean(axis=0)
+    total = float(np.vdot(spread, spread))
+    return float(np.sqrt(float(np.vdot(residual, residual)) / total)) if total > 0 else 0.0
 
 
 def adaptive_map(inputs: Array, outputs: Array, *, lists: Array | None = None, n_jobs: int | None = None) -> KernelMap:

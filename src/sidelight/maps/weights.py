@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.neighbours import listed_distances, nearest, nearest_precomputed
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import run_tiles, spans
 
-__all__ = ["AdaptiveWeights", "FixedWeights", "PrecomputedWeights", "squared_distances"]
+__all__ = ["AdaptiveWeights", "FixedWeights", "PrecomputedWeights", "listed_average", "squared_distances"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
@@ -104,7 +105,7 @@ class AdaptiveWeights:
 
         def one(rows: slice) -> Array:
             candidates, W, _ = self.weigh(Q[rows], n_jobs=1)
-            return _weighted_rows(W, V, candidates)
+            return listed_average(W, V, candidates)
 
         wide = max(self.lists.shape[1] * max(V.shape[1], self.inputs.shape[1]), len(self.inputs))
         tile = max(1, min(512, _BUDGET // max(wide, 1)))
@@ -113,11 +114,7 @@ class AdaptiveWeights:
     def leave_one_out(self, V: Array) -> Array:
         """``Σ_{j≠i} w_j(a_i) V_j`` for the training rows (n, r)."""
         D = listed_distances(self.inputs, self.inputs, self.lists)
-        W, _ = perplexity_rows(D**2, self.perplexity)
-        out = np.empty((len(V), V.shape[1]))
-        for rows in spans(len(V), max(1, _BUDGET // max(1, self.lists.shape[1] * V.shape[1]))):
-            out[rows] = _weighted_rows(W[rows], V, self.lists[rows])
-        return out
+        return listed_average(perplexity_rows(D**2, self.perplexity)[0], V, self.lists)
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,7 @@ class PrecomputedWeights:
         del n_jobs
         found = nearest_precomputed(Q, k=self.n_candidates, own=False)
         W, _ = perplexity_rows(found.distance**2, self.perplexity)
-        return _weighted_rows(W, V, found.index)
+        return listed_average(W, V, found.index)
 
 
 def _within_reach(Q: Array) -> Array:
@@ -140,9 +137,11 @@ def _within_reach(Q: Array) -> Array:
     return np.clip(Q, -1e120, 1e120)
 
 
-def _weighted_rows(W: Array, V: Array, index: Array) -> Array:
-    """``Σ_l W[i, l] V[index[i, l]]`` (m, r)."""
-    return np.asarray(np.matmul(W[:, None, :], V[index])[:, 0, :])
+def listed_average(W: Array, V: Array, lists: Array) -> Array:
+    """``Σ_l W[i, l] V[lists[i, l]]`` (m, r), each row by itself."""
+    m, k = W.shape
+    rows = csr_array((W.ravel(), lists.ravel(), np.arange(0, m * k + 1, k)), shape=(m, len(V)))
+    return np.asarray(rows @ V)
 
 
 def _padded_product(Q: Array, V: Array) -> Array:

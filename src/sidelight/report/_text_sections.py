@@ -153,6 +153,9 @@ def path_section(context: Context) -> Section | None:
     return Section("path", "Annealing path", path_chart(path) + caption)
 
 
+_NOT_THE_MODEL = ("callback", "n_jobs", "verbose")  # how it was run, not what was fitted
+
+
 def parameters_section(context: Context) -> Section | None:
     """The parameters of the model, those that are not the default marked."""
     if not hasattr(context.model, "get_params"):
@@ -161,6 +164,8 @@ def parameters_section(context: Context) -> Section | None:
     usual = _defaults(type(context.model))
     items = []
     for name, value in given.items():
+        if name in _NOT_THE_MODEL:
+            continue
         changed = name in usual and repr(usual[name]) != repr(value)
         kind = "changed" if changed else "default"
         items.append(f'<div class="{kind}"><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>')

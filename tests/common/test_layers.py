@@ -1,0 +1,118 @@
+"""Data flows downwards only: a module may import from its own room and from rooms before it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sidelight
+
+HOME = Path(sidelight.__file__).parent
+ANYWHERE = {"_messages", "_validation"}
+ESTIMATORS, ROOT = "<estimators>", "<sidelight itself>"
+CORE = {"side", "kernels", "objectives", "solvers", "maps"}
+USES = {*CORE, ESTIMATORS, "gated", ROOT}
+BELOW: dict[str, set[str]] = {
+    "side": set(),
+    "kernels": {"side"},
+    "objectives": {"side", "kernels"},
+    "solvers": set(),  # they take callables and know nothing of what those mean
+    "maps": {"side", "kernels", "objectives", "solvers"},
+    ESTIMATORS: CORE,
+    "gated": {*CORE, ESTIMATORS},
+    "datasets": USES,
+    "evaluate": USES,
+    "persistence": USES,
+    "distributed": USES,
+    "plot": {*USES, "datasets", "evaluate", "persistence"},
+    "report": {*USES, "datasets", "evaluate", "persistence", "plot"},
+    "cli": {*USES, "datasets", "evaluate", "persistence", "plot", "report"},
+}
+
+
+def room_of(parts: tuple[str, ...]) -> str | None:
+    """The room of a module, given by its path inside the package; None for what anyone may import."""
+    if not parts:
+        return ROOT
+    if parts[0] in ANYWHERE:
+        return None
+    return parts[0] if len(parts) > 1 or parts[0] in BELOW else ESTIMATORS
+
+
+def imported(tree: ast.Module, package: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Every module of ours that a file imports (also inside functions), as a path inside the package."""
+    found: list[tuple[str, ...]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [tuple(alias.name.split(".")) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ("sidelight", *package)[: 2 + len(package) - node.level] if node.level else ()
+            base = (*base, *(node.module.split(".") if node.module else ()))
+            found += [(*base, alias.name) for alias in node.names]
+    ours = [name[1:] for name in found if name[0] == "sidelight"]
+    return [name if is_module(name) else name[:-1] for name in ours]
+
+
+def is_module(parts: tuple[str, ...]) -> bool:
+    path = HOME.joinpath(*parts)
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def steps_upwards(source: str, parts: tuple[str, ...]) -> list[str]:
+    """What a file (by its path inside the package) imports that it may not."""
+    room = room_of(parts)
+    allowed = {None, room} | (BELOW[room] if room is not None else set())
+    return [
+        ".".join(name) or "sidelight"
+        for name in imported(ast.parse(source), parts[:-1])
+        if room_of(name) not in allowed
+    ]
+
+
+FILES = sorted(path.relative_to(HOME) for path in HOME.rglob("*.py") if path != HOME / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_a_module_imports_from_its_own_room_and_from_those_before_it(path):
+    parts = path.with_suffix("").parts
+    assert room_of(parts) is None or room_of(parts) in BELOW, "a room that DESIGN does not know"
+    assert steps_upwards((HOME / path).read_text(), parts) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "source"),
+    [
+        (("kernels", "tiles"), "from sidelight.objectives.entropy import EntropySum"),
+        (("kernels", "tiles"), "from ..maps import weights"),
+        (("objectives", "entropy"), "from sidelight.solvers import lbfgs"),
+        (("solvers", "lbfgs"), "import sidelight.objectives.entropy"),
+        (("solvers", "lbfgs"), "from ..kernels.tiles import spans"),
+        (("maps", "weights"), "def f():\n    from sidelight import _frame"),
+        (("_frame",), "from .report import write"),
+        (("_kernel_information_embedding",), "from sidelight import cli"),
+        (("report", "_write"), "from sidelight.cli import main"),
+        (("plot", "_axes"), "import sidelight.report"),
+        (("_messages",), "from .kernels import tiles"),
+        (("kernels", "tiles"), "from sidelight import KernelInformationEmbedding"),
+        (("_two_way_maps",), "import sidelight"),
+    ],
+)
+def test_a_step_upwards_is_noticed(parts, source):
+    assert steps_upwards(source, parts)
+
+
+@pytest.mark.parametrize(
+    ("parts", "source"),
+    [
+        (("kernels", "graph"), "from .tiles import spans"),
+        (("objectives", "entropy"), "from sidelight.kernels.tiles import spans\nfrom .evaluation import Evaluation"),
+        (("solvers", "anneal"), "from sidelight._messages import complain\nimport numpy.linalg"),
+        (("maps", "parzen"), "from ..kernels.tiles import spans"),
+        (("_frame",), "from ._cost import Cost\nfrom .maps.weights import FixedWeights"),
+        (("cli", "_app"), "from sidelight import KernelInformationEmbedding\nfrom sidelight.report import write"),
+    ],
+)
+def test_a_step_downwards_or_sideways_is_allowed(parts, source):
+    assert steps_upwards(source, parts) == []
