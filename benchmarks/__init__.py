@@ -13,9 +13,10 @@ BENCHMARKS = ("exact_gradient", "cold_start", "two_way_inverse", "defaults")
 
 
 class Benchmark(Protocol):
-    """A module of this package: what it measures, and how."""
+    """A module of this package: what it measures, against which packages, and how."""
 
     TITLE: str
+    RIVALS: tuple[str, ...]
 
     def run(self, *, quick: bool) -> Report:
         """Measure; ``quick`` takes smaller sizes and fewer repeats."""
@@ -23,5 +24,5 @@ class Benchmark(Protocol):
 
 
 def benchmark(name: str) -> Benchmark:
-    """The benchmark of that name, imported only now: rivals are slow to import."""
+    """The benchmark of that name, imported only now."""
     return cast(Benchmark, importlib.import_module(f"benchmarks.{name}"))

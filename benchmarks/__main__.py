@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from benchmarks import BENCHMARKS, benchmark
-from benchmarks.harness import RESULTS, missing_rivals, table
+from benchmarks.harness import RESULTS, not_installed, table
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,11 +17,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.names) - set(BENCHMARKS):
         parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; there are: {', '.join(BENCHMARKS)}")
-    if absent := missing_rivals():
-        parser.error(f'a benchmark needs its rivals: pip install {" ".join(absent)} (or pip install -e ".[test]")')
+    modules = {name: benchmark(name) for name in chosen.names or BENCHMARKS}
+    if absent := not_installed({rival for module in modules.values() for rival in module.RIVALS}):
+        parser.error(f'rivals are missing: pip install {" ".join(sorted(absent))} (or pip install -e ".[test]")')
     passed = True
-    for name in chosen.names or BENCHMARKS:
-        module = benchmark(name)
+    for name, module in modules.items():
         print(f"\n{name}: {module.TITLE}", flush=True)
         report = module.run(quick=chosen.quick)
         print(table(report))

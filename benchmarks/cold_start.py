@@ -9,6 +9,7 @@ from __future__ import annotations
 from benchmarks.harness import Report, fresh_process, race
 
 TITLE = "new process: import, fit 200 × 5"
+RIVALS = ("umap-learn",)
 
 _DATA = "import numpy as np; X = np.random.default_rng(0).normal(size=(200, 5));"
 _PROGRAMS = {

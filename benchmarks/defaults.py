@@ -29,6 +29,7 @@ from sidelight import KernelInformationEmbedding, datasets
 from sidelight.evaluate import neighbour_hit, sheet_correlation, trustworthiness
 
 TITLE = "the defaults, worst of ten seeds, raw and standardised"
+RIVALS = ("openTSNE", "umap-learn")
 
 Measure = Callable[[Any, Any, Any], float]
 
@@ -44,11 +45,11 @@ class Case:
 
 
 def _trust(X: Any, Z: Any, factors: Any) -> float:
-    return trustworthiness(X, Z, n_neighbors=12)
+    return float(trustworthiness(X, Z, n_neighbors=12))
 
 
 def _sheet(X: Any, Z: Any, factors: Any) -> float:
-    return sheet_correlation(Z, factors)
+    return float(sheet_correlation(Z, factors))
 
 
 def _hit(n_neighbors: int) -> Measure:
@@ -115,6 +116,7 @@ def run(*, quick: bool) -> Report:
     _umap(np.random.default_rng(0).normal(size=(100, 3)), 0)  # compiled before it is timed
     for case in CASES:
         for scale in ("raw", "standardised"):
+            print(f"  {case.name}, {scale} ...", flush=True)
             found = _measure(case, scale == "standardised", n_seeds, rival_seeds)
             report.details[f"{case.name}, {scale}"] = found
             _judge(report, case, scale, found)

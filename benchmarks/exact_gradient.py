@@ -19,6 +19,7 @@ from sidelight.kernels.tiles import one_blas_thread
 from sidelight.objectives.entropy import EntropySum, information
 
 TITLE = "value and gradient of the objective, exact, float32, two threads"
+RIVALS = ()
 THREADS = 2
 
 _SETUP = """

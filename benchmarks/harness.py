@@ -12,14 +12,13 @@ Growth    the exponent p of ``seconds ∝ n^p``: the slope of a straight line th
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import json
 import os
 import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
-RIVALS = {"umap": "umap-learn", "openTSNE": "openTSNE"}
 _PACKAGES = ("sidelight", "numpy", "scipy", "scikit-learn", "umap-learn", "openTSNE", "numba")
 
 _PEAK_PROBE = """
@@ -160,9 +158,9 @@ def growth_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return float(slope)
 
 
-def missing_rivals() -> list[str]:
-    """Packages that the benchmarks compare with and that are not installed."""
-    return [package for module, package in RIVALS.items() if importlib.util.find_spec(module) is None]
+def not_installed(packages: Iterable[str]) -> list[str]:
+    """Those of the packages (by the name pip knows them by) that are not there."""
+    return [package for package in packages if _version(package) is None]
 
 
 def machine() -> dict[str, Any]:

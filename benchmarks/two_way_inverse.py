@@ -20,6 +20,7 @@ from sidelight import TwoWayEmbedding
 from sidelight.datasets import s_curve
 
 TITLE = "two ways through UMAP's own embedding: ours against UMAP's inverse_transform and transform"
+RIVALS = ("umap-learn",)
 
 
 def run(*, quick: bool) -> Report:

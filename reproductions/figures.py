@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 INK, GREY = "#222222", "#8a8a8a"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-_LOOK = {
+_LOOK: Any = {
     "font.size": 8,
     "axes.titlesize": 8.5,
     "axes.labelsize": 8,

@@ -19,12 +19,17 @@ The experiments on real data need the data sets (`SIDELIGHT_DATA`).
 """
 
 
-def write_page(results: Path, page: Path) -> Path:
-    """Write the page for every JSON file of a folder; return its path."""
+def page_text(results: Path, page: Path) -> str:
+    """The page for every JSON file of a folder; ``page`` is where it will stand, for the links to the pictures."""
     found = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))]
+    pictures = Path(os.path.relpath(results, page.parent)).as_posix()
+    return "\n".join([_OPENING, *(_section(content, pictures) for content in found)])
+
+
+def write_page(results: Path, page: Path) -> Path:
+    """Write the page; return its path."""
     page.parent.mkdir(parents=True, exist_ok=True)
-    pictures = os.path.relpath(results, page.parent)
-    page.write_text("\n".join([_OPENING, *(_section(content, pictures) for content in found)]))
+    page.write_text(page_text(results, page))
     return page
 
 
@@ -34,7 +39,7 @@ def _section(content: dict[str, Any], pictures: str) -> str:
         "",
         f"*{content['source']}.* {content['setting']}",
         "",
-        f"![{content['caption']}]({Path(pictures).as_posix()}/{content['name']}.png)",
+        f"![{content['caption']}]({pictures}/{content['name']}.png)",
         "",
         content["caption"],
         "",

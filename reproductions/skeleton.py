@@ -53,9 +53,11 @@ def segments(bones: dict[str, Bone], channels: list[str], pose: Any) -> Any:
     """Start and end of every bone (bones, 2, 3) for the angles of a frame, whose channels are named "bone:rx" ..."""
     angles: dict[str, dict[str, float]] = {}
     for channel, angle in zip(channels, pose, strict=True):
-        bone, _, kind = channel.partition(":")
-        angles.setdefault(bone, {})[kind.lower()] = float(angle)
-    turned, ends, lines = {}, {}, []
+        owner, _, kind = channel.partition(":")
+        angles.setdefault(owner, {})[kind.lower()] = float(angle)
+    turned: dict[str, Rotation] = {}
+    ends: dict[str, Any] = {}
+    lines = []
     for bone in bones.values():
         local = Rotation.from_euler("xyz", [angles.get(bone.name, {}).get(k, 0.0) for k in ("rx", "ry", "rz")], True)
         inner = bone.axis * local * bone.axis.inv()

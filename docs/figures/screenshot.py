@@ -28,7 +28,7 @@ def report_page() -> None:
     with tempfile.TemporaryDirectory() as folder:
         page, shot = Path(folder) / "report.html", Path(folder) / "shot.png"
         report.write(model, page, X=data.X, colours=columns, image_shape=data.image_shape, title="Turning objects")
-        where = (f"--user-data-dir={folder}/profile", f"--screenshot={shot}", "--window-size=1200,1500", page.as_uri())
+        where = (f"--user-data-dir={folder}/profile", f"--screenshot={shot}", "--window-size=1200,1440", page.as_uri())
         subprocess.run([browser, *FLAGS, *where], check=True, capture_output=True, timeout=120)
         image = Image.open(io.BytesIO(shot.read_bytes()))
     path = write_image(

@@ -94,7 +94,7 @@ def along_graph() -> Figure:
         ax.set(xticks=[], yticks=[], aspect="equal")
         ax.set_title(title, fontsize=10)
         ax.axis("off")
-    axes[0].legend(loc="center", fontsize=9, frameon=False)
+    axes[0].legend(loc="center", bbox_to_anchor=(0.4, 0.56), fontsize=8, frameon=False)
     return figure
 
 

@@ -34,8 +34,9 @@ def two_way_tsne() -> Figure:
     )
     axes[0].set_title("t-SNE of 1,400 digits\n", fontsize=10)
     plot.forward_grid(model, image_shape=(8, 8), n=22, title="", ax=axes[2])
-    axes[2].set(xlabel="", ylabel="")
     frame(axes[2], "inverse_transform on a lattice\n")
+    axes[2].set(xlabel="", ylabel="", anchor="C")
+    axes[2].spines[["top", "right"]].set_visible(True)
     return figure
 
 
@@ -56,7 +57,7 @@ def torn() -> Figure:
         Z = model.transform(new.X)
         points(ax, model.embedding_, data.factors["arc"], f"{name}: score on new rows {model.score(new.X):.4f}", size=5)
         gap = _distance_to_map(model.embedding_, Z)
-        lost = gap > 3 * np.median(_distance_to_map(model.embedding_, model.embedding_, 2))
+        lost = gap > 5 * np.median(_distance_to_map(model.embedding_, model.embedding_, 2))
         ax.scatter(*Z[lost].T, s=22, facecolors="none", edgecolors=RED, linewidths=0.9, label="new rows off the map")
         ax.legend(loc="lower right", fontsize=8, frameon=False)
     return figure

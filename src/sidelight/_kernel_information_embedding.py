@@ -284,13 +284,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         )
         if bar is not None:
             bar.close(f"{path.status.value}, {path.n_iter} iterations")
-        if path.status is Status.ITERATIONS:
-            message = f"stopped at {self.max_iter} iterations of its last stage before converging"
-            warnings.warn(
-                complain(self, "max_iter", self.max_iter, message, "Raise max_iter or tol"),
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        if path.status in (Status.ITERATIONS, Status.STALLED):
+            rule = f"did not let the last stage converge: it {path.stages[-1].message}"
+            message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return path
 
     def _keep(self, X: Array, points: Array, kernel: DataKernel, path: Path) -> None:

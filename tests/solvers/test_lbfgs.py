@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
-from sidelight.solvers.lbfgs import minimise
+from sidelight.solvers.lbfgs import _direction, minimise
 from sidelight.solvers.result import Status
 
 
@@ -33,7 +35,7 @@ def test_rosenbrock_ends_where_scipy_ends(start):
     theirs = minimize(rosen, start, jac=rosen_der, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10})
     np.testing.assert_allclose(ours.point, theirs.x, atol=1e-4)
     assert ours.value <= theirs.fun + 1e-8
-    assert ours.n_evaluations < 4 * theirs.nfev + 50
+    assert ours.n_evaluations < 2 * theirs.nfev
 
 
 def test_a_quadratic_ends_at_its_minimum_in_the_shape_of_its_start():
@@ -50,7 +52,7 @@ def test_a_quadratic_ends_at_its_minimum_in_the_shape_of_its_start():
         method="L-BFGS-B",
         options={"maxiter": 5000, "ftol": 1e-15},
     )
-    assert found.n_evaluations < 3 * theirs.nfev
+    assert found.n_evaluations < 1.5 * theirs.nfev
 
 
 def test_the_inverse_hessian_as_preconditioner_goes_straight_to_the_minimum():
@@ -153,13 +155,35 @@ def test_a_minimum_is_found_whether_a_first_step_of_one_is_far_too_long_or_too_s
 
 
 def test_a_region_without_values_is_stepped_back_from():
+    outside = []
+
     def logarithm(x):
         if (x <= 0).any():
+            outside.append(x)
             return float("nan"), np.full_like(x, np.nan), {}
         return float((x - np.log(x)).sum()), 1 - 1 / x, {}
 
-    found = minimise(logarithm, np.array([5.0, 0.3]), tolerance=1e-12)
+    found = minimise(logarithm, np.array([50.0, 30.0]), tolerance=1e-12)
+    assert outside
     np.testing.assert_allclose(found.point, 1.0, atol=1e-4)
+
+
+@pytest.mark.parametrize("preconditioned", [False, True])
+def test_the_direction_is_that_of_the_dense_bfgs_inverse(preconditioned):
+    rng = np.random.default_rng(1)
+    _, _, A = quadratic(condition=50, size=(6, 1))
+    P = np.diag(rng.uniform(0.5, 2, size=6)) if preconditioned else np.eye(6)
+    steps = rng.normal(size=(3, 6))
+    pairs = deque((s, A @ s, float(s @ A @ s)) for s in steps)
+    s, y = steps[-1], A @ steps[-1]
+    H = P * (s @ y) / (y @ P @ y)
+    for s in steps:
+        y = A @ s
+        V = np.eye(6) - np.outer(y, s) / (s @ y)
+        H = V.T @ H @ V + np.outer(s, s) / (s @ y)
+    g = rng.normal(size=6)
+    found = _direction(g, pairs, (lambda v: P @ v) if preconditioned else None)
+    np.testing.assert_allclose(found, -H @ g, rtol=1e-10)
 
 
 def test_a_gradient_that_points_uphill_stalls_instead_of_looping():

@@ -100,8 +100,8 @@ def make(name: str, *, dims: int, seed: int, settings: Mapping[str, Any], callba
     kind = method.load()
     known = set(inspect.signature(kind).parameters)
     _check_settings(name, settings, known)
-    automatic = {"n_components": dims, "random_state": seed, "callback": callback}
-    chosen = {key: value for key, value in automatic.items() if key in known} | dict(method.fixed)
+    automatic = {"n_components": dims, "random_state": seed, "callback": callback, **method.fixed}
+    chosen = {key: value for key, value in automatic.items() if key in known}
     estimator = kind(**(chosen | dict(settings)))
     if method.library == "Sidelight":
         return estimator

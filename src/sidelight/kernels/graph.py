@@ -73,8 +73,8 @@ def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> csr_array:
     low, high = np.minimum(rows, cols), np.maximum(rows, cols)
     _, first = np.unique(low * n + high, return_index=True)
     low, high, lengths = low[first], high[first], np.maximum(lengths[first], _TINY)
-    both = coo_array((np.r_[lengths, lengths], (np.r_[low, high], np.r_[high, low])), shape=(n, n))
-    return csr_array(both)
+    ends = np.r_[low, high].astype(np.int32), np.r_[high, low].astype(np.int32)  # csgraph of older scipy takes no other
+    return csr_array(coo_array((np.r_[lengths, lengths], ends), shape=(n, n)))
 
 
 def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) -> tuple[Array, Array, Array]:

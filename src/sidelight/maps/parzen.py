@@ -62,13 +62,15 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500) -> ParzenD
     """A Gaussian density with bandwidths proportional to ``relative`` (n,), the factor chosen by leave-one-out.
 
     Rows whose relative bandwidth is 0 (many duplicates) get the smallest positive one. The likelihood is taken over
-    ``n_rows`` rows spread evenly over the data.
+    ``n_rows`` rows spread evenly over the data (fewer where their distances would fill memory).
     """
     positive = relative[relative > 0]
     if len(positive) == 0:  # every row is the same
         return ParzenDensity(points, np.ones(len(points)))
     relative = np.maximum(relative, positive.min())
-    rows = np.unique(np.linspace(0, len(points) - 1, min(n_rows, len(points))).astype(np.int64))
+    rows = np.unique(
+        np.linspace(0, len(points) - 1, min(n_rows, len(points), max(20, _BUDGET // len(points)))).astype(np.int64)
+    )
     shape = profile("gaussian")
     factor = leave_one_out_bandwidth(points, shape, typical=1.0, relative=relative, rows=rows)
     return ParzenDensity(points, factor * relative)

@@ -3,7 +3,8 @@
 The direction is ``-H g`` with H the limited-memory BFGS inverse of the last ``memory`` steps (two-loop recursion); a
 step is accepted when it decreases the value enough (``c1``) and flattens the slope (``c2``), found by
 bisection and doubling. The first step of a run is scaled to a length of at most 1 per point.
-Stops when an iteration's decrease falls below ``tolerance · max(|f|, 1)`` twice in a row, or the gradient vanishes.
+Stops when an iteration's decrease falls below ``tolerance · max(|f|, 1)`` twice in a row, or the gradient vanishes, or
+no step along it decreases the value and none of unit length promises more than that.
 """
 
 from __future__ import annotations
@@ -56,13 +57,16 @@ def minimise(
             if np.abs(g).max() < _VANISHED:
                 return Result(x, f, iteration - 1, n_evaluations, Status.CONVERGED)
             direction = _direction(g, pairs, precondition)
-            searched = _line_search(value_and_grad, x, f, g, direction, _first_step(direction, pairs))
+            first = _first_step(direction, pairs)
+            searched = _line_search(value_and_grad, x, f, g, direction, first)
             n_evaluations += searched.n_evaluations
             if searched.step == 0.0:
-                if not pairs:
-                    return Result(x, f, iteration, n_evaluations, Status.STALLED)
-                pairs.clear()  # rounding spoilt the curvature: once more along the gradient
-                continue
+                if pairs:
+                    pairs.clear()  # rounding spoilt the curvature: once more along the gradient
+                    continue
+                promised = -first * float(np.vdot(g, direction))
+                negligible = promised <= tolerance * max(abs(f), 1.0)
+                return Result(x, f, iteration, n_evaluations, Status.CONVERGED if negligible else Status.STALLED)
             step = searched.step * direction
             change = searched.gradient - g
             if (curvature := float(np.vdot(step, change))) > 1e-12 * float(np.vdot(change, change)):

@@ -1,0 +1,137 @@
+"""Docs that cannot drift: an entry for every public name, examples that run, links and pictures that are there."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import sidelight
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+MODULES = ("evaluate", "datasets", "plot", "report")
+PAGES = sorted(
+    [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+)
+ENTRY = re.compile(r"^\.\. (currentmodule|py:module|auto(?:class|function|data|exception)):: (\S+)", re.MULTILINE)
+
+
+def entries():
+    """Full names of everything the API pages document."""
+    found = set()
+    for page in (DOCS / "api").glob("*.md"):
+        module = ""
+        for kind, name in ENTRY.findall(page.read_text(encoding="utf-8")):
+            if kind in ("currentmodule", "py:module"):
+                module = name
+                found.add(name)
+            else:
+                found.add(f"{module}.{name}")
+    return found
+
+
+def public_names():
+    top = [f"sidelight.{name}" for name in sidelight.__all__]
+    return top + [f"sidelight.{m}.{name}" for m in MODULES for name in getattr(sidelight, m).__all__]
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_public_name_has_an_entry_in_the_api_pages(name):
+    assert name in entries(), f"add {name} to a page under docs/api"
+
+
+def test_api_pages_document_nothing_that_is_gone():
+    for name in entries() - {"sidelight"}:
+        module, _, last = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), last), f"docs/api names {name}, which does not exist"
+
+
+@pytest.mark.parametrize("estimator", ["KernelInformationEmbedding", "TwoWayEmbedding"])
+def test_method_page_speaks_of_every_parameter(estimator):
+    name = {"KernelInformationEmbedding": "kernel_information_embedding", "TwoWayEmbedding": "two_way_embedding"}
+    page = (DOCS / "methods" / f"{name[estimator]}.md").read_text(encoding="utf-8")
+    missing = [p for p in getattr(sidelight, estimator)().get_params(deep=False) if f"`{p}`" not in page]
+    assert not missing
+
+
+def modules():
+    names = [info.name for info in pkgutil.walk_packages(sidelight.__path__, "sidelight.")]
+    return ["sidelight", *(name for name in names if not name.endswith("__main__"))]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings_run(name):
+    if ".cli" in name:
+        pytest.importorskip("typer", reason="needs the extra cli")
+    if ".plot" in name:
+        pytest.importorskip("matplotlib", reason="needs the extra report")
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+
+
+def snippets(page):
+    """Blocks of Python in a page (a console session is not one)."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_readme_snippet_runs_and_goes_both_ways():
+    (snippet,) = snippets(ROOT / "README.md")
+    names = {}
+    exec(snippet, names)
+    assert names["places"].shape == (5, 2)
+    assert names["pictures"].shape == (5, 1024)
+
+
+RUN = ("index", "evaluation", "methods/kernel_information_embedding")
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_snippets_of_a_page_run(page):
+    names = {}
+    for snippet in snippets(DOCS / f"{page}.md"):
+        if ">>>" in snippet:
+            example = doctest.DocTestParser().get_doctest(snippet, names, page, page, 0)
+            assert doctest.DocTestRunner().run(example).failed == 0
+        else:
+            exec(snippet, names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_pictures_of_a_page_are_there(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} points at {target}"
+
+
+def test_every_picture_is_drawn_by_the_script_and_small():
+    drawn = set()
+    for script in (DOCS / "figures").glob("*.py"):
+        for block in re.findall(r"^FIGURES = \{(.*?)\}", script.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            drawn |= set(re.findall(r'"(\w+)":', block))
+    files = list((DOCS / "figures").glob("*.png"))
+    assert {path.stem for path in files} == drawn
+    assert max(path.stat().st_size for path in files) < 150_000
+    assert sum(path.stat().st_size for path in files) < 2_500_000
+
+
+def test_every_picture_is_used_and_its_command_is_named():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for path in (DOCS / "figures").glob("*.png"):
+        assert f"figures/{path.name}" in text, f"no page shows {path.name}"
+        assert re.search(rf"make\.py {path.stem}\b|\(`{path.stem}`\)", " ".join(text.split())), path.stem
+
+
+def test_every_decision_has_its_four_parts():
+    pages = sorted((DOCS / "decisions").glob("0*.md"))
+    numbers = [int(page.name[:4]) for page in pages]
+    assert numbers == list(range(1, len(pages) + 1))
+    for page in pages:
+        headings = re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert headings[0] == "Question", page.name
+        assert "Choice" in headings, page.name
+        assert headings[-1] == "When to revisit", page.name
