@@ -53,7 +53,7 @@ def run(*, quick: bool) -> Report:
     X, Z = points(n)
     ours = evaluation(X, Z)
     _agreement(report)
-    _against_exp(report, ours, n, 3 * repeats)
+    _against_exp(report, ours, n, 12 * repeats)
     _against_numpy(report, ours, X, Z, max(2, repeats // 2))
     _memory(report, n)
     seconds = [race({"ours": evaluation(*points(size))}, repeats=repeats)["ours"].best for size in sizes]

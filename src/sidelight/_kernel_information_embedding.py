@@ -26,6 +26,7 @@ from ._progress import ProgressBar, both
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number, check_rows
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
+from .kernels.landmarks import landmark_distances
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
 from .maps.kernel_map import KernelMap, best_perplexity
@@ -34,13 +35,14 @@ from .maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
 from .objectives.entropy import EntropySum, information
 from .objectives.evaluation import Objective, WeightedSum
 from .objectives.penalties import Box, Power, Stretch
-from .solvers.anneal import Path, anneal, geometric
-from .solvers.eigen import GraphSpectrum, fix_signs, graph_spectrum
+from .solvers.anneal import Path, ValueAndGrad, anneal, best_size, geometric
+from .solvers.eigen import GraphSpectrum, graph_spectrum, landmark_scaling
 from .solvers.result import Callback, Status
 
 __all__ = ["KernelInformationEmbedding"]
 
 Array = npt.NDArray[Any]
+_LANDMARKS = 128
 _MODES = 64  # smooth directions the solver is preconditioned with
 
 
@@ -56,8 +58,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         leave-one-out likelihood; or that number (of squared distance).
     perplexity : float, default=30
         Effective neighbours of a row (at most a third of the rows).
-    n_neighbors : int or None, default=10
-        The graph along which a perplexity kernel measures distances; None: in straight lines.
+    n_neighbors : int or None, default=15
+        The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         Distance between rows. With "precomputed", X holds the distances, and there is no way back to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
@@ -73,8 +75,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         λ at the beginning of the path; None: 30 times ``regularization``.
     regularization_decay : float, default=0.5
         λ is multiplied by this from one stage to the next.
-    init : "spectral", "pca", "random" or array of shape (n, q), default="spectral"
-        Where the path begins. The first two are the same for every seed.
+    init : "mds", "spectral", "pca", "random" or array of shape (n, q), default="mds"
+        Where the path begins: landmark scaling of the distances the kernel is made of (along the graph: Isomap), the
+        smoothest vectors of the kernel graph, principal components, noise. All but the noise are the same for
+        every seed, and their size is chosen by the objective.
     max_iter : int, default=500
         Iterations of each stage at most.
     tol : float, default=1e-6
@@ -121,7 +125,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         *,
         bandwidth: str | float = "perplexity",
         perplexity: float = 30.0,
-        n_neighbors: int | None = 10,
+        n_neighbors: int | None = 15,
         metric: str = "euclidean",
         kernel: str = "gaussian",
         latent_kernel: str = "gaussian",
@@ -129,7 +133,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         penalty: str = "stretch",
         regularization_start: float | None = None,
         regularization_decay: float = 0.5,
-        init: str | Array = "spectral",
+        init: str | Array = "mds",
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -169,7 +173,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         entropies = EntropySum(information(kernel.matrix), profile(self.latent_kernel), n_jobs=self.n_jobs)
         penalty = self._penalty(kernel)
         spectrum = graph_spectrum(kernel.matrix, max(_MODES, self.n_components))
-        start = self._start(points, spectrum)
+        start = self._start(points, kernel, spectrum)
         path = self._solve(entropies, penalty, start, spectrum)
         self._keep(X, points, kernel, path)
         if path.status is Status.INTERRUPTED:
@@ -209,7 +213,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
         if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("spectral", "pca", "random"))
+            check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
 
     def _check_data(self, X: Array) -> Array:
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
@@ -247,7 +251,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
             return Stretch(kernel.matrix)
         return Box() if self.penalty == "box" else Power(2 if self.penalty == "l2" else 4)
 
-    def _start(self, points: Array, spectrum: GraphSpectrum) -> Array:
+    def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
         n, q = len(points), self.n_components
         if not isinstance(self.init, str):
             start = np.array(self.init, dtype=np.float64)
@@ -256,16 +260,17 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
                 rule = f"is not a finite array of shape ({n}, {q})"
                 raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
             return start
-        noise = check_random_state(self.random_state).standard_normal((n, q))
         if self.init == "random":
-            return np.asarray(0.1 * noise)
+            return np.asarray(0.1 * check_random_state(self.random_state).standard_normal((n, q)))
         if self.init == "spectral":
             found = spectrum.coordinates(q)
         else:
-            centred = points - points.mean(axis=0)
-            U, S, _ = np.linalg.svd(centred, full_matrices=False)
-            found = fix_signs(U[:, :q] * S[:q])
-            found /= found.std(axis=0).max() or 1.0
+            graph = kernel.graph if self.init == "mds" else None
+            precomputed, landmarks = self.metric == "precomputed", _LANDMARKS if self.init == "mds" else n
+            rows, D = landmark_distances(
+                points, graph, n_landmarks=landmarks, precomputed=precomputed, n_jobs=self.n_jobs
+            )
+            found = landmark_scaling(D, rows, q)
         start = np.zeros((n, q))
         start[:, : found.shape[1]] = found[:, :q]
         return start
@@ -273,10 +278,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
     def _solve(self, entropies: EntropySum, penalty: Objective, start: Array, spectrum: GraphSpectrum) -> Path:
         first = self.regularization_start or 30.0 * self.regularization
         bar = ProgressBar(type(self).__name__) if self.verbose else None
+
+        def objective_at(weight: float) -> ValueAndGrad:
+            return WeightedSum({"-I": (1.0, entropies), "penalty": (weight, penalty)}).value_and_grad
+
         path = anneal(
-            lambda weight: WeightedSum({"-I": (1.0, entropies), "penalty": (weight, penalty)}).value_and_grad,
+            objective_at,
             geometric(first, self.regularization, self.regularization_decay),
-            start,
+            start if self._given_start() else best_size(objective_at(first), start),
             max_iter=self.max_iter,
             tolerance=self.tol,
             precondition=spectrum.precondition,
@@ -289,6 +298,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         return path
+
+    def _given_start(self) -> bool:
+        """Whether the size of the start is somebody's choice, and so not ours."""
+        return not isinstance(self.init, str) or self.init == "random"
 
     def _keep(self, X: Array, points: Array, kernel: DataKernel, path: Path) -> None:
         Z = path.point - path.point.mean(axis=0)

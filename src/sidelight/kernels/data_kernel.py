@@ -27,11 +27,12 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class DataKernel:
-    """A kernel matrix, its bandwidth (one number, or (n,)), and for adaptive ones the neighbour lists (n, k)."""
+    """A kernel matrix, its bandwidth (one number, or (n,)); if adaptive, the neighbour lists (n, k) and the graph."""
 
     matrix: SymmetricTiles | csr_array
     bandwidth: float | Array
     lists: Array | None = None
+    graph: csr_array | None = None
 
 
 def perplexity_kernel(
@@ -48,14 +49,13 @@ def perplexity_kernel(
     width = max(k, n_neighbors or 0)
     found = nearest_precomputed(points, k=width, own=True) if precomputed else nearest(points, k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
-    if n_neighbors is None:
-        neighbours = straight
-    else:
+    graph, neighbours = None, straight
+    if n_neighbors is not None:
         near = Neighbours(found.index[:, :n_neighbors], found.distance[:, :n_neighbors])
         graph = joined_graph(points, near, precomputed=precomputed)
         neighbours = along_graph(graph, k=k, start_radius=1.3 * straight.distance[:, -1], n_jobs=n_jobs)
     matrix, bandwidth = adaptive_kernel(neighbours, perplexity)
-    return DataKernel(matrix, bandwidth, neighbours.index)
+    return DataKernel(matrix, bandwidth, neighbours.index, graph)
 
 
 def fixed_kernel(

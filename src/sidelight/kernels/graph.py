@@ -1,9 +1,10 @@
 """Distances along the data: shortest paths in the neighbour graph, kept for the nearest rows only.
 
 Two rows on neighbouring layers of a rolled sheet are close in a straight line and far along the sheet, and a
-kernel of straight distances glues the layers. So the graph of the ``n_neighbors`` nearest rows is walked
-(Dijkstra), and each row keeps its ``k`` nearest rows *along the graph*. Pieces that the graph leaves unconnected
-are joined by their shortest links, so that every row has ``k`` neighbours.
+kernel of straight distances glues the layers. So the graph of *mutual* neighbours is walked (Dijkstra), each among the
+``n_neighbors`` nearest of the other, and each row keeps its ``k`` nearest rows *along the graph*. A row at a thin place
+reaches across a gap to a row that has nearer ones: every false bridge measured on swiss rolls was one-sided, and
+one is enough to fold a sheet. Pieces that are left unconnected are joined by their shortest links.
 Cost: O(n k log k) for the walks (each stops at a radius), O(n² d) for the neighbours, O(n k) memory and 256 rows
 of n distances per thread.
 """
@@ -27,10 +28,11 @@ _TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined b
 
 
 def joined_graph(X: Array, neighbours: Neighbours, *, precomputed: bool = False) -> csr_array:
-    """The symmetric neighbour graph with its lengths, unconnected pieces joined by their shortest links."""
+    """The graph of mutual neighbours with its lengths, unconnected pieces joined by their shortest links."""
     n, k = neighbours.index.shape
-    rows = np.repeat(np.arange(n), k)
-    edges = [(rows, neighbours.index.ravel(), neighbours.distance.ravel())]
+    rows, cols = np.repeat(np.arange(n), k), neighbours.index.ravel()
+    mutual = np.isin(rows * n + cols, cols * n + rows)
+    edges = [(rows[mutual], cols[mutual], neighbours.distance.ravel()[mutual])]
     graph = _symmetric(edges, n)
     while True:
         n_pieces, piece = connected_components(graph, directed=False)

@@ -7,7 +7,7 @@ nothing of it. Early stages need not be sharp: they run at ten times the toleran
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from sidelight._messages import complain
 from .lbfgs import minimise
 from .result import Callback, Record, Result, State, Status
 
-__all__ = ["Path", "anneal", "geometric"]
+__all__ = ["Path", "ValueAndGrad", "anneal", "best_size", "geometric"]
 
 Array = npt.NDArray[Any]
 ValueAndGrad = Callable[[Array], tuple[float, Array, dict[str, float]]]
@@ -62,6 +62,15 @@ class Path:
     def n_evaluations(self) -> int:
         """Evaluations of all stages."""
         return sum(stage.n_evaluations for stage in self.stages)
+
+
+def best_size(value_and_grad: ValueAndGrad, start: Array, sizes: Sequence[float] = (0.1, 0.3, 1, 3, 10, 30)) -> Array:
+    """The start stretched (its widest dimension to a standard deviation of one of ``sizes``) to the lowest value."""
+    spread = float(start.std(axis=0).max())
+    if spread == 0.0:
+        return start
+    candidates = [start * (size / spread) for size in sizes]
+    return candidates[int(np.argmin([value_and_grad(candidate)[0] for candidate in candidates]))]
 
 
 def anneal(

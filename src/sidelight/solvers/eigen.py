@@ -1,4 +1,4 @@
-"""The smooth end of a kernel graph's spectrum: a start for an embedding, and a preconditioner for its solver.
+"""Eigenvectors: the smooth end of a kernel graph's spectrum, and scaling by landmarks.
 
 For a symmetric kernel K with degrees D, the normalised Laplacian ``I - D^(-1/2) K D^(-1/2) = V w Vᵀ`` has its smoothest
 vectors at the smallest w. The trivial one (√D, w = 0) is projected out.
@@ -9,6 +9,10 @@ vectors at the smallest w. The trivial one (√D, w = 0) is projected out.
 
 Attraction between neighbours has (about) this Laplacian as its Hessian, so the slow, global modes of an embedding are
 the first ones here (the *spectral direction* of Vladymyrov and Carreira-Perpiñán 2012, in low rank).
+
+Landmark scaling (de Silva and Tenenbaum 2004): classical scaling of L landmarks, ``-½ J D² J = U s Uᵀ``, and every row
+placed by its squared distances to them, ``y = -½ s^(-1/2) Uᵀ (d² - mean d²)``. With all rows as landmarks and straight
+distances it is PCA, with distances along a graph it is Isomap.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["GraphSpectrum", "fix_signs", "graph_spectrum"]
+__all__ = ["GraphSpectrum", "fix_signs", "graph_spectrum", "landmark_scaling"]
 
 Array = npt.NDArray[Any]
 _SHIFT = 1e-2  # δ: below it directions are left to the solver (1e-3 to 1e-2 took the fewest evaluations)
@@ -86,6 +90,21 @@ def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array
             values, vectors = partial.eigenvalues, partial.eigenvectors
     order = np.argsort(-values, kind="stable")
     return np.asarray(values[order]), np.asarray(vectors[:, order])
+
+
+def landmark_scaling(D: Array, landmarks: Array, k: int) -> Array:
+    """Coordinates (n, at most k) of all rows from the distances (L, n) of the landmark rows, widest first."""
+    squares = D**2
+    among = squares[:, landmarks]
+    centred = among - among.mean(axis=0) - among.mean(axis=1, keepdims=True) + among.mean()
+    values, vectors = eigh(-0.25 * (centred + centred.T))
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    used = values > 1e-9 * max(float(values[0]), 1e-300)
+    if not used.any():
+        return np.zeros((D.shape[1], 0))
+    axes = vectors[:, used] / np.sqrt(values[used])
+    Y = -0.5 * (squares - among.mean(axis=1, keepdims=True)).T @ axes
+    return fix_signs(Y - Y.mean(axis=0))
 
 
 def fix_signs(vectors: Array) -> Array:
