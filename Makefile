@@ -24,7 +24,7 @@ test-slow: $(STAMP)     ## the tests that take minutes
 test-minimum:           ## the default tests on the oldest versions we promise
 	$(PYTHON) -m venv $(VENV)-minimum
 	$(VENV)-minimum/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-minimum/bin/python -m pip install --quiet -c constraints-minimum.txt -e ".[report,cli]" pytest polars
+	$(VENV)-minimum/bin/python -m pip install --quiet -c constraints-minimum.txt -e ".[report,cli,anndata]" pytest polars
 	$(VENV)-minimum/bin/python -m pytest -W default
 
 bench: $(STAMP)         ## every benchmark, rival in the same run

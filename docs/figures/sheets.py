@@ -83,7 +83,7 @@ def along_graph() -> Figure:
     figure, axes = panels(2, width=8.0, height=3.9)
     for ax, (n_neighbors, title) in zip(
         axes,
-        {None: "in straight lines (n_neighbors=None)", 10: "along the graph (n_neighbors=10)"}.items(),
+        {None: "in straight lines (n_neighbors=None)", 15: "along the graph (n_neighbors=15)"}.items(),
         strict=True,
     ):
         lists = perplexity_kernel(data.X, 30.0, n_neighbors).lists
@@ -99,11 +99,11 @@ def along_graph() -> Figure:
 
 
 def n_neighbors() -> Figure:
-    """The swiss roll without a graph and with graphs of 5, 10 and 40 neighbours."""
+    """The swiss roll without a graph and with graphs of 5, 15 and 40 neighbours."""
     data = roll()
     figure = plt.figure(figsize=(12.0, 2.8), layout="constrained")
     solid(figure, (1, 5, 1), data.X, data.factors["arc"], "swiss roll, 1,000 rows", ROLL)
-    for ax, count in zip(_row(figure, 5, 1), (None, 5, 10, 40), strict=True):
+    for ax, count in zip(_row(figure, 5, 1), (None, 5, 15, 40), strict=True):
         Z = _fit(data, n_neighbors=count)
         measures = f"sheet {sheet_correlation(Z, data.factors):.2f}, trust {trustworthiness(data.X, Z):.3f}"
         points(ax, Z, data.factors["arc"], f"n_neighbors={count}\n{measures}", size=4)
@@ -132,7 +132,7 @@ def start() -> Figure:
     """The S-curve from each start."""
     data = curve()
     figure, axes = panels(4, width=11.0, height=2.6)
-    for ax, (name, seed) in zip(axes, (("spectral", 0), ("pca", 0), ("random", 0), ("random", 1)), strict=True):
+    for ax, (name, seed) in zip(axes, (("mds", 0), ("pca", 0), ("random", 0), ("random", 1)), strict=True):
         Z = KernelInformationEmbedding(init=name, random_state=seed).fit_transform(data.X)
         title = f'init="{name}"' + (f", seed {seed}" if name == "random" else "")
         points(ax, Z, data.factors["arc"], f"{title}\nsheet {sheet_correlation(Z, data.factors):.3f}", size=4)

@@ -187,10 +187,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes, before it is paid."""
         dense = self.bandwidth != "perplexity"
-        pairs = n * n / 2
-        size = 4 * pairs * (2 if dense else 1) + 8 * n * d * 4 + 3 * 8 * n * 3 * self.perplexity + 2**25
-        evaluations = 350
-        seconds = 0.05 + evaluations * (1e-3 + pairs * 2.5e-9) + n * n * d * 2e-10
+        pairs, stored = n * n / 2, 4.5 * self.perplexity * n
+        size = 4 * pairs * (2 if dense else 1) + 8 * n * d * 4 + 40 * stored + 2**26
+        evaluation = 1e-3 + 5e-9 * pairs * (2 if dense else 1) + 6e-8 * stored * (not dense)
+        seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 5e-4 * n  # 180: a middling number of evaluations
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:

@@ -115,9 +115,7 @@ class EntropySum:
     def _row_sums(self, Z: Array) -> Array:
         """``s_i`` of every dense term (n, C); fills the tiles of the latent kernel."""
         n, parts = len(Z), spans(len(Z))
-        squares = np.einsum("ij,ij->i", Z, Z)
-        left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
-        right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
+        distances = _PairDistances(Z)
         ones = np.ones(TILE, dtype=self.dtype)
         self._reserve(parts)
 
@@ -126,11 +124,7 @@ class EntropySum:
             spare = np.empty_like(self._latent[i, i])
             for j in range(i, len(parts)):
                 K = self._latent[i, j]
-                np.matmul(left[parts[i]], right[:, parts[j]], out=K)
-                np.maximum(K, 0, out=K)
-                if i == j:
-                    np.fill_diagonal(K, 0)
-                self.profile.value(K)
+                self.profile.value(distances.fill(K, parts[i], parts[j], spare))
                 for c, term in enumerate(self.dense):
                     product = term.product((i, j), K, spare)
                     out[parts[i], c] += product @ ones[: product.shape[1]]
@@ -185,6 +179,35 @@ class EntropySum:
             for i in range(len(parts))
             for j in range(i, len(parts))
         }
+
+
+class _PairDistances:
+    """Squared distances of a tile: from differences in few dimensions, else by one matrix product.
+
+    Differences do not cancel: a map of 10,000 rows is 100 units wide, and there ``|a|² + |b|² - 2 a·b`` is off by
+    1e-3 in float32.
+    """
+
+    def __init__(self, Z: Array) -> None:
+        self.columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
+        squares = np.einsum("ij,ij->i", Z, Z)
+        self.left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
+        self.right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
+
+    def fill(self, K: Array, rows: slice, cols: slice, spare: Array) -> Array:
+        """Write ``|z_i - z_j|²`` into ``K``."""
+        if len(self.columns) > 3:
+            np.maximum(np.matmul(self.left[rows], self.right[:, cols], out=K), 0, out=K)
+            if rows == cols:
+                np.fill_diagonal(K, 0)
+            return K
+        for k, column in enumerate(self.columns):
+            out = _like(spare, K) if k else K
+            np.subtract(column[rows, None], column[None, cols], out=out)
+            out *= out
+            if k:
+                K += out
+        return K
 
 
 class _DenseTerm:
