@@ -4,7 +4,7 @@ The direction is ``-H g`` with H the limited-memory BFGS inverse of the last ``m
 step is accepted when it decreases the value enough (``c1``) and flattens the slope (``c2``), found by
 bisection and doubling. The first step of a run is scaled to a length of at most 1 per point.
 Stops when an iteration's decrease falls below ``tolerance · max(|f|, 1)`` twice in a row, or the gradient vanishes, or
-no step along it decreases the value and none of unit length promises more than that.
+no step along it decreases the value, curvature being why (it rises faster than the slope would have it fall).
 """
 
 from __future__ import annotations
@@ -57,16 +57,15 @@ def minimise(
             if np.abs(g).max() < _VANISHED:
                 return Result(x, f, iteration - 1, n_evaluations, Status.CONVERGED)
             direction = _direction(g, pairs, precondition)
-            first = _first_step(direction, pairs)
-            searched = _line_search(value_and_grad, x, f, g, direction, first)
+            searched = _line_search(value_and_grad, x, f, g, direction, _first_step(direction, pairs))
             n_evaluations += searched.n_evaluations
             if searched.step == 0.0:
                 if pairs:
                     pairs.clear()  # rounding spoilt the curvature: once more along the gradient
                     continue
-                promised = -first * float(np.vdot(g, direction))
-                negligible = promised <= tolerance * max(abs(f), 1.0)
-                return Result(x, f, iteration, n_evaluations, Status.CONVERGED if negligible else Status.STALLED)
+                promised = -searched.rise * float(np.vdot(g, direction))
+                at_bottom = 2 * promised <= searched.risen and promised <= tolerance * max(abs(f), 1.0)
+                return Result(x, f, iteration, n_evaluations, Status.CONVERGED if at_bottom else Status.STALLED)
             step = searched.step * direction
             change = searched.gradient - g
             if (curvature := float(np.vdot(step, change))) > 1e-12 * float(np.vdot(change, change)):
@@ -112,9 +111,10 @@ def _first_step(direction: Array, pairs: deque[tuple[Array, Array, float]]) -> f
 
 
 class _Search:
-    """The outcome of a line search: the step (0: none found), and the evaluation there."""
+    """The outcome of a line search: the step (0: none found), the evaluation there, and where the value first rose."""
 
     def __init__(self) -> None:
+        self.rise, self.risen = np.inf, 0.0
         self.step, self.value, self.n_evaluations = 0.0, np.inf, 0
         self.gradient: Array = np.empty(0)
         self.terms: dict[str, float] = {}
@@ -136,6 +136,8 @@ def _line_search(
     for _ in range(25):
         value, gradient, terms = value_and_grad(x + step * direction)
         found.n_evaluations += 1
+        if value > f and step < found.rise:
+            found.rise, found.risen = step, value - f
         if not np.isfinite(value) or value > f + _C1 * step * slope:
             high = step
         else:
