@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_symmetric, validate_data
@@ -42,7 +43,6 @@ from .solvers.result import Callback, Status
 __all__ = ["KernelInformationEmbedding"]
 
 Array = npt.NDArray[Any]
-_LANDMARKS = 128
 _MODES = 64  # smooth directions the solver is preconditioned with
 
 
@@ -222,15 +222,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
                 rule = "is not square, as precomputed distances are"
                 raise ValueError(complain(self, "X", f"array of shape {X.shape}", rule, "Give an (n, n) matrix"))
             if X.min() < 0:
-                raise ValueError(
-                    complain(
-                        self,
-                        "X",
-                        float(X.min()),
-                        "is a negative distance",
-                        "Give distances, not similarities",
-                    )
-                )
+                seen, rule = float(X.min()), "is a negative distance"
+                raise ValueError(complain(self, "X", seen, rule, "Give distances, not similarities"))
             X = check_symmetric(X, raise_exception=False)
         return np.asarray(X)
 
@@ -262,14 +255,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
             return start
         if self.init == "random":
             return np.asarray(0.1 * check_random_state(self.random_state).standard_normal((n, q)))
+        precomputed = self.metric == "precomputed"
         if self.init == "spectral":
             found = spectrum.coordinates(q)
+        elif self.init == "pca" and not precomputed:
+            found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
         else:
             graph = kernel.graph if self.init == "mds" else None
-            precomputed, landmarks = self.metric == "precomputed", _LANDMARKS if self.init == "mds" else n
-            rows, D = landmark_distances(
-                points, graph, n_landmarks=landmarks, precomputed=precomputed, n_jobs=self.n_jobs
-            )
+            rows, D = landmark_distances(points, graph, precomputed=precomputed, n_jobs=self.n_jobs)
             found = landmark_scaling(D, rows, q)
         start = np.zeros((n, q))
         start[:, : found.shape[1]] = found[:, :q]

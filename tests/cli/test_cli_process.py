@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -27,18 +26,36 @@ def start(*arguments, **options):
     )
 
 
+SLOW = """
+import time
+import sidelight._kernel_information_embedding as estimator
+from sidelight.cli import main
+
+anneal = estimator.anneal
+
+def slowly(*args, callback, **kwargs):
+    def tell(state):
+        print("iterating", flush=True)
+        time.sleep(0.2)
+        return callback(state)
+    return anneal(*args, callback=tell, **kwargs)
+
+estimator.anneal = slowly
+main()
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT is POSIX's")
 def test_ctrl_c_keeps_the_best_so_far(tmp_path):
     X = np.random.default_rng(0).normal(size=(400, 5))
     pd.DataFrame(X).add_prefix("x").to_csv(tmp_path / "a.csv", index=False)
-    endless = ("--set", "tol=1e-300", "--set", "max_iter=1000000", "--no-report")
-    process = start("embed", "a.csv", "--out", "out", *endless, cwd=tmp_path)
+    command = [sys.executable, "-c", SLOW, "embed", "a.csv", "--out", "out", "--no-report"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stdout:
-        if line.startswith("Embedding with"):
+        if line.startswith("iterating"):
             break
-    time.sleep(3)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "Interrupted after" in out
     assert "Traceback" not in err

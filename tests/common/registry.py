@@ -24,7 +24,7 @@ VARIANTS = {
     "kie-fixed-l4": lambda: KernelInformationEmbedding(bandwidth=4.0, penalty="l4", regularization=0.01),
     "kie-loo-l2": lambda: KernelInformationEmbedding(bandwidth="loo", penalty="l2", regularization=0.01, init="pca"),
     "kie-cosine-box": lambda: KernelInformationEmbedding(metric="cosine", penalty="box", n_neighbors=None),
-    "kie-random-3d": lambda: KernelInformationEmbedding(n_components=3, init="random", random_state=3),
+    "kie-random-5d": lambda: KernelInformationEmbedding(n_components=5, init="random", random_state=3),
     "two-way": lambda: TwoWayEmbedding(),
     "two-way-isomap": lambda: TwoWayEmbedding(Isomap(n_neighbors=8, eigen_solver="dense")),
 }
