@@ -22,7 +22,7 @@ def radial_integral(shape, n_dims, power=0):
     return surface * (inner + outer)
 
 
-@pytest.mark.parametrize("shape", SMOOTH, ids=str)
+@pytest.mark.parametrize("shape", [*SMOOTH, StudentDensity(2), StudentDensity(3)], ids=str)
 def test_slope_is_minus_the_derivative_of_the_value(shape):
     R = np.linspace(0.01, 2.5, 60)
     R = R[np.abs(R - 1) > 1e-3]

@@ -17,6 +17,7 @@ A bandwidth ``h`` scales every integral by ``h^(q/2)``. For the Gaussian, ``h`` 
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import numpy as np
@@ -28,34 +29,34 @@ __all__ = ["DELTA", "GAUSSIAN", "PROFILES", "QUARTIC", "STUDENT", "Profile", "St
 Array = npt.NDArray[Any]
 
 
-class Profile:
+class Profile(abc.ABC):
     """A kernel as a function of the squared, bandwidth-scaled distance."""
 
     name: str
 
+    @abc.abstractmethod
     def value(self, R: Array) -> Array:
         """Replace squared distances ``R`` by kernel values, in place, and return them."""
-        raise NotImplementedError  # pragma: no cover - interface
 
+    @abc.abstractmethod
     def slope(self, K: Array, out: Array | None = None) -> Array:
         """``-dk/d(r²)`` from kernel values ``K`` (every profile here allows it)."""
-        raise NotImplementedError  # pragma: no cover - interface
 
+    @abc.abstractmethod
     def log_value(self, R: Array) -> Array:
         """``log k`` for squared distances ``R``."""
-        raise NotImplementedError  # pragma: no cover - interface
 
+    @abc.abstractmethod
     def log_integral(self, n_dims: int) -> float:
         """``log ∫ k(|u|²) du`` over ``n_dims`` dimensions."""
-        raise NotImplementedError  # pragma: no cover - interface
 
+    @abc.abstractmethod
     def variance(self, n_dims: int) -> float:
         """Variance per dimension of the normalised kernel at bandwidth 1 (inf where there is none)."""
-        raise NotImplementedError  # pragma: no cover - interface
 
+    @abc.abstractmethod
     def offsets(self, n: int, n_dims: int, rng: np.random.Generator) -> Array:
         """Draw ``n`` points from the normalised kernel at bandwidth 1."""
-        raise NotImplementedError  # pragma: no cover - interface
 
     def density_profile(self, n_dims: int) -> Profile:
         """The profile to build a density from: itself, unless it has no finite integral."""
@@ -149,6 +150,12 @@ class StudentDensity(Profile):
         """``(1 + r²)^(-(q+1)/2)``."""
         R += 1
         return np.power(R, -self.exponent, out=R)
+
+    def slope(self, K: Array, out: Array | None = None) -> Array:
+        """``a k^(1 + 1/a)`` with ``a = (q+1)/2``."""
+        powers = np.power(K, 1.0 + 1.0 / self.exponent, out=out)
+        powers *= self.exponent
+        return powers
 
     def log_value(self, R: Array) -> Array:
         """``-(q+1)/2 · log(1 + r²)``."""
