@@ -9,7 +9,7 @@ from benchmarks.harness import Report
 
 __all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
 
-BENCHMARKS = ("exact_gradient", "cold_start", "two_way_inverse", "defaults")
+BENCHMARKS = ("exact_gradient", "cold_start", "two_way_inverse", "defaults", "untuned")
 
 
 class Benchmark(Protocol):
