@@ -27,9 +27,9 @@ def test_a_sheet_is_neither_torn_nor_bent(name, seed, standardise):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("standardise", [False, True])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(10), *range(100, 110)])  # the defaults were chosen looking at 0 to 9
 @pytest.mark.parametrize("name", SHEETS)
-def test_a_sheet_is_neither_torn_nor_bent_for_any_of_ten_seeds(name, seed, standardise):
+def test_a_sheet_is_neither_torn_nor_bent_for_any_of_twenty_seeds(name, seed, standardise):
     check_sheet(name, seed, standardise)
 
 
