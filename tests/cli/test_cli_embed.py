@@ -14,6 +14,7 @@ from sidelight.cli._talk import CommandError
 def test_embedding_model_and_report_are_written(table, run, here, frame):
     done = run("embed", table, "--out", "out", "--dims", "2")
     assert done.code == 0, done.err
+    assert done.err == ""
     assert sorted(path.name for path in (here / "out").iterdir()) == [
         "embedding.csv",
         "model.sidelight",
