@@ -12,6 +12,8 @@ LOADERS = {name: getattr(datasets, f"load_{name}") for name in SOURCES}
 REAL = os.environ.get("SIDELIGHT_DATA")
 needs_data = pytest.mark.skipif(not REAL, reason="SIDELIGHT_DATA is not set: the real data sets are not here")
 
+TEN_OF_FORTY = np.repeat(np.arange(40, dtype=np.uint8), 10)
+
 
 def write(home, file, **arrays):
     path = home / file
@@ -75,10 +77,28 @@ def test_pictures_are_flattened_row_by_row_as_unscaled_float64(home):
 
 
 def test_small_unsigned_labels_are_widened(home):
-    write(home, "olivetti/olivetti.npz", data=np.zeros((3, 2, 2), np.uint8), labels=np.array([0, 1, 2], np.uint8))
+    write(home, "olivetti/olivetti.npz", data=np.zeros((400, 2, 2), np.uint8), labels=TEN_OF_FORTY)
     person = datasets.load_olivetti().factors["person"]
     assert person.dtype == np.int64
-    assert (person[0] - person[1]) == -1
+    assert (person[0] - person[10]) == -1
+
+
+def test_olivetti_glasses_are_a_mask_of_people_who_wear_them_always_sometimes_and_never(home):
+    write(home, "olivetti/olivetti.npz", data=np.zeros((400, 2, 2), np.uint8), labels=TEN_OF_FORTY)
+    glasses = datasets.load_olivetti().factors["glasses"]
+    assert glasses.dtype == np.bool_
+    assert glasses.sum() == 119
+    worn = dict(enumerate(glasses.reshape(40, 10).sum(axis=1).tolist()))
+    assert [person for person, count in worn.items() if count == 10] == [1, 5, 13, 26, 27, 30, 33, 36]
+    sometimes = {person: count for person, count in worn.items() if 0 < count < 10}
+    assert sometimes == {3: 5, 6: 3, 12: 8, 16: 8, 18: 5, 19: 8, 35: 2}
+
+
+@pytest.mark.parametrize("labels", [TEN_OF_FORTY[::-1], TEN_OF_FORTY[:30]], ids=["other order", "too few"])
+def test_olivetti_in_another_order_is_refused_as_the_glasses_go_by_row_number(home, labels):
+    write(home, "olivetti/olivetti.npz", data=np.zeros((len(labels), 2, 2), np.uint8), labels=labels)
+    with pytest.raises(ValueError, match=r"load_olivetti: labels=\(\d+,\) are not 40 people x 10 in order"):
+        datasets.load_olivetti()
 
 
 def test_usps_values_are_thousandths_minus_one_to_the_bit(home):
@@ -191,3 +211,23 @@ def test_usps_nearest_neighbour_test_error_is_the_published_one():
     label, test = data.factors["label"], data.factors["is_test"]
     model = KNeighborsClassifier(1).fit(data.X[~test], label[~test])
     assert int((model.predict(data.X[test]) != label[test]).sum()) == 113
+
+
+@pytest.mark.data
+@needs_data
+def test_olivetti_glasses_can_be_told_from_the_edges_around_the_eyes_of_unseen_people():
+    """Measured 399 of 400, each person held out in turn: the labels fit the pictures, and in this order of rows."""
+    from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    data = datasets.load_olivetti()
+    eyes = data.images[:, 6:34]
+    eyes = eyes / eyes.std(axis=(1, 2), keepdims=True)
+    across, down = np.abs(np.diff(eyes, axis=2))[:, :, :62], np.abs(np.diff(eyes, axis=1))[:, :26]
+    edges = [e.reshape(400, e.shape[1] // 2, 2, -1, 2).mean(axis=(2, 4)).reshape(400, -1) for e in (across, down)]
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear", C=1e-3, class_weight="balanced"))
+    glasses, person = data.factors["glasses"], data.factors["person"]
+    told = cross_val_predict(model, np.hstack(edges), glasses, groups=person, cv=LeaveOneGroupOut())
+    assert (told == glasses).sum() >= 396

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight._messages import complain
 from sidelight.datasets._dataset import Dataset
@@ -55,8 +57,18 @@ def load_coil20(size: int = 32, objects: Sequence[int] | None = None) -> Dataset
 
 
 def load_olivetti() -> Dataset:
-    """Load the Olivetti faces, 400 pictures of 64x64; factor person."""
-    return load("olivetti")
+    """Load the Olivetti faces, 400 pictures of 64x64; factors person, glasses (a mask).
+
+    ``glasses`` comes with the package, not with the set: it was made by looking at every picture (119 wear them;
+    8 people always, 7 sometimes, 25 never) and goes by row number, so the file must hold the pictures in the usual
+    order, ten of the first person, ten of the second and so on.
+    """
+    data = load("olivetti")
+    person = data.factors["person"]
+    if not np.array_equal(person, np.repeat(np.arange(40), 10)):
+        remedy = "Keep the usual order, person 0 to 39: the label glasses goes by row number"
+        raise ValueError(complain("load_olivetti", "labels", person.shape, "are not 40 people x 10 in order", remedy))
+    return replace(data, factors={**data.factors, "glasses": np.isin(np.arange(400), _rows("olivetti_glasses.txt"))})
 
 
 def load_usps() -> Dataset:
@@ -148,6 +160,12 @@ def _one_of(owner: str, argument: str, value: object, allowed: tuple[object, ...
     if value not in allowed:
         known = ", ".join(map(repr, allowed))
         raise ValueError(complain(owner, argument, value, "is not known", f"Choose from {known}"))
+
+
+def _rows(file: str) -> NDArray[np.int64]:
+    """Read the row numbers of a label shipped with the package; ``#`` starts a comment."""
+    lines = resources.files("sidelight.datasets").joinpath(file).read_text(encoding="utf-8").splitlines()
+    return np.array(" ".join(line.partition("#")[0] for line in lines).split(), dtype=np.int64)
 
 
 def _suffix(split: str) -> str:
