@@ -9,7 +9,17 @@ from reproductions.harness import Outcome
 
 __all__ = ["REPRODUCTIONS", "Reproduction", "reproduction"]
 
-REPRODUCTIONS = ("s_curve", "noisy_s", "oil_flow", "walk_cycle")
+REPRODUCTIONS = (
+    "s_curve",
+    "noisy_s",
+    "oil_flow",
+    "walk_cycle",
+    "missing_values",
+    "three_bars",
+    "joint_coil",
+    "joint_regression",
+    "pose_silhouette",
+)
 
 
 class Reproduction(Protocol):

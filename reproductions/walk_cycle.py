@@ -73,7 +73,7 @@ def nearest_frame(X: Any, missing: Any) -> Any:
     return filled
 
 
-def _linear_in_time(X: Any, missing: Any) -> Any:
+def linear_in_time(X: Any, missing: Any) -> Any:
     """Each channel interpolated between the frames that have it: what a user would try first."""
     frames = np.arange(len(X))
     columns = [np.interp(frames, frames[~gaps], channel[~gaps]) for channel, gaps in zip(X.T, missing.T, strict=True)]
@@ -85,7 +85,7 @@ def _fill_in(X: Any, seed: int, h: float) -> dict[str, Any]:
     missing = np.random.default_rng(seed).random(X.shape) < 0.5
     missing[0, missing.all(axis=0)] = False
     filled = nearest_frame(X, missing)
-    found = {"missing": missing, "nearest-frame fill": filled, "linear in time": _linear_in_time(X, missing)}
+    found = {"missing": missing, "nearest-frame fill": filled, "linear in time": linear_in_time(X, missing)}
     for name, bandwidth in (("source, h by leave-one-out", "loo"), ("source, h the median", h)):
         found[name] = _as_published(10, 0.01, bandwidth, seed).fit(filled).denoise(filled)
     found["ours, perplexity 15"] = KernelInformationEmbedding(10, perplexity=15).fit(filled).denoise(filled)

@@ -12,6 +12,7 @@ WRITES = {
     "table_to_report.py": {"wine.sidelight", "wine.html"},
     "pictures_between_pictures.py": {"walk.png"},
     "two_way_tsne.py": {"digits.sidelight"},
+    "known_laboratory.py": {"laboratories.html"},
 }
 
 

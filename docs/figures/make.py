@@ -12,13 +12,15 @@ import warnings
 
 import clusters
 import digits
+import informed
 import screenshot
 import sheets
 import two_ways
 import wrapping
 from canvas import write
 
-FIGURES = two_ways.FIGURES | sheets.FIGURES | digits.FIGURES | clusters.FIGURES | wrapping.FIGURES | screenshot.FIGURES
+PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot)
+FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of the two maps and the densities: the README's, noise removed, density and uncertainty."""
+"""Pictures of the two maps and the densities: the turntable, noise removed, density and uncertainty."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def turntable() -> tuple[Any, KernelInformationEmbedding]:
     return data, KernelInformationEmbedding(random_state=0).fit(data.X)
 
 
-def readme() -> Figure:
+def there_and_back() -> Figure:
     """Pictures of turning objects, their map, and pictures made from points of the map."""
     data, model = turntable()
     figure = plt.figure(figsize=(11.0, 3.8), layout="constrained")
@@ -124,4 +124,33 @@ def overfitting() -> Figure:
     return figure
 
 
-FIGURES = {"readme": readme, "two_maps": two_maps, "density": density, "overfitting": overfitting}
+def mean_or_mode() -> Figure:
+    """A ring on one latent coordinate: two rows share each place, and the mean lies between them."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    X = np.column_stack([2 * np.cos(angle), np.sin(angle)]) + 0.04 * rng.normal(size=(300, 2))
+    model = KernelInformationEmbedding(n_components=1).fit(X)
+    Z = np.linspace(model.embedding_.min(), model.embedding_.max(), 120)[:, None]
+    figure, axes = panels(3, height=2.6, width=10.4)
+    axes[0].scatter(*X.T, s=9, c=model.embedding_[:, 0], cmap="viridis", linewidths=0)
+    frame(axes[0], "a ring (colour: its one latent coordinate)")
+    for ax, name, rows in (
+        (axes[1], "inverse_transform: the mean", model.inverse_transform(Z)),
+        (axes[2], "inverse_transform_mode: the mode", model.inverse_transform_mode(Z)),
+    ):
+        off = np.abs(np.hypot(rows[:, 0] / 2, rows[:, 1]) - 1).max()
+        ax.scatter(*X.T, s=4, c=GREY, alpha=0.5, linewidths=0)
+        ax.scatter(*rows.T, s=14, c=Z[:, 0], cmap="viridis", linewidths=0)
+        frame(ax, f"{name}\nat most {off:.2f} off the ring")
+    for ax in axes:
+        ax.set_aspect("equal")
+    return figure
+
+
+FIGURES = {
+    "there_and_back": there_and_back,
+    "two_maps": two_maps,
+    "density": density,
+    "overfitting": overfitting,
+    "mean_or_mode": mean_or_mode,
+}

@@ -9,15 +9,23 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._joint_information_embedding import JointInformationEmbedding
 from ._kernel_information_embedding import KernelInformationEmbedding
+from ._smoother_embedding import SmootherEmbedding
 from ._two_way_embedding import TwoWayEmbedding
+from ._unsupervised_kernel_regression import UnsupervisedKernelRegression
 from .persistence import load, save
+from .side.pairs import Pairs
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "JointInformationEmbedding",
     "KernelInformationEmbedding",
+    "Pairs",
+    "SmootherEmbedding",
     "TwoWayEmbedding",
+    "UnsupervisedKernelRegression",
     "datasets",
     "evaluate",
     "load",

@@ -9,34 +9,39 @@ while λ falls from a value at which the points are one clump to ``regularizatio
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_symmetric, validate_data
+from sklearn.utils.validation import check_symmetric
 
+from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
+from ._informed_maps import InformedMaps, conditional_forward
+from ._informed_problem import Informed, inform
+from ._learned_bandwidth import follow_learned_path
 from ._messages import complain
-from ._progress import ProgressBar, both
-from ._two_way_maps import TwoWayMaps
+from ._missing_values import MissingValues
 from ._validation import check_choice, check_integer, check_number, check_rows
+from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.landmarks import landmark_distances
+from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
+from .maps.effect import smooth_effect
 from .maps.kernel_map import KernelMap, best_perplexity
 from .maps.parzen import ParzenDensity, fit_density
 from .maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
 from .objectives.entropy import EntropySum, information
-from .objectives.evaluation import Objective, WeightedSum
-from .objectives.penalties import Box, Power, Stretch
-from .solvers.anneal import Path, ValueAndGrad, anneal, best_size, geometric
+from .side.given import Given, Known
+from .side.pairs import as_pairs
+from .solvers.anneal import Path
 from .solvers.eigen import GraphSpectrum, graph_spectrum, landmark_scaling
 from .solvers.result import Callback, Status
 
@@ -46,16 +51,17 @@ Array = npt.NDArray[Any]
 _MODES = 64  # smooth directions the solver is preconditioned with
 
 
-class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues, InformedMaps, BaseEstimator):
     """Embed rows so that the map keeps what the data says, with maps and densities both ways.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
-    bandwidth : "perplexity", "loo" or float, default="perplexity"
+    bandwidth : "perplexity", "loo", "learned" or float, default="perplexity"
         How wide the data kernel is: each row its own, so that it has ``perplexity`` neighbours; one for all by
-        leave-one-out likelihood; or that number (of squared distance).
+        leave-one-out likelihood of the data; one for all, learned with the map by leave-one-out likelihood of the data
+        given the map (S0 3.3, experimental); or that number (of squared distance).
     perplexity : float, default=30
         Effective neighbours of a row (at most a third of the rows).
     n_neighbors : int or None, default=15
@@ -92,6 +98,20 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
     callback : callable or None, default=None
         Called with a state (stage, n_stages, iteration, objective, terms, seconds, embedding) after each iteration;
         returning True stops the fit there.
+    given_types : str, float, list or dict, default=None
+        The type of each column of ``given`` ("category", "number", "ordinal", "angle" in degrees, or the period as a
+        number), for all columns, one by one, or by name. None: as the entries look.
+    given_bandwidth : float, list or dict, default=None
+        How different two entries of ``given`` must be to count as different, in units of the column (for
+        categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model.
+    given_weight : float, default=1.0
+        How much information about ``given`` in the map costs, in units of information about the rest. 0: none, only the
+        kernel is balanced. Above 1 it is pressed out harder, also where it is confounded with the rest.
+    conditioning : "balanced" or "product", default="balanced"
+        How ``given`` is factored out: balanced neighbours of the data less the effect of ``given``, or the published
+        product of kernels.
+    missing : "refuse" or "impute", default="refuse"
+        What becomes of missing entries (NaN) of X: a sentence, or they are filled from the rows near them.
 
     Attributes
     ----------
@@ -108,6 +128,15 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         Their λ.
     n_iter_ : int
     n_features_in_ : int
+    given_ : Given or None
+        The columns of ``given`` as they were understood.
+    explained_ : float
+        The share of the variance of X that ``given`` explains, and that was taken out.
+    confounded_ : bool
+        Whether the groups of ``given`` were found to differ in what remains, so that matched rows and not the means
+        of the groups decided what is its effect.
+    filled_ : array of shape (n, d)
+        X with its missing entries filled (``missing="impute"`` only).
 
     Examples
     --------
@@ -140,6 +169,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
+        given_types: Any = None,
+        given_bandwidth: Any = None,
+        given_weight: float = 1.0,
+        conditioning: str = "balanced",
+        missing: str = "refuse",
     ) -> None:
         self.n_components = n_components
         self.bandwidth = bandwidth
@@ -159,30 +193,52 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+        self.given_types = given_types
+        self.given_bandwidth = given_bandwidth
+        self.given_weight = given_weight
+        self.conditioning = conditioning
+        self.missing = missing
 
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> KernelInformationEmbedding:
-        """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
+    def fit(self, X: Array, y: Any = None, *, given: Any = None, same: Any = None) -> KernelInformationEmbedding:
+        """Embed the rows of ``X`` (n, d) and keep the maps both ways.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : ignored
+        given : array of shape (n,) or (n, g), table or dict of columns, default=None
+            "I know this; show me the rest": what is known of each row is factored out. Text, truth values and few
+            whole numbers are categories, other numbers quantities (``given_types`` says otherwise). Rows with a missing
+            entry are unknown: they are placed afterwards, averaged over what could be the case.
+        same : Pairs or array of shape (m, 2), default=None
+            Hints: rows of different groups of ``given`` that show the same thing, for groups that look too
+            different to be aligned by themselves.
+
+        Returns
+        -------
+        self
+        """
         del y
         self._check_parameters()
         X = self._check_data(X)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         self.frame_ = Frame.of(X, self.metric)
-        points = self.frame_.points(X)
-        kernel = self._data_kernel(points)
-        entropies = EntropySum(information(kernel.matrix), profile(self.latent_kernel), n_jobs=self.n_jobs)
-        penalty = self._penalty(kernel)
-        spectrum = graph_spectrum(kernel.matrix, max(_MODES, self.n_components))
-        start = self._start(points, kernel, spectrum)
-        path = self._solve(entropies, penalty, start, spectrum)
-        self._keep(X, points, kernel, path)
+        everything = self.frame_.points(X)
+        known, hints = self._read_side(given, same, len(X))
+        rows = np.arange(len(X)) if known is None else np.flatnonzero(known.known)
+        informed = self._inform(everything, rows, known, hints)
+        spectrum = graph_spectrum(informed.kernel.matrix, max(_MODES, self.n_components))
+        start = self._start(informed.points, rows, len(X), informed.kernel, spectrum)
+        path, informed = self._solve(informed, start, spectrum)
+        self._keep(X, everything, rows, known, informed, keep_path(self, path, X.dtype))
         if path.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
-        return self.fit(X, y).embedding_
+        return self.fit(X, y, given=given, same=same).embedding_
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes, before it is paid."""
@@ -198,25 +254,25 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         if not isinstance(self.bandwidth, str):
             check_number(self, "bandwidth", self.bandwidth, 0.0)
         else:
-            check_choice(self, "bandwidth", self.bandwidth, ("perplexity", "loo"))
+            check_choice(self, "bandwidth", self.bandwidth, ("perplexity", "loo", "learned"))
+        if self.bandwidth == "learned" and (self.latent_kernel != "gaussian" or self.metric == "precomputed"):
+            rule, remedy = "needs rows and a Gaussian latent kernel", "Use latent_kernel='gaussian' and no distances"
+            raise ValueError(complain(self, "bandwidth", self.bandwidth, rule, remedy))
         check_number(self, "perplexity", self.perplexity, 1.0)
         if self.n_neighbors is not None:
             check_integer(self, "n_neighbors", self.n_neighbors, 1)
         check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        for name in ("kernel", "latent_kernel"):
-            check_choice(self, name, getattr(self, name), ("gaussian", "student", "quartic"))
-        check_choice(self, "penalty", self.penalty, ("stretch", "l2", "l4", "box"))
-        check_number(self, "regularization", self.regularization, 0.0)
-        if self.regularization_start is not None:
-            check_number(self, "regularization_start", self.regularization_start, 0.0)
-        check_number(self, "regularization_decay", self.regularization_decay, 0.0, 1.0)
-        check_integer(self, "max_iter", self.max_iter, 1)
-        check_number(self, "tol", self.tol, 0.0)
+        check_choice(self, "kernel", self.kernel, ("gaussian", "student", "quartic"))
+        check_choice(self, "conditioning", self.conditioning, ("balanced", "product"))
+        check_choice(self, "missing", self.missing, ("refuse", "impute"))
+        if self.given_weight != 0:
+            check_number(self, "given_weight", self.given_weight, 0.0)
+        check_annealing(self)
         if isinstance(self.init, str):
             check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
 
     def _check_data(self, X: Array) -> Array:
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = self._first_checked(X)
         if self.metric == "precomputed":
             if X.shape[0] != X.shape[1]:
                 rule = "is not square, as precomputed distances are"
@@ -229,7 +285,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
 
     def _data_kernel(self, points: Array) -> DataKernel:
         precomputed = self.metric == "precomputed"
-        if self.bandwidth == "perplexity":
+        if self.bandwidth in ("perplexity", "learned"):
             self.perplexity_ = float(max(1.0 + 1e-6, min(self.perplexity, (len(points) - 1) / 3)))
             return perplexity_kernel(
                 points, self.perplexity_, self.n_neighbors, precomputed=precomputed, n_jobs=self.n_jobs
@@ -239,20 +295,63 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
             h = float(self.bandwidth)
         return fixed_kernel(points, h, profile(self.kernel), precomputed=precomputed, n_jobs=self.n_jobs)
 
-    def _penalty(self, kernel: DataKernel) -> Objective:
-        if self.penalty == "stretch":
-            return Stretch(kernel.matrix)
-        return Box() if self.penalty == "box" else Power(2 if self.penalty == "l2" else 4)
+    def _solve(self, informed: Informed, start: Array, spectrum: GraphSpectrum) -> tuple[Path, Informed]:
+        """Follow the path; a learned bandwidth is known only at its end."""
+        if self.bandwidth == "learned":
+            path, kernel = follow_learned_path(self, informed.points, informed.kernel, start, spectrum.precondition)
+            return path, replace(informed, kernel=kernel)
+        parts, penalty, precondition = self._problem(informed, spectrum)
+        resize, again = not self._given_start(), informed.again
+        refine = None if again is None else lambda Z: self._problem(again(Z))
+        return follow_path(self, parts, penalty, start, precondition, resize=resize, refine=refine), informed
 
-    def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
+    def _problem(self, informed: Informed, spectrum: GraphSpectrum | None = None) -> Problem:
+        """What is minimised along the path."""
+        matrix = informed.kernel.matrix
+        entropies = EntropySum(informed.terms, profile(self.latent_kernel), n_jobs=self.n_jobs)
+        spectrum = spectrum or graph_spectrum(matrix, max(_MODES, self.n_components))
+        return {"-I": (1.0, entropies)}, penalty_of(self, matrix), spectrum.precondition
+
+    def _read_side(self, given: Any, same: Any, n: int) -> tuple[Known | None, Array | None]:
+        """What is known of the rows, and the hints among the rows of which something is known."""
+        self.given_: Given | None = None
+        if same is not None and given is None:
+            rule = "is a hint across groups, and there are no groups"
+            raise ValueError(complain(self, "same", "pairs", rule, "Say with given which group each row belongs to"))
+        if given is None:
+            return None, None
+        if self.bandwidth == "learned":
+            remedy = "Use bandwidth='perplexity', or leave given out"
+            raise ValueError(complain(self, "bandwidth", "learned", "does not know how to factor given out", remedy))
+        learned = Given.learn(self, given, n, self.given_types, self.given_bandwidth)
+        known = learned.encode(self, given, n)
+        count = int(known.known.sum())
+        if count < 2:
+            rule = f"leaves {count} rows of which everything is known"
+            raise ValueError(complain(self, "given", "missing entries", rule, "Give it for two rows or more"))
+        self.given_ = learned
+        if len(np.unique(known.values[known.known], axis=0)) == 1:
+            return None, None  # what is the same for all rows says nothing
+        return known, None if same is None else as_pairs(same, n).take(known.known).index
+
+    def _inform(self, points: Array, rows: Array, known: Known | None, hints: Array | None) -> Informed:
+        """The problem: the plain one, or that of the rows of which something is known."""
+        if known is None:
+            kernel = self._data_kernel(points)
+            return Informed(points, kernel, information(kernel.matrix), None, False, 0.0)
+        assert self.given_ is not None
+        some = points[np.ix_(rows, rows)] if self.metric == "precomputed" else points[rows]
+        return inform(self, some, self.given_, known.take(rows), hints)
+
+    def _start(self, points: Array, rows: Array, n_rows: int, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
         n, q = len(points), self.n_components
         if not isinstance(self.init, str):
             start = np.array(self.init, dtype=np.float64)
-            check_rows(self, "init", start, n)
-            if start.shape != (n, q) or not np.isfinite(start).all():
-                rule = f"is not a finite array of shape ({n}, {q})"
+            check_rows(self, "init", start, n_rows)
+            if start.shape != (n_rows, q) or not np.isfinite(start).all():
+                rule = f"is not a finite array of shape ({n_rows}, {q})"
                 raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
-            return start
+            return start[rows]
         if self.init == "random":
             return np.asarray(0.1 * check_random_state(self.random_state).standard_normal((n, q)))
         precomputed = self.metric == "precomputed"
@@ -268,60 +367,74 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Ba
         start[:, : found.shape[1]] = found[:, :q]
         return start
 
-    def _solve(self, entropies: EntropySum, penalty: Objective, start: Array, spectrum: GraphSpectrum) -> Path:
-        first = self.regularization_start or 30.0 * self.regularization
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-
-        def objective_at(weight: float) -> ValueAndGrad:
-            return WeightedSum({"-I": (1.0, entropies), "penalty": (weight, penalty)}).value_and_grad
-
-        path = anneal(
-            objective_at,
-            geometric(first, self.regularization, self.regularization_decay),
-            start if self._given_start() else best_size(objective_at(first), start),
-            max_iter=self.max_iter,
-            tolerance=self.tol,
-            precondition=spectrum.precondition,
-            callback=both(bar, self.callback),
-        )
-        if bar is not None:
-            bar.close(f"{path.status.value}, {path.n_iter} iterations")
-        if path.status in (Status.ITERATIONS, Status.STALLED):
-            rule = f"did not let the last stage converge: it {path.stages[-1].message}"
-            message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        return path
-
     def _given_start(self) -> bool:
         """Whether the size of the start is somebody's choice, and so not ours."""
         return not isinstance(self.init, str) or self.init == "random"
 
-    def _keep(self, X: Array, points: Array, kernel: DataKernel, path: Path) -> None:
-        Z = path.point - path.point.mean(axis=0)
-        self.history_ = [vars(record) for record in path.history]
-        self.path_ = np.array([stage.point - stage.point.mean(axis=0) for stage in path.stages], dtype=X.dtype)
-        self.regularization_path_ = np.array(path.schedule)
-        self.n_iter_ = max(1, path.n_iter)
-        units = 1.0 if self.metric == "cosine" else self.frame_.scale**2
-        self.bandwidth_ = kernel.bandwidth * units
+    def _keep(self, X: Array, points: Array, rows: Array, known: Known | None, informed: Informed, Z: Array) -> None:
+        kernel = informed.kernel
+        self.confounded_, self.explained_ = informed.confounded, informed.explained
+        self.bandwidth_ = kernel.bandwidth * (1.0 if self.metric == "cosine" else self.frame_.scale**2)
         self.embedding_ = np.asarray(Z.astype(X.dtype))
         self.latent_frame_ = Frame(np.zeros(self.n_components), 1.0)
         self.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), self.latent_kernel)
+        self.effect_ = informed.effect
+        self.marginal_: Any = None
+        self.marginal_forward_: Any = None
+        self.forward_effect_: Any = None
         if self.metric == "precomputed":
-            candidates = min(len(X), round(3 * self.perplexity) + 1)
-            perplexity = min(12.0, max(2.0, candidates / 3))
-            self.backward_ = KernelMap(PrecomputedWeights(candidates, perplexity), Z)
-            return
-        inside = points if self.metric == "euclidean" else self.frame_.inside(X)
-        self.forward_ = KernelMap(FixedWeights(Z, 1.0, self.latent_kernel), inside)
-        if kernel.lists is not None:
-            weights = AdaptiveWeights(points, kernel.lists, best_perplexity(points, Z, kernel.lists))
-            self.backward_ = KernelMap(weights, Z)
-            relative = np.asarray(kernel.bandwidth)
+            candidates = min(len(rows), round(3 * self.perplexity) + 1)
+            self.backward_ = KernelMap(PrecomputedWeights(candidates, min(12.0, max(2.0, candidates / 3))), Z)
         else:
-            self.backward_ = KernelMap(FixedWeights(points, float(kernel.bandwidth), self.kernel), Z)
-            relative = np.full(len(X), float(kernel.bandwidth))
-        self.density_ = fit_density(inside, relative)
+            inside = points if self.metric == "euclidean" else self.frame_.inside(X)
+            self.backward_, relative = self._backward_map(informed.points, kernel, Z)
+            if known is None:
+                self.forward_ = KernelMap(FixedWeights(Z, 1.0, self.latent_kernel), inside)
+            else:
+                relative = self._keep_informed(points[rows], inside[rows], known.features[rows], Z)
+            self.density_ = fit_density(inside[rows], relative)
+        if len(rows) < len(X):
+            self._place_unknown(points, rows, X.dtype)
+
+    def _backward_map(self, points: Array, kernel: DataKernel, Z: Array) -> tuple[KernelMap, Array]:
+        """The map from ``points`` to ``Z``, and the relative bandwidths of the data."""
+        if kernel.lists is None:
+            h = float(kernel.bandwidth)
+            return KernelMap(FixedWeights(points, h, self.kernel), Z), np.full(len(Z), h)
+        weights = AdaptiveWeights(points, kernel.lists, best_perplexity(points, Z, kernel.lists))
+        return KernelMap(weights, Z), np.asarray(kernel.bandwidth)
+
+    def _keep_informed(self, points: Array, inside: Array, features: Array, Z: Array) -> Array:
+        """The maps under ``given`` and those that average over it; return the relative bandwidths of the data."""
+        near = nearest(points, k=min(36, len(points) - 1), n_jobs=self.n_jobs)
+        perplexity = best_perplexity(points, Z, near.index)
+        self.marginal_ = KernelMap(AdaptiveWeights(points, near.index, perplexity), Z)
+        self.marginal_forward_ = KernelMap(FixedWeights(Z, 1.0, self.latent_kernel), inside)
+        if self.effect_ is not None and self.metric == "euclidean":
+            self.forward_effect_ = self.effect_
+        else:
+            self.forward_effect_ = smooth_effect(inside, features)
+        rest = inside - self.forward_effect_(features)
+        self.forward_, self.given_scale_ = conditional_forward(Z, features, rest, self.latent_kernel)
+        return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
+
+    def _place_unknown(self, points: Array, rows: Array, dtype: npt.DTypeLike) -> None:
+        """Rows of which something is missing are placed by the map that averages over it, at every stage."""
+        unknown = np.setdiff1d(np.arange(len(points)), rows)
+        weights = self.backward_.weights if self.metric == "precomputed" else self.marginal_.weights
+        queries = points[np.ix_(unknown, rows)] if self.metric == "precomputed" else points[unknown]
+
+        def placed(values: Array) -> Array:
+            out = np.empty((len(points), values.shape[1]), dtype=values.dtype)
+            out[rows], out[unknown] = values, weights.average(queries, values.astype(np.float64), self.n_jobs)
+            return out
+
+        self.embedding_ = placed(self.embedding_)
+        self.path_: Array = np.array([placed(stage) for stage in self.path_], dtype=dtype)
+        if self.metric == "precomputed":  # its queries are distances to all rows, the unknown ones too
+            self.backward_ = KernelMap(weights, placed(self.backward_.outputs))
+        if np.ndim(self.bandwidth_):
+            self.bandwidth_ = placed(np.asarray(self.bandwidth_)[:, None])[:, 0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

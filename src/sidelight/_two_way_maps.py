@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._messages import complain
 from .kernels.tiles import one_blas_thread
+from .maps.modes import conditional_mode
 
 __all__ = ["TwoWayMaps"]
 
@@ -66,6 +67,21 @@ class TwoWayMaps(TransformerMixin):
         Z = self._checked_latent(X)
         rows = self.frame_.outside(self.forward_(self.latent_frame_.inside(Z), self.n_jobs))
         return np.asarray(rows.astype(Z.dtype, copy=False))
+
+    @one_blas_thread
+    def transform_mode(self: Any, X: Array) -> Array:
+        """Embed rows by the mode of p(z | x) instead of its mean: a place, never between two, shape (m, q)."""
+        X = self._checked(X)
+        found = conditional_mode(self.backward_, self.frame_.points(X), self.latent_density_.bandwidths, self.n_jobs)
+        return np.asarray(self.latent_frame_.outside(found).astype(X.dtype, copy=False))
+
+    @available_if(_has_forward)
+    @one_blas_thread
+    def inverse_transform_mode(self: Any, X: Array) -> Array:
+        """Take latent points back by the mode of p(x | z) instead of its mean: always near real rows, shape (m, d)."""
+        Z = self._checked_latent(X)
+        found = conditional_mode(self.forward_, self.latent_frame_.inside(Z), self.density_.bandwidths, self.n_jobs)
+        return np.asarray(self.frame_.outside(found).astype(Z.dtype, copy=False))
 
     @available_if(_has_forward)
     @one_blas_thread
@@ -125,16 +141,20 @@ class TwoWayMaps(TransformerMixin):
         """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
-        inside = self.frame_.inside(X)
-        residual = inside - self._there_and_back(X)
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        spread = inside - np.average(inside, axis=0, weights=weight)
-        lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
-        return 1.0 - lost / total if total > 0 else 0.0
+        return float(self._surviving(X, self._there_and_back(X), sample_weight))
 
     @property
     def _n_features_out(self: Any) -> int:
         return int(self.embedding_.shape[1])
+
+    def _surviving(self: Any, X: Array, rows: Array, sample_weight: Any) -> float:
+        """Share of the variance of ``X`` that ``rows``, inside the frame, hold."""
+        inside = self.frame_.inside(X)
+        residual = inside - rows
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        spread = inside - np.average(inside, axis=0, weights=weight)
+        lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
+        return 1.0 - lost / total if total > 0 else 0.0
 
     def _there_and_back(self: Any, X: Array) -> Array:
         """Data to latent to data, inside the frame."""

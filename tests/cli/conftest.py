@@ -24,7 +24,7 @@ class Run:
         return json.loads(self.out)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run():
     return Run
 

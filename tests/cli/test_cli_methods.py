@@ -16,15 +16,15 @@ def test_the_version_is_printed(run):
 
 def test_methods_lists_ours_and_scikit_learns(run):
     listed = [method["name"] for method in run("methods", "--json").answer["methods"]]
-    expected = "kie pca whitening factor-analysis ica kernel-pca dictionary-learning isomap lle spectral mds tsne"
-    assert listed[:12] == expected.split()
+    expected = "kie joint pca whitening factor-analysis ica kernel-pca dictionary-learning isomap lle spectral mds tsne"
+    assert listed[:13] == expected.split()
     assert "Laplacian eigenmaps" in run("methods").out
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in SLOW_TO_IMPORT])
 def test_every_method_embeds_and_returns_from_its_file(name, tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 5))
-    settings = {"perplexity": 10} if name in ("tsne", "kie") else {}
+    settings = {"perplexity": 10} if name in ("tsne", "kie", "joint") else {}
     model = make(name, dims=2, seed=0, settings=settings).fit(X)
     sidelight.save(model, tmp_path / "model.sidelight")
     back = sidelight.load(tmp_path / "model.sidelight")

@@ -28,10 +28,10 @@ def start(*arguments, **options):
 
 SLOW = """
 import time
-import sidelight._kernel_information_embedding as estimator
+import sidelight._annealed_fit as fitting
 from sidelight.cli import main
 
-anneal = estimator.anneal
+anneal = fitting.anneal
 
 def slowly(*args, callback, **kwargs):
     def tell(state):
@@ -40,7 +40,7 @@ def slowly(*args, callback, **kwargs):
         return callback(state)
     return anneal(*args, callback=tell, **kwargs)
 
-estimator.anneal = slowly
+fitting.anneal = slowly
 main()
 """
 
@@ -96,12 +96,26 @@ print(sorted({"matplotlib", "plotly", "torch", "anndata", "umap", "sidelight.rep
     assert done.stdout == "[]\n[]\n", done.stderr
 
 
-def test_the_demo_writes_a_report_and_says_where(run, here):
-    done = run("demo", "--views", 12, "--json")
+def test_the_demo_shows_both_factors_and_says_where(run, here):
+    done = run("demo", "--views", 48, "--json")
     assert done.code == 0, done.err
     answer = done.answer
-    assert (here / answer["report"]).stat().st_size > 10_000
-    assert answer["measures"]["neighbours of the same object"]["kie"] > 0.5
-    again = run("demo", "--views", 12)
+    measures = answer["measures"]
+    plain, by_object, by_angle = (measures[name] for name in ("plain", "given object, hints", "given angle"))
+    assert plain["object"] > 0.9
+    assert by_object["object"] < 1 / 3 + 0.1
+    assert by_object["angle, other objects (R²)"] > 0.8 > plain["angle, other objects (R²)"]
+    assert by_angle["angle (R²)"] < 0.1
+    assert by_angle["object"] > 0.9
+    assert [(here / path).stat().st_size > 10_000 for path in answer["reports"]] == [True, True]
+    assert [(here / path).stat().st_size > 10_000 for path in answer["pictures"]] == [True, True, True]
+
+
+def test_the_demo_runs_again_over_its_own_results_and_says_where(run, here):
+    (here / "sidelight-demo").mkdir()
+    (here / "sidelight-demo" / "turntable.npz").write_text("old")
+    done = run("demo", "--views", 4)
+    assert done.code == 0, done.err
+    assert f"Open the report: {here / 'sidelight-demo/given-object/report.html'}" in done.out
+    again = run("embed", "sidelight-demo/turntable.npz", "--given", "object", "--same", "sidelight-demo/same.csv", "-q")
     assert again.code == 0, again.err
-    assert f"Open the report: {here / answer['report']}" in again.out

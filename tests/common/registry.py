@@ -9,7 +9,13 @@ from sklearn.base import BaseEstimator
 from sklearn.manifold import Isomap
 
 import sidelight
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+from sidelight import (
+    JointInformationEmbedding,
+    KernelInformationEmbedding,
+    SmootherEmbedding,
+    TwoWayEmbedding,
+    UnsupervisedKernelRegression,
+)
 
 NOT_REPRODUCED = "fit_transform returns embedding_; the backward map smooths, so transform(X) is near it, not equal"
 EXPECTED_FAILURES = {
@@ -24,11 +30,20 @@ VARIANTS = {
     "kie-fixed-l4": lambda: KernelInformationEmbedding(bandwidth=4.0, penalty="l4", regularization=0.01),
     "kie-loo-l2": lambda: KernelInformationEmbedding(bandwidth="loo", penalty="l2", regularization=0.01, init="pca"),
     "kie-cosine-box": lambda: KernelInformationEmbedding(metric="cosine", penalty="box", n_neighbors=None),
+    "kie-learned": lambda: KernelInformationEmbedding(bandwidth="learned"),
     "kie-random-5d": lambda: KernelInformationEmbedding(n_components=5, init="random", random_state=3),
+    "smoother": lambda: SmootherEmbedding(),
+    "smoother-fixed": lambda: SmootherEmbedding(bandwidth=4.0),
+    "smoother-loo-3d": lambda: SmootherEmbedding(3, bandwidth="loo"),
+    "ukr": lambda: UnsupervisedKernelRegression(),
+    "ukr-l2-spectral-1d": lambda: UnsupervisedKernelRegression(1, penalty="l2", regularization=1e-4, init="spectral"),
+    "ukr-random-3d": lambda: UnsupervisedKernelRegression(3, init="random", random_state=3, n_neighbors=None),
+    "joint": lambda: JointInformationEmbedding(),
+    "joint-fixed-l2": lambda: JointInformationEmbedding(bandwidth=4.0, penalty="l2", regularization=0.01),
     "two-way": lambda: TwoWayEmbedding(),
     "two-way-isomap": lambda: TwoWayEmbedding(Isomap(n_neighbors=8, eigen_solver="dense")),
 }
-DEFAULTS = {"kie": VARIANTS["kie"], "two-way": VARIANTS["two-way"]}
+DEFAULTS = {name: VARIANTS[name] for name in ("kie", "joint", "smoother", "ukr", "two-way")}
 
 
 def public_estimators() -> list[type]:

@@ -7,10 +7,19 @@ from scipy.spatial.distance import cdist
 
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth
 from sidelight.kernels.data_kernel import fixed_kernel, perplexity_kernel
-from sidelight.kernels.matrices import SymmetricTiles, adaptive_kernel, dense_kernel, matrix_rows, multiply
+from sidelight.kernels.matrices import (
+    SymmetricTiles,
+    adaptive_kernel,
+    compact_kernel,
+    dense_kernel,
+    matrix_rows,
+    multiply,
+    within_reach,
+)
 from sidelight.kernels.neighbours import Neighbours, nearest
 from sidelight.kernels.profiles import DELTA, GAUSSIAN, QUARTIC, STUDENT
 from sidelight.kernels.tiles import one_blas_thread
+from sidelight.objectives.entropy import EntropySum, information
 
 SIZES = [1, 40, 512, 530]
 
@@ -184,3 +193,41 @@ def test_constant_data_has_a_fixed_kernel_of_ones():
 def test_a_neighbour_list_may_be_one_sided():
     K, _ = adaptive_kernel(Neighbours(np.array([[1], [0], [0]]), np.ones((3, 1))), 1.0)
     assert K.toarray().tolist() == [[0, 1, 0.5], [1, 0, 0], [0.5, 0, 0]]
+
+
+def sheet(n=1100):
+    return np.random.default_rng(20).uniform(0, 4, size=(n, 2))
+
+
+def test_a_compact_kernel_stores_the_pairs_within_reach_and_no_others():
+    X = sheet()
+    sparse, dense = compact_kernel(X, 0.3, QUARTIC), dense_kernel(X, 0.3, QUARTIC).to_dense()
+    np.testing.assert_array_equal(sparse.toarray(), dense)
+    assert sparse.nnz == np.count_nonzero(dense)
+    assert (sparse != sparse.T).nnz == 0
+
+
+def test_the_share_within_reach_is_that_of_the_pairs():
+    X = sheet(600)
+    assert within_reach(X, 0.5) == pytest.approx((cdist(X, X) ** 2 < 0.5).mean(), rel=0.05)
+    assert within_reach(X, 100.0) == 1.0
+
+
+@pytest.mark.parametrize("latent", [GAUSSIAN, STUDENT], ids=str)
+def test_stored_pairs_have_the_value_and_the_gradient_of_tiles(latent):
+    X = sheet()
+    Z = 3 * X + 0.3 * np.random.default_rng(21).normal(size=X.shape)
+    kernels = compact_kernel(X, 0.3, QUARTIC), dense_kernel(X, 0.3, QUARTIC)
+    few, all_pairs = (EntropySum(information(K), latent, dtype=np.float64).value_and_grad(Z) for K in kernels)
+    assert few.value == pytest.approx(all_pairs.value, rel=1e-6)
+    size = np.abs(all_pairs.gradient).max()
+    np.testing.assert_allclose(few.gradient, all_pairs.gradient, rtol=1e-6, atol=1e-6 * size)
+
+
+def test_a_fixed_quartic_kernel_is_sparse_where_few_pairs_are_within_reach():
+    X = sheet()
+    few, many = fixed_kernel(X, 0.3, QUARTIC).matrix, fixed_kernel(X, 8.0, QUARTIC).matrix
+    assert isinstance(few, csr_array)
+    assert isinstance(many, SymmetricTiles)
+    assert few.data.nbytes + few.indices.nbytes < 0.2 * many.nbytes
+    assert isinstance(fixed_kernel(X, 0.3, GAUSSIAN).matrix, SymmetricTiles)

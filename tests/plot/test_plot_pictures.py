@@ -33,7 +33,7 @@ def test_scatter_of_numbers_has_a_colour_bar_and_missing_values_in_grey():
     colour = np.linspace(0.0, 1.0, 30)
     colour[:3] = np.nan
     ax = plot.scatter(np.random.default_rng(0).normal(size=(30, 2)), colour=colour, name="height")
-    bar = ax.figure.axes[1]
+    (bar,) = ax.child_axes
     missing, known = ax.collections[:2]
     assert bar.get_ylabel() == "height"
     assert legend_of(ax) == ["missing"]

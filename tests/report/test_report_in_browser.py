@@ -5,7 +5,7 @@ import pytest
 from chromium import Page, find_chromium
 from PIL import Image
 
-from sidelight import report
+from sidelight import KernelInformationEmbedding, report
 
 pytestmark = [
     pytest.mark.browser,
@@ -150,3 +150,34 @@ def test_the_browser_would_tell_of_an_error_and_of_a_request(tmp_path):
         assert "one" in told
         assert "two" in told
         assert "http://127.0.0.1:9/three.png" in page.requests()
+
+
+def test_sliders_and_clicks_choose_a_place_and_a_value(views, tmp_path):
+    given = {"object": views.factors["object"]}
+    fitted = KernelInformationEmbedding(random_state=0).fit(views.X, given=given)
+    path = report.write(
+        fitted, tmp_path / "r.html", X=views.X, given=given, plain=fitted.embedding_, image_shape=views.image_shape,
+        colours={"angle": views.factors["angle"]}, periods={"angle": 360.0},
+    )  # fmt: skip
+    with Page(tmp_path / "profile") as page:
+        page.open(path)
+        assert text_of(page, "across-text-0") == "object = car, place 1 of 12"
+        before = page.evaluate("document.getElementById('across-view-0').toDataURL()")
+        page.evaluate(
+            "(() => { const slider = document.getElementById('across-value-0');"
+            "slider.value = 2; slider.dispatchEvent(new Event('input')); })()"
+        )
+        assert text_of(page, "across-text-0") == "object = mug, place 1 of 12"
+        assert page.evaluate("document.getElementById('across-view-0').toDataURL()") != before
+        page.evaluate(
+            "(() => { const grid = document.getElementById('across-grid-0'), box = grid.getBoundingClientRect();"
+            "const cell = (box.width - 84) / 12;"
+            "const at = { clientX: box.x + 84 + 4.5 * cell, clientY: box.y + 1.5 * cell };"
+            "grid.dispatchEvent(new MouseEvent('click', at)); })()"
+        )
+        assert text_of(page, "across-text-0") == "object = duck, place 5 of 12"
+        marked = [page.evaluate(f"document.getElementById('given-map-{k}').scatter.marked") for k in range(3)]
+        assert marked[0] == -1
+        assert marked[1] == marked[2] >= 0
+        assert page.complaints() == []
+        assert page.requests() == [path.as_uri()]

@@ -1,4 +1,4 @@
-"""The command line: ``sidelight embed | transform | invert | score | report | methods | demo``."""
+"""The command line: ``sidelight embed | transform | invert | counterfactual | predict | score | report | ...``."""
 
 from __future__ import annotations
 

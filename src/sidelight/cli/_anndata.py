@@ -28,12 +28,13 @@ def read_anndata(path: Path, how: Any) -> Matrix:
         values, names = _matched(values, names, list(how.expected), path)
     wishes = how.wishes
     wishes.check(data.obs.columns, f"obs of {path.name}")
-    chosen = list(wishes.colours) or [name for name in data.obs.columns if name not in {*wishes.drop, wishes.label}]
+    chosen = wishes.shown(name for name in data.obs.columns if name not in {*wishes.drop, wishes.label})
     cells = data.obs_names if wishes.label is None else data.obs[wishes.label]
     return Matrix(
         X=_dense(values, path),
         names=names,
         colours=_plain_columns(data.obs[chosen]),
+        given=wishes.known(_plain_columns(data.obs)),
         row_names=pd.Series(np.asarray(cells, dtype=object), name=wishes.label or "obs_name"),
         remarks=[f"{what} ({values.shape[0]} x {values.shape[1]}) is embedded."]
         + ([f"Offered as colours: {', '.join(chosen)}."] if chosen else []),

@@ -15,7 +15,8 @@ from typer.core import TyperGroup
 
 from sidelight.cli import _options as options
 from sidelight.cli._columns import Wishes
-from sidelight.cli._methods import DEFAULT, METHODS, parse_settings
+from sidelight.cli._given import parse_periods
+from sidelight.cli._methods import DEFAULT, JOINT, METHODS, parse_settings
 from sidelight.cli._options import MissingValues, parse_size
 from sidelight.cli._read import Reading
 from sidelight.cli._talk import talking
@@ -79,6 +80,11 @@ def embed(
     colour: options.Colour = None,
     label: options.Label = None,
     drop: options.Drop = None,
+    given: options.Given = None,
+    given_type: options.GivenType = None,
+    same: options.Same = None,
+    period: options.Period = None,
+    view2: options.View2 = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.Settings = None,
     standardize: Annotated[
@@ -101,7 +107,7 @@ def embed(
     from sidelight.cli._embed import embed as run
 
     how = Reading(
-        wishes=Wishes(colours=colour or (), label=label, drop=drop or ()),
+        wishes=Wishes(colours=colour or (), label=label, drop=drop or (), given=given or ()),
         key=key,
         layer=layer,
         obsm=obsm,
@@ -109,9 +115,12 @@ def embed(
         image_shape=parse_size(image_shape, "--image-shape"),
     )
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        # Two views are what the joint method is for; nobody should have to name both.
+        chosen = JOINT if view2 is not None and method == DEFAULT else method
         request = Request(
-            data, out, method, dims, seed, parse_settings(settings or ()), how, missing.value,
-            standardize, report, force, context.obj["command"],
+            data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
+            standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
+            view2,
         )  # fmt: skip
         run(talk, request)
 
@@ -121,6 +130,7 @@ def transform(
     model: options.ModelPath,
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    view: options.View = 1,
     label: options.Label = None,
     colour: options.Colour = None,
     missing: options.Missing = MissingValues.error,
@@ -137,7 +147,7 @@ def transform(
 
     how = Reading(wishes=Wishes(colour or (), label), key=key, layer=layer, obsm=obsm)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, missing=missing.value, force=force)
+        run(talk, model, data, out, how, missing=missing.value, force=force, view=view)
 
 
 @app.command()
@@ -145,6 +155,8 @@ def invert(
     model: options.ModelPath,
     points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    given: options.GivenValue = None,
+    view: options.View = 1,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -154,7 +166,54 @@ def invert(
     from sidelight.cli._from_model import invert as run
 
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, points, out, force=force)
+        run(talk, model, points, out, given=given or (), force=force, view=view)
+
+
+@app.command()
+def counterfactual(
+    model: options.ModelPath,
+    data: options.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    given: options.GivenValue = None,
+    label: options.Label = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show rows as they would be for another value of what the model was given."""
+    from sidelight.cli._from_model import counterfactual as run
+
+    how = Reading(wishes=Wishes(label=label), key=key, layer=layer, obsm=obsm)
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, data, out, how, given=given or (), missing=missing.value, force=force)
+
+
+@app.command()
+def predict(
+    model: options.ModelPath,
+    data: options.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    label: options.Label = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show the second view of rows, by a model of two views."""
+    from sidelight.cli._from_model import predict as run
+
+    how = Reading(wishes=Wishes(label=label), key=key, layer=layer, obsm=obsm)
+    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, data, out, how, missing=missing.value, force=force)
 
 
 @app.command()
@@ -182,6 +241,7 @@ def report(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     colour: options.Colour = None,
+    period: options.Period = None,
     missing: options.Missing = MissingValues.error,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
@@ -196,7 +256,7 @@ def report(
 
     how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, missing=missing.value, force=force)
+        run(talk, model, data, out, how, periods=parse_periods(period or ()), missing=missing.value, force=force)
 
 
 @app.command()
@@ -220,7 +280,7 @@ def demo(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Embed pictures of turning objects and write a report that goes both ways."""
+    """Embed pictures of turning objects, given the object and given the angle; write reports and pictures."""
     from sidelight.cli._demo import demo as run
 
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:

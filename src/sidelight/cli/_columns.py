@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pandas.api import types
 from sidelight.cli._matrix import Matrix
 from sidelight.cli._talk import CommandError
 
-__all__ = ["Wishes", "choose_columns", "match_columns"]
+__all__ = ["Wishes", "choose_columns", "match_columns", "suggestion"]
 
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -38,31 +39,66 @@ class Wishes:
     colours: Sequence[str] = ()
     label: str | None = None
     drop: Sequence[str] = ()
+    given: Sequence[str] = ()
+    """What is known and to be factored out; not embedded."""
+    given_if_there: Sequence[str] = ()
+    """What a fitted model was given: used when the data has all of it."""
 
     def check(self, known: Iterable[str], source: str) -> None:
         """Complain about a column that the data does not have."""
         names = list(known)
-        asked = {"--colour": self.colours, "--label": [self.label] if self.label else [], "--drop": self.drop}
+        label = [self.label] if self.label else []
+        asked = {"--colour": self.colours, "--label": label, "--drop": self.drop, "--given": self.given}
         for option, columns in asked.items():
             for column in columns:
                 if column not in names:
-                    raise CommandError(f"{option} {column}: {source} has no such column; it has {_listed(names)}")
+                    has = f"it has {_listed(names) or 'none'}{suggestion(column, names)}"
+                    raise CommandError(f"{option} {column}: {source} has no such column; {has}")
+        for column in self.given:
+            if column in self.drop or column == self.label:
+                other = "--drop" if column in self.drop else "--label"
+                raise CommandError(f"--given {column}: is named by {other}, too; give it one part")
+
+    def known(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The given columns of ``frame``; of those that a model was given, all or none."""
+        names = list(dict.fromkeys(self.given))
+        if not names and set(self.given_if_there) <= set(frame.columns):
+            names = list(self.given_if_there)
+        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+
+    def shown(self, found: Iterable[str]) -> list[str]:
+        """The columns to colour by: as asked, otherwise as ``found``, and what is given in any case."""
+        return list(dict.fromkeys([*(self.colours or found), *self.given]))
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """Return a question about the nearest name, or nothing where none is near.
+
+    Examples
+    --------
+    >>> suggestion("bach", ["batch", "day"])
+    '; did you mean batch?'
+    """
+    near = get_close_matches(name, [str(k) for k in known], n=1, cutoff=0.7)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
     """Take the numeric columns as features and sort the others by what they are."""
     wishes.check(frame.columns, source)
-    free = [name for name in frame.columns if name not in {*wishes.colours, *wishes.drop, wishes.label}]
+    taken = {*wishes.colours, *wishes.drop, *wishes.given, wishes.label}
+    free = [name for name in frame.columns if name not in taken]
     kinds = {name: _kind(frame[name]) for name in free}
     features = [name for name, kind in kinds.items() if kind == "number"]
     if not features:
         raise CommandError(f"{source} has no numeric column to embed; it has {_listed(list(frame.columns))}")
-    colours = list(wishes.colours) or [name for name, kind in kinds.items() if kind in _COLOURING]
+    colours = wishes.shown(name for name, kind in kinds.items() if kind in _COLOURING)
     return Matrix(
         X=_numbers(frame, features),
         names=features,
         is_table=True,
         colours=frame[colours].reset_index(drop=True),
+        given=wishes.known(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
         remarks=[
             f"{len(features)} numeric columns are embedded: {_listed(features)}.",
@@ -83,11 +119,12 @@ def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: Wishes, sou
         raise CommandError(f"{source}: the model needs numbers in {_listed(text)}{_hint(frame[text[0]])}")
     others = [name for name in frame.columns if name not in set(names)]
     kinds = {name: _kind(frame[name]) for name in others}
-    colours = list(wishes.colours) or [name for name in others if kinds[name] in (*_COLOURING, "number")]
+    colours = wishes.shown(name for name in others if kinds[name] in (*_COLOURING, "number"))
     return Matrix(
         X=_numbers(frame, list(names)),
         names=list(names),
         colours=frame[colours].reset_index(drop=True),
+        given=wishes.known(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
     )
 

@@ -1,76 +1,191 @@
-"""``sidelight demo``: turning objects, from picture to map and back."""
+"""``sidelight demo``: turning objects. Given the object the map shows the angle, given the angle the object."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from sidelight.cli._columns import Wishes
 from sidelight.cli._embed import Fitted, Request, fit, write_results
-from sidelight.cli._matrix import Matrix
 from sidelight.cli._methods import DEFAULT
-from sidelight.cli._read import Reading
+from sidelight.cli._read import Reading, read
 from sidelight.cli._talk import INTERRUPTED, Talk
+from sidelight.report._understood import understood
 
 __all__ = ["demo"]
 
+HINTS = 3
+"""Views of every object that are said to show the same."""
+PERIOD = {"angle": 360.0}
+
+
+@dataclass(frozen=True)
+class Views:
+    """The pictures on disk, as anybody's would be, and the two factors that made them."""
+
+    file: Path
+    same: Path
+    objects: NDArray[Any]
+    angles: NDArray[np.float64]
+    hinted: NDArray[np.bool_]
+
+    @property
+    def neighbours(self) -> int:
+        """Neighbours that guess a row: ten, fewer where there are few views of other objects."""
+        return max(1, min(10, int((~self.hinted).sum()) * 2 // 3))
+
 
 def demo(talk: Talk, out: Path, *, n_views: int, settings: dict[str, Any]) -> None:
-    """Render the turntable, embed it, go back, measure, and write the report."""
+    """Render the turntable, embed it without and with what is known, measure, draw, and write the reports."""
+    talk.say("Rendering three objects on a turntable ...")
+    views = _render(out, n_views)
+    talk.say(f"  {len(views.angles)} pictures of {_listed(views.objects)}: {views.file}")
+    ask = {
+        "plain": _request(views, out / "plain", settings),
+        "given object": _request(views, out / "given-object", settings, given="object"),
+        "given object, hints": _request(views, out / "given-object", settings, given="object", same=views.same),
+        "given angle": _request(views, out / "given-angle", settings, given="angle", kind="angle"),
+    }
+    talk.say(
+        "Embedding them: knowing nothing; given the object; with hints how the objects correspond; given the angle."
+    )
+    fitted = {name: _fitted(talk, name, request) for name, request in ask.items()}
+    measures = {name: _measures(views, one) for name, one in fitted.items()}
+    _say_measures(talk, measures, views.neighbours)
+    written = [name for name in fitted if name in ("given object, hints", "given angle")]
+    plain = np.asarray(fitted["plain"].file.model.embedding_)
+    for name in written:
+        write_results(ask[name], replace(fitted[name], plain=plain))
+    pictures = _draw(talk, views, out, *(fitted[name] for name in written))
+    talk.answer |= {
+        "reports": [ask[name].results["report"] for name in written],
+        "pictures": pictures,
+        "seconds": sum(one.seconds for one in fitted.values()),
+        "interrupted": any(one.interrupted for one in fitted.values()),
+        "measures": measures,
+    }
+    talk.exit_code = INTERRUPTED if talk.answer["interrupted"] else 0
+    _say_where(talk, views, talk.answer["reports"], pictures)
+
+
+def _render(out: Path, n_views: int) -> Views:
     from sidelight import datasets
 
-    talk.say("Rendering three objects on a turntable ...")
     data = datasets.turntable(n_views)
-    factors = {name: np.asarray(values) for name, values in data.factors.items() if name != "object_index"}
-    matrix = Matrix(data.X, colours=pd.DataFrame(factors), image_shape=data.image_shape, remarks=[data.description])
-    talk.say(f"  {len(data.X)} pictures of {_listed(factors['object'])}, {data.X.shape[1]} pixels each")
-    command = f"sidelight demo --out {out}"
-    request = Request(Path("turntable"), out, DEFAULT, settings=settings, how=Reading(), force=True, command=command)
-    fitted = fit(talk, request, matrix)
-    measures = _measures(fitted, factors["object"])
-    talk.say("How well does the map keep the pictures? (PCA beside it)")
-    talk.table(
-        ("measure", "kie", "pca"), [(name, f"{ours:.3f}", f"{pca:.3f}") for name, (ours, pca) in measures.items()]
-    )
-    write_results(request, fitted)
-    _tell(talk, request, fitted, measures)
+    objects, angles = data.factors["object"], data.factors["angle"]
+    out.mkdir(parents=True, exist_ok=True)
+    file, same = out / "turntable.npz", out / "same.csv"
+    np.savez_compressed(file, images=data.images, object=objects, angle=angles)
+    chosen = np.unique(np.arange(HINTS) * n_views // HINTS)
+    first = [np.flatnonzero(objects == name)[0] for name in dict.fromkeys(objects)]
+    pairs = [(first[0] + view, start + view) for view in chosen for start in first[1:]]
+    lines = "".join(f"{one},{other}\n" for one, other in pairs)
+    same.write_text(f"row,same as\n{lines}", encoding="utf-8")
+    return Views(file, same, objects, angles, np.isin(angles, angles[chosen]))
 
 
-def _measures(fitted: Fitted, objects: NDArray[Any]) -> dict[str, tuple[float, float]]:
-    """Quality of the embedding and of principal components in as many dimensions."""
-    from sklearn.decomposition import PCA
+def _request(
+    views: Views, out: Path, settings: dict[str, Any], given: str = "", kind: str = "", same: Path | None = None
+) -> Request:
+    """What ``sidelight embed`` would be asked for."""
+    how = Reading(Wishes(given=[given] if given else ()))
+    command = f"sidelight embed {views.file} --out {out} --given {given} --period angle=360"
+    command += f" --given-type {kind}" if kind else ""
+    command += f" --same {same}" if same else ""
+    command += "".join(f" --set {name}={value}" for name, value in settings.items())
+    types = [kind] if kind else []
+    return Request(
+        views.file, out, DEFAULT, settings=settings, how=how, force=True, command=command, given_types=types, same=same,
+        periods=PERIOD,
+    )  # fmt: skip
 
-    from sidelight import evaluate
 
-    X, model = fitted.matrix.X, fitted.file.model
-    pca = PCA(model.embedding_.shape[1]).fit(X)
-    linear = pca.transform(X)
-    back = 1 - np.square(X - pca.inverse_transform(linear)).sum() / np.square(X - X.mean(axis=0)).sum()
-    maps = (model.embedding_, linear)
-    trust, hit = (
-        tuple(float(evaluate.trustworthiness(X, Z)) for Z in maps),
-        tuple(float(evaluate.neighbour_hit(Z, objects)) for Z in maps),
-    )
+def _fitted(talk: Talk, name: str, request: Request) -> Fitted:
+    found = fit(Talk(quiet=True), request, read(request.data, request.how))
+    words = understood(found.file.model)
+    talk.say(f"  {name}: {found.seconds:.1f} s" + (f"; {words}" if words else ""))
+    return found
+
+
+def _measures(views: Views, fitted: Fitted) -> dict[str, float]:
+    """How well each factor is guessed from neighbours on the map, and how much of the pictures comes back."""
+    from sidelight.evaluate import leakage, recovery
+
+    model, k = fitted.file.model, views.neighbours
+    Z, asked = model.embedding_, np.where(views.hinted, np.nan, views.angles)
+    across = recovery(Z, asked, groups=views.objects, period=360.0, n_neighbors=k)
     return {
-        "neighbours kept (trustworthiness)": (trust[0], trust[1]),
-        "neighbours of the same object": (hit[0], hit[1]),
-        "picture recovered from the map (R²)": (float(model.score(X)), float(back)),
+        "object": leakage(Z, views.objects, n_neighbors=k).value,
+        "angle (R²)": recovery(Z, views.angles, period=360.0, n_neighbors=k),
+        "angle, other objects (R²)": across,
+        "pictures back (R²)": float(model.score(fitted.X, **fitted.matrix.side)),
     }
 
 
-def _tell(talk: Talk, request: Request, fitted: Fitted, measures: dict[str, tuple[float, float]]) -> None:
-    talk.answer |= {
-        **request.results,
-        "seconds": fitted.seconds,
-        "interrupted": fitted.interrupted,
-        "measures": {name: {"kie": ours, "pca": pca} for name, (ours, pca) in measures.items()},
+def _say_measures(talk: Talk, measures: dict[str, dict[str, float]], neighbours: int) -> None:
+    chance = ("0.333", "0.000", "0.000", "0.000")
+    names = list(measures["plain"])
+    rows = [
+        (name, *(f"{one[name]:.3f}" for one in measures.values()), guess)
+        for name, guess in zip(names, chance, strict=True)
+    ]
+    talk.say(f"What {neighbours} neighbours on the map tell:")
+    talk.table(("", "plain", "given object", "+ hints", "given angle", "chance"), rows)
+    talk.say(
+        "What is given should be at chance or below it, the rest near one. Nothing in the pictures says which view of "
+        f"a duck is which of a mug: {HINTS} views of each that are said to correspond (not asked about) decide it."
+    )
+
+
+def _draw(talk: Talk, views: Views, out: Path, by_object: Fitted, by_angle: Fitted) -> list[Path]:
+    """Draw both maps in both colours, this pose of every object, and every pose of these objects."""
+    if find_spec("matplotlib") is None:
+        talk.say('Pictures need matplotlib: pip install "sidelight[report]".')
+        return []
+    from matplotlib.figure import Figure
+
+    from sidelight import plot
+
+    names = {"maps": (11.6, 8.6), "every_object": (10.6, 4.3), "every_angle": (4.9, 8.6)}
+    figures = {name: Figure(figsize=size, layout="constrained") for name, size in names.items()}
+    axes = figures["maps"].subplots(2, 2)
+    for ax, fitted, given in zip(axes, (by_object, by_angle), ("object", "angle"), strict=True):
+        factors = {"object": (views.objects, None), "angle": (views.angles, 360.0)}
+        rest = "angle" if given == "object" else "object"
+        (known, first), (other, second) = factors[given], factors[rest]
+        told = f"given the {given}" + (f" and {HINTS} hints" if given == "object" else "")
+        titles = (f"{told}: coloured by {given}", f"{told}: coloured by {rest}")
+        model = fitted.file.model
+        plot.known_and_rest(model, known, other, names=(given, rest), periods=(first, second), titles=titles, axes=ax)
+    n = len(views.angles) // 3
+    poses = n + np.arange(9) * n // 9
+    things = np.array([0, n, 2 * n]) + n // 5
+    grid = {
+        "every_object": (by_object, poses, "this pose of every object"),
+        "every_angle": (by_angle, things, "these objects at every angle"),
     }
-    talk.exit_code = INTERRUPTED if fitted.interrupted else 0
-    talk.say(f"Embedded in {fitted.seconds:.1f} s; model and embedding are in {request.out}")
-    talk.say(f"Open the report: {request.results['report'].resolve()}", style="bold")
+    for name, (fitted, rows, title) in grid.items():
+        shape, own = fitted.file.image_shape, fitted.matrix.given.iloc[rows]
+        ax = figures[name].subplots()
+        plot.counterfactual_grid(
+            fitted.file.model, fitted.matrix.X[rows], given=own, image_shape=shape, title=title, ax=ax
+        )
+    for name, figure in figures.items():
+        figure.savefig(out / f"{name}.png")
+    return [out / f"{name}.png" for name in figures]
+
+
+def _say_where(talk: Talk, views: Views, reports: list[Path], pictures: list[Path]) -> None:
+    talk.say(f"Yours next: sidelight embed {views.file} --given object --same {views.same} --out mine")
+    if pictures:
+        talk.say(f"Pictures: {', '.join(str(path) for path in pictures)}")
+    for path in reports:
+        talk.say(f"Open the report: {path.resolve()}", style="bold")
 
 
 def _listed(objects: NDArray[Any]) -> str:

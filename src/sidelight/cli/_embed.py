@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sidelight.cli._given import check_method, parse_types, read_pairs
 from sidelight.cli._matrix import Matrix, complete, scaling_for
-from sidelight.cli._methods import make
+from sidelight.cli._methods import JOINT, make
 from sidelight.cli._model_file import ModelFile
 from sidelight.cli._progress import bar
 from sidelight.cli._read import Reading, read
+from sidelight.cli._second_view import read_second
 from sidelight.cli._talk import INTERRUPTED, CommandError, Talk
 from sidelight.cli._write import check_free, embedding_frame, put_frame
 from sidelight.persistence import replacing
 
-__all__ = ["Fitted", "Request", "embed", "fit", "write_results"]
+__all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Request:
     report: bool = True
     force: bool = False
     command: str = ""
+    given_types: Sequence[str] = ()
+    same: Path | None = None
+    periods: Mapping[str, float] = field(default_factory=dict)
+    view2: Path | None = None
 
     @property
     def is_anndata(self) -> bool:
@@ -63,6 +70,8 @@ class Fitted:
     X: Any
     seconds: float
     interrupted: bool
+    plain: NDArray[Any] | None = None
+    """The map of the same rows without what is given, where there is one already."""
 
 
 def embed(talk: Talk, request: Request) -> None:
@@ -70,13 +79,14 @@ def embed(talk: Talk, request: Request) -> None:
     if request.out.exists() and not request.out.is_dir():
         raise CommandError(f"--out {request.out}: is a file; give a folder")
     check_free(request.results.values(), force=request.force)
-    matrix = complete(read(request.data, request.how), request.missing)
+    whole = read(request.data, request.how)
+    matrix = complete(whole, request.missing)
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
     talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
-    fitted = fit(talk, request, matrix)
+    fitted = fit(talk, request, matrix, len(whole.X))
     write_results(request, fitted)
     _tell(talk, request, fitted)
 
@@ -87,25 +97,51 @@ def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
     return replace(matrix, image_shape=shape)
 
 
-def fit(talk: Talk, request: Request, matrix: Matrix) -> Fitted:
-    """Fit the method; Ctrl-C keeps what the model has by then."""
+def fit(talk: Talk, request: Request, matrix: Matrix, n_rows: int = 0) -> Fitted:
+    """Fit the method; Ctrl-C keeps what the model has by then. The file had ``n_rows``, before any was left out."""
     scaling, remark = scaling_for(matrix, request.standardize)
     talk.say(f"  {remark}")
     X = matrix.features(matrix.X if scaling is None else scaling.apply(matrix.X))
     interrupted, began = False, time.perf_counter()
+    side, types = _side(talk, request, matrix)
+    second = None
+    if request.view2 is not None:
+        if request.method != JOINT:
+            raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {JOINT}")
+        Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
+        talk.say(f"  {told}")
     talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
     with bar(talk, request.method) as callback:
-        model = make(request.method, dims=request.dims, seed=request.seed, settings=request.settings, callback=callback)
+        model = make(
+            request.method, dims=request.dims, seed=request.seed, settings=request.settings, given_types=types,
+            callback=callback,
+        )  # fmt: skip
+        for argument in side:
+            check_method(request.method, model.fit, argument, f"--{argument}")
         try:
-            model.fit(X)
+            model.fit(X, **side, **({} if second is None else {"y": Y}))
         except KeyboardInterrupt:
             if not hasattr(model, "embedding_"):
                 raise
             interrupted = True
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
-    file = ModelFile(model, means, scaling, matrix.image_shape, request.command)
+    file = ModelFile(model, means, scaling, matrix.image_shape, request.command, second)
     return Fitted(file, matrix, X, seconds, interrupted)
+
+
+def _side(talk: Talk, request: Request, matrix: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the model is told beside the rows, and of which type it is."""
+    side, types = matrix.side, parse_types(request.given_types, list(matrix.given.columns))
+    if request.same is not None:
+        if not side:
+            raise CommandError("--same: says which rows match across groups; say with --given what the groups are")
+        side["same"], remark = read_pairs(request.same, matrix)
+        talk.say(f"  {remark}")
+    gaps = int(matrix.given.isna().any(axis=1).sum()) if side else 0
+    if gaps:
+        talk.say(f"  {gaps} rows lack what is given; they are placed by averaging over it.")
+    return side, types
 
 
 def write_results(request: Request, fitted: Fitted) -> None:
@@ -132,12 +168,34 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         path,
         X=fitted.X,
         colours=fitted.matrix.colours if fitted.matrix.colours.shape[1] else None,
+        plain=fitted.plain,
+        periods=request.periods,
         image_shape=fitted.file.image_shape,
+        **fitted.matrix.side,
         title=request.data.name,
         command=request.command,
         notes=fitted.matrix.remarks,
         seconds=fitted.seconds,
     )
+
+
+def tell_given(talk: Talk, fitted: Fitted) -> None:
+    """Say what the model understood of what it was given."""
+    from sidelight.report._understood import understood
+
+    model, names = fitted.file.model, list(fitted.matrix.given.columns)
+    if not names:
+        return
+    words = understood(model)
+    if int(fitted.matrix.given.nunique().max()) < 2:
+        words = f"given: {', '.join(names)}: the same in every row, so there is nothing to factor out"
+    talk.say(words)
+    talk.answer["given"] = {
+        "columns": names,
+        "understood": words,
+        "explained": float(getattr(model, "explained_", 0.0)),
+        "confounded": bool(getattr(model, "confounded_", False)),
+    }
 
 
 def _tell(talk: Talk, request: Request, fitted: Fitted) -> None:
@@ -152,6 +210,7 @@ def _tell(talk: Talk, request: Request, fitted: Fitted) -> None:
         "interrupted": fitted.interrupted,
         "remarks": fitted.matrix.remarks,
     }
+    tell_given(talk, fitted)
     if fitted.interrupted:
         talk.exit_code = INTERRUPTED
         talk.say(f"Interrupted after {fitted.seconds:.1f} s; the best embedding so far is kept.", style="yellow")

@@ -1,7 +1,8 @@
-"""Commands that start from a model file: transform, invert, score, report."""
+"""Commands that start from a model file: transform, invert, counterfactual, predict, score, report."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sidelight.cli._given import parse_entries, repeated
+from sidelight.cli._matrix import Matrix
 from sidelight.cli._model_file import ModelFile
 from sidelight.cli._read import Reading, read, read_frame
+from sidelight.cli._second_view import embed_second, second_of
 from sidelight.cli._talk import CommandError, Talk
 from sidelight.cli._write import check_format, check_free, embedding_frame, write_frame
 
-__all__ = ["invert", "report", "score", "transform"]
+__all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
 
 
 def _needs(file: ModelFile, method: str, what: str) -> None:
@@ -24,41 +28,133 @@ def _needs(file: ModelFile, method: str, what: str) -> None:
 
 
 def _how(file: ModelFile, how: Reading) -> Reading:
-    return replace(how, expected=file.names, image_size=how.image_size or file.image_shape)
+    wishes = replace(how.wishes, given_if_there=[column.name for column in file.given])
+    return replace(how, wishes=wishes, expected=file.names, image_size=how.image_size or file.image_shape)
 
 
-def transform(talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
+def _names(file: ModelFile) -> str:
+    return ", ".join(column.name for column in file.given)
+
+
+def _say_given(talk: Talk, file: ModelFile, side: dict[str, Any], where: Path) -> None:
+    """Say whether what the model was given is known of the rows at hand."""
+    if not file.given:
+        return
+    talk.answer["given"] = list(side.get("given", ()))
+    if side:
+        talk.say(f"given: {_names(file)}, as {where.name} says")
+    else:
+        talk.say(f"given: {where.name} does not say {_names(file)}, so the result is averaged over it")
+
+
+def transform(
+    talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool, view: int = 1
+) -> None:
     """Embed new rows without moving the old ones."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
     _needs(file, "transform", "embed new rows")
-    matrix, X = file.read(data, _how(file, how), missing)
-    Z = np.asarray(file.model.transform(X))
+    if view == 2:
+        matrix, Z = embed_second(file, data, how, missing)
+    else:
+        matrix, X = file.read(data, _how(file, how), missing)
+        _say_given(talk, file, matrix.side, data)
+        Z = np.asarray(file.model.transform(X, **matrix.side))
     write_frame(embedding_frame(matrix, Z), out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
     talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
 
 
-def invert(talk: Talk, model: Path, data: Path, out: Path, *, force: bool) -> None:
-    """Map latent points back to rows of data, in the units of the data."""
+def invert(talk: Talk, model: Path, data: Path, out: Path, *, given: Sequence[str], force: bool, view: int = 1) -> None:
+    """Map latent points back to rows of data, in the units of the data, for a value of what was given."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
     _needs(file, "inverse_transform", "go back to the data")
-    Z = _latent(data, int(np.shape(file.model.embedding_)[1]))
-    rows = file.to_data(file.model.inverse_transform(Z))
-    write_frame(pd.DataFrame(rows, columns=file.columns), out, rows)
+    asked = parse_entries(given, file.given)
+    Z, frame = _latent(data, int(np.shape(file.model.embedding_)[1]))
+    side = _completed(file, asked, frame, len(Z), data)
+    if not asked:
+        _say_given(talk, file, side, data)
+    if view == 2:
+        columns = second_of(file).names
+        rows = second_of(file).to_data(file.model.inverse_transform_view(Z, 1))
+    else:
+        columns, rows = file.columns, file.to_data(file.model.inverse_transform(Z, **side))
+    write_frame(pd.DataFrame(rows, columns=columns), out, rows)
+    _tell_rows(talk, rows, out, asked, "points mapped back to")
+
+
+def predict(talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
+    """Show the second view of rows of which the first is known."""
+    check_format(out)
+    check_free([out], force=force)
+    file = ModelFile.open(model)
+    second = second_of(file)
+    matrix, X = file.read(data, _how(file, how), missing)
+    rows = second.to_data(file.model.predict(X))
+    write_frame(_with_names(matrix, rows, second.names), out, rows)
+    _tell_rows(talk, rows, out, {}, "rows predicted in")
+
+
+def counterfactual(
+    talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, given: Sequence[str], missing: str, force: bool
+) -> None:
+    """Show rows as they would be under another value of what the model was given."""
+    check_format(out)
+    check_free([out], force=force)
+    file = ModelFile.open(model)
+    _needs(file, "counterfactual", "show rows under another value")
+    asked = parse_entries(given, file.given)
+    if not asked:
+        example = file.given[0].name if file.given else "batch"
+        raise CommandError(f"counterfactual: say with --given {example}=... what is to be different")
+    matrix, X = file.read(data, _how(file, how), missing)
+    Z = file.model.transform(X, **matrix.side)
+    own = matrix.given if matrix.side else pd.DataFrame()
+    rows = file.to_data(file.model.inverse_transform(Z, **_completed(file, asked, own, len(Z), data)))
+    write_frame(_with_names(matrix, rows, file.columns), out, rows)
+    _tell_rows(talk, rows, out, asked, "rows shown again in")
+
+
+def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path) -> dict[str, Any]:
+    """The given columns for ``n`` rows: what was asked for, the rest as the file at hand says; all or nothing."""
+    names = [column.name for column in file.given]
+    missing = [name for name in names if name not in asked and name not in frame.columns]
+    if asked and missing:
+        raise CommandError(f"--given: {where.name} does not say {', '.join(missing)}; add --given {missing[0]}=...")
+    if not names or missing:
+        return {}
+    same = repeated(asked, [column for column in file.given if column.name in asked], n)
+    return {"given": {name: same[name] if name in same else frame[name] for name in names}}
+
+
+def _with_names(matrix: Matrix, rows: NDArray[Any], columns: list[str]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=columns)
+    if matrix.row_names is not None and str(matrix.row_names.name) not in columns:
+        frame.insert(0, str(matrix.row_names.name), matrix.row_names.to_numpy())
+    return frame
+
+
+def _tell_rows(talk: Talk, rows: NDArray[Any], out: Path, asked: dict[str, Any], did: str) -> None:
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
-    talk.say(f"{len(rows)} points mapped back to {rows.shape[1]} columns; wrote {out}")
+    words = ""
+    if asked:
+        talk.answer["given"] = asked
+        words = " for " + ", ".join(f"{name} = {entry}" for name, entry in asked.items())
+    talk.say(f"{len(rows)} {did} {rows.shape[1]} columns{words}; wrote {out}")
 
 
-def _latent(path: Path, dims: int) -> NDArray[Any]:
-    """Read latent points: the columns z1, z2, ... where there are such, otherwise all numeric columns."""
+def _latent(path: Path, dims: int) -> tuple[NDArray[Any], pd.DataFrame]:
+    """Read latent points, and the table they stand in.
+
+    They are the columns z1, z2, ... where there are such, otherwise all numeric columns.
+    """
     if not path.exists():
         raise CommandError(f"{path}: there is no such file")
     if path.suffix.lower() in (".npy", ".npz"):
-        Z = read(path, Reading()).X
+        Z, frame = read(path, Reading()).X, pd.DataFrame()
     else:
         frame = read_frame(path)
         names = [f"z{k + 1}" for k in range(dims)]
@@ -68,7 +164,7 @@ def _latent(path: Path, dims: int) -> NDArray[Any]:
         raise CommandError(f"{path}: has {Z.shape[1]} numeric columns, and the model's latent space has {dims}")
     if not np.isfinite(Z).all():
         raise CommandError(f"{path}: some latent coordinates are missing or infinite")
-    return Z
+    return Z, frame
 
 
 def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) -> None:
@@ -76,15 +172,16 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
     from sidelight import evaluate
 
     file = ModelFile.open(model)
-    _, X = file.read(data, _how(file, how), missing)
+    matrix, X = file.read(data, _how(file, how), missing)
+    _say_given(talk, file, matrix.side, data)
     rows = np.asarray(X)
     measures: dict[str, float] = {}
     if hasattr(file.model, "score"):
-        measures["reconstruction_r2"] = float(file.model.score(X))
+        measures["reconstruction_r2"] = float(file.model.score(X, **matrix.side))
     if hasattr(file.model, "transform"):
         neighbours = min(10, (len(rows) - 1) // 2)
         if neighbours:
-            Z = np.asarray(file.model.transform(X))
+            Z = np.asarray(file.model.transform(X, **matrix.side))
             measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
     if hasattr(file.model, "score_samples"):
         measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
@@ -92,24 +189,37 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
     talk.table(("measure", "value"), [(name.replace("_", " "), f"{value:.4f}") for name, value in measures.items()])
 
 
-def report(talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
+def report(
+    talk: Talk,
+    model: Path,
+    data: Path,
+    out: Path,
+    how: Reading,
+    *,
+    periods: dict[str, float],
+    missing: str,
+    force: bool,
+) -> None:
     """Write the report of a model over data: its own, or new rows."""
     from sidelight import report as writer
 
     check_free([out], force=force)
     file = ModelFile.open(model)
     matrix, X = file.read(data, _how(file, how), missing)
+    _say_given(talk, file, matrix.side, data)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(
         file.model,
         out,
         X=X,
-        embedding=np.asarray(file.model.transform(X)),
+        embedding=np.asarray(file.model.transform(X, **matrix.side)),
         colours=matrix.colours if matrix.colours.shape[1] else None,
+        periods=periods,
         image_shape=matrix.image_shape or file.image_shape,
         title=data.name,
         command=file.command,
         notes=matrix.remarks,
+        **matrix.side,
     )
     talk.answer |= {"out": out, "rows": len(matrix.X)}
     talk.say(f"wrote {out}")

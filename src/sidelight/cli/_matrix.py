@@ -29,6 +29,8 @@ class Matrix:
         Names of the features, when the data has them.
     colours : DataFrame of n rows
         Columns that are not features and may colour the picture.
+    given : DataFrame of n rows
+        What is known of each row and is to be factored out; no columns where nothing is.
     row_names : Series of n rows, or None
         What the rows are called (a label column, file names, cell names).
     rows : ndarray of shape (n,)
@@ -44,6 +46,7 @@ class Matrix:
     X: NDArray[Any]
     names: list[str] | None = None
     colours: pd.DataFrame = field(default_factory=pd.DataFrame)
+    given: pd.DataFrame = field(default_factory=pd.DataFrame)
     row_names: pd.Series[Any] | None = None
     rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     image_shape: tuple[int, int] | None = None
@@ -70,14 +73,24 @@ class Matrix:
         return replace(
             self,
             X=self.X[keep],
-            colours=self.colours[keep].reset_index(drop=True) if self.colours.shape[1] else self.colours,
+            colours=_kept(self.colours, keep),
+            given=_kept(self.given, keep),
             row_names=None if self.row_names is None else self.row_names[keep].reset_index(drop=True),
             rows=self.rows[keep],
         )
 
+    @property
+    def side(self) -> dict[str, Any]:
+        """What is known of the rows, as arguments of an informed model."""
+        return {"given": self.given} if self.given.shape[1] else {}
+
     def column(self, index: int) -> str:
         """Name of a feature."""
         return self.names[index] if self.names is not None else f"x{index + 1}"
+
+
+def _kept(frame: pd.DataFrame, keep: NDArray[np.bool_]) -> pd.DataFrame:
+    return frame[keep].reset_index(drop=True) if frame.shape[1] else frame
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from typing import Any
 
 from sidelight.cli._talk import CommandError
 
-__all__ = ["DEFAULT", "METHODS", "Method", "make", "parse_settings"]
+__all__ = ["DEFAULT", "JOINT", "METHODS", "Method", "make", "parse_settings"]
 
 DEFAULT = "kie"
+JOINT = "joint"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Method:
 
 _ALL = (
     Method("kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way"),
+    Method("joint", "sidelight", "JointInformationEmbedding", "What two views share (--view2), and one from the other"),
     Method("pca", "sklearn.decomposition", "PCA", "Principal components: the widest linear shadow"),
     Method("whitening", "sklearn.decomposition", "PCA", "Principal components at unit variance", {"whiten": True}),
     Method("factor-analysis", "sklearn.decomposition", "FactorAnalysis", "Linear factors, noise per column"),
@@ -90,7 +92,15 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def make(name: str, *, dims: int, seed: int, settings: Mapping[str, Any], callback: Any = None) -> Any:
+def make(
+    name: str,
+    *,
+    dims: int,
+    seed: int,
+    settings: Mapping[str, Any],
+    given_types: Mapping[str, Any] | None = None,
+    callback: Any = None,
+) -> Any:
     """Return the unfitted estimator of a method; one that is not ours is made two-way."""
     method = METHODS.get(name)
     if method is None:
@@ -100,7 +110,8 @@ def make(name: str, *, dims: int, seed: int, settings: Mapping[str, Any], callba
     kind = method.load()
     known = set(inspect.signature(kind).parameters)
     _check_settings(name, settings, known)
-    automatic = {"n_components": dims, "random_state": seed, "callback": callback, **method.fixed}
+    automatic = {"n_components": dims, "random_state": seed, "callback": callback, "given_types": given_types or None}
+    automatic |= method.fixed
     chosen = {key: value for key, value in automatic.items() if key in known}
     estimator = kind(**(chosen | dict(settings)))
     if method.library == "Sidelight":
@@ -111,7 +122,7 @@ def make(name: str, *, dims: int, seed: int, settings: Mapping[str, Any], callba
 
 
 def _check_settings(name: str, settings: Mapping[str, Any], known: set[str]) -> None:
-    own = {"n_components": "--dims", "random_state": "--seed", "callback": "no option"}
+    own = {"n_components": "--dims", "random_state": "--seed", "callback": "no option", "given_types": "--given-type"}
     for key in settings:
         if key in own:
             raise CommandError(f"--set {key}: use {own[key]} for this")

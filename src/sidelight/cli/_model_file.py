@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sidelight.cli._matrix import Matrix, Scaling, complete
 from sidelight.cli._read import Reading, read
+from sidelight.cli._second_view import SecondView
 from sidelight.cli._talk import CommandError
 from sidelight.persistence import load, load_notes, save
 
@@ -31,6 +32,8 @@ class ModelFile:
     image_shape : tuple (height, width) or None
     command : str
         The command that made the model.
+    second : SecondView or None
+        The second view, of a model of two.
     """
 
     model: Any
@@ -38,6 +41,7 @@ class ModelFile:
     scaling: Scaling | None = None
     image_shape: tuple[int, int] | None = None
     command: str = ""
+    second: SecondView | None = None
 
     @classmethod
     def open(cls, path: Path) -> ModelFile:
@@ -52,6 +56,7 @@ class ModelFile:
             scaling=Scaling(notes["center"], notes["scale"]) if scaled else None,
             image_shape=notes.get("image_shape"),
             command=notes.get("command", ""),
+            second=SecondView.from_notes(notes.get("second")),
         )
 
     def save(self, path: Path) -> None:
@@ -62,6 +67,7 @@ class ModelFile:
             "means": self.means,
             "center": None if self.scaling is None else self.scaling.center,
             "scale": None if self.scaling is None else self.scaling.scale,
+            "second": None if self.second is None else self.second.to_notes(),
         }
         save(self.model, path, notes=notes)
 
@@ -70,6 +76,12 @@ class ModelFile:
         """Names of the features, when the model knows them."""
         names = getattr(self.model, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The columns that the model was given, as it understood them."""
+        known = getattr(self.model, "given_", None)
+        return () if known is None else tuple(known.columns)
 
     @property
     def columns(self) -> list[str]:

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Colour", "DataFile", "Debug", "Drop", "Force", "ImageShape",
-    "ImageSize", "Json", "Label", "Missing", "MissingValues", "ModelPath", "Quiet", "Settings", "parse_size",
+    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Colour", "DataFile", "Debug", "Drop", "Force", "Given",
+    "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing", "MissingValues", "ModelPath",
+    "Period", "Quiet", "Same", "Settings", "View", "View2", "parse_size",
 ]  # fmt: skip
 
 
@@ -36,6 +37,35 @@ Colour = Annotated[
 ]
 Label = Annotated[str | None, typer.Option("--label", metavar="COLUMN", help="Column that names the rows.")]
 Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave this column out.")]
+Given = Annotated[
+    list[str] | None,
+    typer.Option("--given", "-g", metavar="COLUMN", help="Known: factor it out, show the rest (repeatable)."),
+]
+GivenType = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given-type",
+        metavar="[COLUMN=]TYPE",
+        help="What a given column is: category, number, ordinal, angle (degrees), or its period, e.g. hour=24.",
+    ),
+]
+GivenValue = Annotated[
+    list[str] | None,
+    typer.Option("--given", "-g", metavar="COLUMN=VALUE", help="Show it for this value of what the model was given."),
+]
+Period = Annotated[
+    list[str] | None,
+    typer.Option("--period", metavar="COLUMN=NUMBER", help="A colour that goes round, e.g. angle=360."),
+]
+Same = Annotated[
+    Path | None,
+    typer.Option("--same", metavar="FILE", help="Two columns of row numbers, from 0: the same across groups."),
+]
+View2 = Annotated[
+    Path | None,
+    typer.Option("--view2", metavar="FILE", help="A second view of the same rows, empty where unseen: --method joint."),
+]
+View = Annotated[int, typer.Option("--view", min=1, max=2, help="Which view of a model of two.")]
 ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
 AnnDataLayer = Annotated[str | None, typer.Option("--layer", help="AnnData: embed this layer instead of X.")]
 AnnDataObsm = Annotated[str | None, typer.Option("--obsm", metavar="KEY", help="AnnData: embed this obsm entry.")]

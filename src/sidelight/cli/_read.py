@@ -132,12 +132,13 @@ def _read_arrays(path: Path, how: Reading) -> Matrix:
     pictures = how.image_shape or (X.shape[1:] if X.ndim == 3 else None)
     others = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
     how.wishes.check(others, path.name)
-    kept = {name: others[name] for name in (how.wishes.colours or others) if name not in how.wishes.drop}
+    kept = {name: others[name] for name in how.wishes.shown(others) if name not in how.wishes.drop}
     label = how.wishes.label
     return Matrix(
         X=X.reshape(len(X), -1),
         names=None if how.expected is None else _expected_names(path, X, how.expected),
         colours=pd.DataFrame({name: array for name, array in kept.items() if name != label}),
+        given=how.wishes.known(pd.DataFrame(others)),
         row_names=None if label is None else pd.Series(others[label], name=label),
         image_shape=None if pictures is None else (int(pictures[0]), int(pictures[1])),
         remarks=_array_remarks(key, X, list(kept)),

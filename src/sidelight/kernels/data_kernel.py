@@ -3,6 +3,7 @@
 perplexity  sparse and adaptive, along the neighbour graph (or in straight lines without one): the default
 loo         dense, one bandwidth, chosen by leave-one-out likelihood
 a number    dense, that bandwidth
+The last two are sparse where the profile is compact (quartic) and few pairs are within reach.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from scipy.sparse import csr_array
 
 from .bandwidths import leave_one_out_bandwidth
 from .graph import along_graph, joined_graph
-from .matrices import SymmetricTiles, adaptive_kernel, dense_kernel
+from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, within_reach
 from .neighbours import Neighbours, nearest, nearest_precomputed
-from .profiles import Profile
+from .profiles import QUARTIC, Profile
 
 __all__ = ["DataKernel", "fixed_kernel", "perplexity_kernel"]
 
 Array = npt.NDArray[Any]
+_FEW = 0.1  # share of pairs: above it an evaluation on stored pairs needs more memory than one on tiles
 
 
 @dataclass(frozen=True)
@@ -78,5 +80,8 @@ def fixed_kernel(
         typical = 2.0 * float(np.einsum("ij,ij->", centred, centred)) / len(points)
         rows = np.unique(np.linspace(0, len(points) - 1, min(1000, len(points))).astype(np.int64))
         bandwidth = leave_one_out_bandwidth(points, profile, typical=typical or 1.0, rows=rows)
-    matrix: SymmetricTiles | csr_array = dense_kernel(points, bandwidth, profile, n_jobs=n_jobs)
+    few = profile is QUARTIC and within_reach(points, bandwidth) < _FEW
+    matrix: SymmetricTiles | csr_array = (compact_kernel if few else dense_kernel)(
+        points, bandwidth, profile, n_jobs=n_jobs
+    )
     return DataKernel(matrix, bandwidth)

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from .neighbours import Neighbours, listed_distances, smallest
 from .tiles import run_tiles, spans
 
-__all__ = ["along_graph", "joined_graph"]
+__all__ = ["along_graph", "joined_graph", "mutual"]
 
 Array = npt.NDArray[Any]
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined by a length that adds nothing
@@ -31,8 +31,8 @@ def joined_graph(X: Array, neighbours: Neighbours, *, precomputed: bool = False)
     """The graph of mutual neighbours with its lengths, unconnected pieces joined by their shortest links."""
     n, k = neighbours.index.shape
     rows, cols = np.repeat(np.arange(n), k), neighbours.index.ravel()
-    mutual = np.isin(rows * n + cols, cols * n + rows)
-    edges = [(rows[mutual], cols[mutual], neighbours.distance.ravel()[mutual])]
+    both = mutual(rows, cols, n)
+    edges = [(rows[both], cols[both], neighbours.distance.ravel()[both])]
     graph = _symmetric(edges, n)
     while True:
         n_pieces, piece = connected_components(graph, directed=False)
@@ -40,6 +40,13 @@ def joined_graph(X: Array, neighbours: Neighbours, *, precomputed: bool = False)
             return graph
         edges.append(_shortest_links(X, piece, n_pieces, precomputed))
         graph = _symmetric(edges, n)
+
+
+def mutual(rows: Array, cols: Array, n: int) -> Array:
+    """Which of the links (rows, cols) between n rows are there in the other direction too."""
+    back = cols * n + rows
+    known = np.sort(rows * n + cols)
+    return np.asarray(known[np.minimum(np.searchsorted(known, back), len(known) - 1)] == back)
 
 
 def along_graph(graph: csr_array, *, k: int, start_radius: Array, n_jobs: int | None = None) -> Neighbours:

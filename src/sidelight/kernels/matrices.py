@@ -1,4 +1,4 @@
-"""Kernel matrices of the data: sparse adaptive ones, and dense ones held as upper tiles.
+"""Kernel matrices of the data: sparse adaptive and compact ones, and dense ones held as upper tiles.
 
 Every kernel matrix here is symmetric with one value per pair, so a dense one keeps only the tiles on and above its
 diagonal: half the memory of the square array.
@@ -18,7 +18,15 @@ from .neighbours import Neighbours
 from .profiles import DELTA, Profile
 from .tiles import TILE, run_tiles, spans
 
-__all__ = ["SymmetricTiles", "adaptive_kernel", "dense_kernel", "matrix_rows", "multiply"]
+__all__ = [
+    "SymmetricTiles",
+    "adaptive_kernel",
+    "compact_kernel",
+    "dense_kernel",
+    "matrix_rows",
+    "multiply",
+    "within_reach",
+]
 
 Array = npt.NDArray[Any]
 
@@ -118,14 +126,53 @@ def dense_kernel(
     if profile is DELTA:  # the product below rounds, and a delta kernel forgives nothing
         codes = np.unique(X, axis=0, return_inverse=True)[1].ravel()
         return SymmetricTiles.build(len(X), lambda rows, cols: (codes[rows, None] == codes[cols]).astype(dtype))
+    values = _pair_values(X, bandwidth, profile)
+    return SymmetricTiles.build(len(X), lambda rows, cols: values(rows, cols).astype(dtype), n_jobs=n_jobs)
+
+
+def compact_kernel(
+    X: Array, bandwidth: float, profile: Profile, *, dtype: npt.DTypeLike = np.float32, n_jobs: int | None = None
+) -> csr_array:
+    """The same for a profile that vanishes outside the unit ball: only the pairs within reach are stored."""
+    parts, values = spans(len(X)), _pair_values(X, bandwidth, profile)
+
+    def tile(key: tuple[int, int]) -> tuple[Array, Array, Array]:
+        rows, cols = parts[key[0]], parts[key[1]]
+        K = values(rows, cols).astype(dtype)
+        i, j = np.nonzero(K)
+        found = K[i, j]
+        i, j = (i + rows.start).astype(np.int32), (j + cols.start).astype(np.int32)
+        if rows == cols:
+            return i, j, found
+        return np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([found, found])
+
+    keys = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
+    made = run_tiles(tile, keys, n_jobs)
+    rows, cols, data = (np.concatenate([part[c] for part in made]) for c in range(3))
+    K = csr_array(coo_array((data, (rows, cols)), shape=(len(X), len(X))))
+    K.sort_indices()
+    return K
+
+
+def within_reach(X: Array, bandwidth: float) -> float:
+    """The share of pairs nearer than the square root of ``bandwidth``, from at most 256 rows spread evenly."""
+    rows = np.unique(np.linspace(0, len(X) - 1, min(256, len(X))).astype(np.int64))
+    A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
+    norms = np.einsum("ij,ij->i", A, A)
+    near = [float((norms[part, None] + norms - 2 * (A[part] @ A.T) < 1.0).mean()) for part in np.array_split(rows, 4)]
+    return float(np.mean(near))
+
+
+def _pair_values(X: Array, bandwidth: float, profile: Profile) -> Callable[[slice, slice], Array]:
+    """``profile(|x_i - x_j|² / bandwidth)`` of a tile, by one product."""
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
 
-    def tile(rows: slice, cols: slice) -> Array:
+    def values(rows: slice, cols: slice) -> Array:
         R = norms[rows, None] + norms[cols] - 2 * (A[rows] @ A[cols].T)
         np.maximum(R, 0, out=R)
         if rows == cols:
             np.fill_diagonal(R, 0)
-        return profile.value(R).astype(dtype)
+        return profile.value(R)
 
-    return SymmetricTiles.build(len(X), tile, n_jobs=n_jobs)
+    return values

@@ -22,7 +22,14 @@ from sidelight.kernels.neighbours import listed_distances, nearest, nearest_prec
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import run_tiles, spans
 
-__all__ = ["AdaptiveWeights", "FixedWeights", "PrecomputedWeights", "listed_average", "squared_distances"]
+__all__ = [
+    "AdaptiveWeights",
+    "FixedWeights",
+    "PrecomputedWeights",
+    "listed_average",
+    "padded_product",
+    "squared_distances",
+]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
@@ -40,7 +47,7 @@ def squared_distances(Q: Array, A: Array) -> Array:
             difference = Q[:, k, None] - A[None, :, k]
             R += difference * difference
         return R
-    R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * _padded_product(Q, A.T)
+    R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * padded_product(Q, A.T)
     return np.asarray(np.maximum(R, 0.0, out=R))
 
 
@@ -56,11 +63,14 @@ class FixedWeights:
         """``Σ_j w_j(q) V_j`` for each query (m, r)."""
 
         def one(rows: slice) -> Array:
-            W = self._weights(squared_distances(Q[rows], self.inputs))
-            return _padded_product(W, V)
+            return padded_product(self.matrix(Q[rows]), V)
 
         tile = max(8, _BUDGET // max(len(self.inputs), 1))
         return np.concatenate(run_tiles(one, spans(len(Q), tile), n_jobs))
+
+    def matrix(self, Q: Array) -> Array:
+        """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
+        return self._weights(squared_distances(Q, self.inputs))
 
     def leave_one_out(self, V: Array) -> Array:
         """``Σ_{j≠i} w_j(a_i) V_j`` for the training rows (n, r)."""
@@ -111,6 +121,11 @@ class AdaptiveWeights:
         tile = max(1, min(512, _BUDGET // max(wide, 1)))
         return np.concatenate(run_tiles(one, spans(len(Q), tile), n_jobs))
 
+    def matrix(self, Q: Array) -> Array:
+        """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
+        candidates, W, _ = self.weigh(Q, n_jobs=1)
+        return _scattered(W, candidates, len(self.inputs))
+
     def leave_one_out(self, V: Array) -> Array:
         """``Σ_{j≠i} w_j(a_i) V_j`` for the training rows (n, r)."""
         D = listed_distances(self.inputs, self.inputs, self.lists)
@@ -127,9 +142,17 @@ class PrecomputedWeights:
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
         """``Σ_j w_j(q) V_j`` for each row of distances (m, r)."""
         del n_jobs
+        W, candidates = self._weigh(Q)
+        return listed_average(W, V, candidates)
+
+    def matrix(self, Q: Array) -> Array:
+        """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
+        W, candidates = self._weigh(Q)
+        return _scattered(W, candidates, Q.shape[1])
+
+    def _weigh(self, Q: Array) -> tuple[Array, Array]:
         found = nearest_precomputed(Q, k=self.n_candidates, own=False)
-        W, _ = perplexity_rows(found.distance**2, self.perplexity)
-        return listed_average(W, V, found.index)
+        return perplexity_rows(found.distance**2, self.perplexity)[0], found.index
 
 
 def _within_reach(Q: Array) -> Array:
@@ -144,7 +167,14 @@ def listed_average(W: Array, V: Array, lists: Array) -> Array:
     return np.asarray(rows @ V)
 
 
-def _padded_product(Q: Array, V: Array) -> Array:
+def _scattered(W: Array, lists: Array, n: int) -> Array:
+    """Weights on lists (m, k) as rows of length n."""
+    out = np.zeros((len(W), n))
+    np.put_along_axis(out, lists, W, axis=1)
+    return out
+
+
+def padded_product(Q: Array, V: Array) -> Array:
     """``Q @ V`` with rows padded to a multiple of 8, so that a row's bits do not depend on its company."""
     padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]))
     padded[: len(Q)] = Q

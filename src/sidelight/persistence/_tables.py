@@ -15,19 +15,27 @@ from typing import Any
 __all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
 
 ESTIMATORS: dict[str, str] = {
+    "JointInformationEmbedding": "sidelight",
     "KernelInformationEmbedding": "sidelight",
+    "SmootherEmbedding": "sidelight",
     "TwoWayEmbedding": "sidelight",
+    "UnsupervisedKernelRegression": "sidelight",
 }
 """Name of an estimator -> module that has it."""
 
 RECORDS: dict[str, str] = {
     "AdaptiveWeights": "sidelight.maps.weights",
+    "Column": "sidelight.side.given",
+    "Effect": "sidelight.maps.effect",
     "FixedWeights": "sidelight.maps.weights",
     "ForeignEstimator": "sidelight.persistence._encode",
     "Frame": "sidelight._frame",
+    "Given": "sidelight.side.given",
     "KernelMap": "sidelight.maps.kernel_map",
+    "LocalFill": "sidelight.maps.missing",
     "ParzenDensity": "sidelight.maps.parzen",
     "PrecomputedWeights": "sidelight.maps.weights",
+    "ViewMaps": "sidelight._view",
 }
 """Name of a dataclass -> module that has it."""
 

@@ -4,20 +4,33 @@ Every function takes a fitted model (or plain arrays where that is enough) and a
 and returns the Axes. Nothing is shown, no setting is changed, and matplotlib is imported by the first call,
 not by this module.
 
-===================  ====================================================================================
-:func:`scatter`      the map, coloured by a category or a number
-:func:`density`      the density over the latent plane
-:func:`forward_grid` what the forward map makes of a lattice of latent points
-:func:`thumbnails`   the pictures themselves, placed on the map without overlap
-:func:`path`         the objective and its terms along the annealing path
-:func:`uncertainty`  the predictive variance over the latent plane
-===================  ====================================================================================
+===========================  ============================================================================
+:func:`scatter`              the map, coloured by a category or a number
+:func:`density`              the density over the latent plane
+:func:`forward_grid`         what the forward map makes of a lattice of latent points
+:func:`thumbnails`           the pictures themselves, placed on the map without overlap
+:func:`path`                 the objective and its terms along the annealing path
+:func:`uncertainty`          the predictive variance over the latent plane
+:func:`known_and_rest`       the map twice: coloured by what was given, and by the rest
+:func:`counterfactual_grid`  rows as they would be under other values of what was given
+===========================  ============================================================================
 """
 
 from sidelight.plot._annealing import path
+from sidelight.plot._counterfactual import counterfactual_grid
 from sidelight.plot._forward import forward_grid
+from sidelight.plot._known_and_rest import known_and_rest
 from sidelight.plot._scatter import scatter
 from sidelight.plot._shading import density, uncertainty
 from sidelight.plot._thumbnails import thumbnails
 
-__all__ = ["density", "forward_grid", "path", "scatter", "thumbnails", "uncertainty"]
+__all__ = [
+    "counterfactual_grid",
+    "density",
+    "forward_grid",
+    "known_and_rest",
+    "path",
+    "scatter",
+    "thumbnails",
+    "uncertainty",
+]

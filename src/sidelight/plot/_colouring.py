@@ -1,7 +1,8 @@
 """How a column becomes colours: categories, numbers, and what is missing.
 
 Categories take the seven chromatic colours of Okabe and Ito (2008), which stay apart for the colour-blind,
-and after seven levels the same colours with another marker; numbers take viridis. What is missing is grey.
+and after seven levels the same colours with another marker; numbers take viridis; angles and other periodic numbers a
+circle of colours, in which opposite places differ in hue and in lightness. What is missing is grey.
 """
 
 from __future__ import annotations
@@ -14,9 +15,14 @@ from numpy.typing import NDArray
 
 from sidelight._messages import complain
 
-__all__ = ["CATEGORIES", "MARKERS", "MISSING", "Categories", "Numbers", "column_of"]
+__all__ = ["CATEGORIES", "CYCLE", "MARKERS", "MISSING", "Categories", "Numbers", "column_of"]
 
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
+CYCLE = (
+    "#E69D12", "#B7AC00", "#69AC3C", "#06976D", "#007A7A", "#006581",
+    "#0053A5", "#5546AF", "#8C47A8", "#C05296", "#E86777", "#F8834A",
+)  # fmt: skip
+"""A full turn of hue; lightness (OKLab) 0.60 + 0.15 cos of the angle, as much chroma up to 0.16 as screens show."""
 MARKERS = ("o", "^", "s", "D")
 MISSING = "#9A9A9A"
 
@@ -37,23 +43,28 @@ class Categories:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A numerical column, NaN where missing."""
+    """A numerical column, NaN where missing; ``period`` where it goes round, as angles do."""
 
     name: str
     values: NDArray[np.float64]
+    period: float | None = None
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Smallest and largest value; (0, 1) where there is none."""
+        """Smallest and largest value; (0, 1) where there is none; one turn where it goes round."""
+        if self.period is not None:
+            return 0.0, self.period
         known = self.values[np.isfinite(self.values)]
         return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
 
 
-def column_of(values: Any, n: int, *, name: str = "", categorical: bool | None = None) -> Categories | Numbers:
+def column_of(
+    values: Any, n: int, *, name: str = "", categorical: bool | None = None, period: float | None = None
+) -> Categories | Numbers:
     """Return ``values`` (n,) as a column of categories or numbers.
 
     Text, booleans, pandas categories and integers with at most 12 different values are categories; other
-    numbers are numbers. ``categorical`` decides otherwise.
+    numbers are numbers. ``categorical`` decides otherwise, and ``period`` makes them numbers that go round.
 
     Examples
     --------
@@ -66,13 +77,15 @@ def column_of(values: Any, n: int, *, name: str = "", categorical: bool | None =
     if array.shape != (n,):
         rule = f"does not give {n} rows one value each"
         raise ValueError(complain("column", name or "colour", f"shape {array.shape}", rule, "Pass one value a row"))
+    if period is not None and array.dtype.kind not in "iuf":
+        raise ValueError(complain("column", name or "colour", "text", "has a period", "Pass numbers, or no period"))
     if categorical is None:
-        categorical = _looks_categorical(array)
+        categorical = period is None and _looks_categorical(array)
     if categorical:
         return _categories(array, values, name)
     numbers = np.array(array, dtype=np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
-    return Numbers(name, numbers)
+    return Numbers(name, numbers, period)
 
 
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:

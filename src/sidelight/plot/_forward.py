@@ -16,7 +16,7 @@ from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MOST_BARS", "forward_grid", "mosaic"]
+__all__ = ["MOST_BARS", "draw_profiles", "forward_grid", "mosaic"]
 
 MOST_BARS = 24
 """Features drawn as bars; more are drawn as a line."""
@@ -65,7 +65,7 @@ def forward_grid(
         ax.imshow(tiles, extent=plane.extent, aspect="auto", interpolation="nearest")
         caption = "forward map: a picture a cell"
     else:
-        caption = _draw_profiles(ax, plane, lattice, rows, share)
+        caption = draw_profiles(ax, plane, lattice, rows, share)
     dress(ax, plane, title if title is not None else caption)
     return ax
 
@@ -85,7 +85,7 @@ def mosaic(pictures: NDArray[np.uint8], share: Floats, lattice: Lattice) -> NDAr
     return joined
 
 
-def _draw_profiles(ax: Axes, plane: LatentPlane, lattice: Lattice, rows: Floats, share: Floats) -> str:
+def draw_profiles(ax: Axes, plane: LatentPlane, lattice: Lattice, rows: Floats, share: Floats) -> str:
     """Draw every row as bars or a line inside its cell, and return what was drawn."""
     from matplotlib.collections import LineCollection, PolyCollection
 

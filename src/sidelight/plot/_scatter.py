@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight._messages import complain
 from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
-from sidelight.plot._colouring import CATEGORIES, MARKERS, MISSING, Categories, Numbers, column_of
+from sidelight.plot._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of
 from sidelight.plot._plane import LatentPlane, latent_of, plane_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def scatter(
     colour: Any = None,
     labels: Any = None,
     name: str | None = None,
+    period: float | None = None,
     size: float | None = None,
     alpha: float = 0.85,
     title: str | None = None,
@@ -42,6 +43,8 @@ def scatter(
         Class labels: like ``colour``, but always read as categories.
     name : str, optional
         What the colour means: title of the legend or colour bar. By default the column's own name.
+    period : float, optional
+        The colour goes round with this period (360 for degrees): a circle of colours.
     size : float, optional
         Marker area in points²; by default smaller the more rows there are.
     alpha : float
@@ -70,7 +73,7 @@ def scatter(
         ax.scatter(plane.shown[:, 0], plane.shown[:, 1], color=CATEGORIES[0], **style)
     else:
         caption = name if name is not None else str(getattr(values, "name", None) or "")
-        column = column_of(values, n, name=caption, categorical=True if labels is not None else None)
+        column = column_of(values, n, name=caption, categorical=True if labels is not None else None, period=period)
         _draw_column(ax, plane, column, style)
     dress(ax, plane, title)
     return ax
@@ -106,13 +109,25 @@ def _draw_numbers(ax: Axes, plane: LatentPlane, column: Numbers, style: dict[str
     _draw_missing(ax, plane, missing, style)
     low, high = column.limits
     known = column.values[~missing]
+    if column.period is not None:
+        known = known % column.period
     here = plane.shown[~missing]
-    drawn = ax.scatter(here[:, 0], here[:, 1], c=known, cmap="viridis", vmin=low, vmax=high, **style)
-    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.8, label=column.name)
+    palette = "viridis" if column.period is None else _circle()
+    drawn = ax.scatter(here[:, 0], here[:, 1], c=known, cmap=palette, vmin=low, vmax=high, **style)
+    # Inside the Axes' own frame of reference, the bar stays beside a map of any shape.
+    bar = ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0.1, 0.035, 0.8)), label=column.name)
+    if column.period is not None:
+        bar.set_ticks([column.period * quarter / 4 for quarter in range(5)])
     bar.solids.set_alpha(1.0)  # type: ignore[union-attr]
     bar.outline.set_visible(False)
     if missing.any():
         ax.legend(loc="best", frameon=False)
+
+
+def _circle() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("circle", [*CYCLE, CYCLE[0]])
 
 
 def _draw_missing(ax: Axes, plane: LatentPlane, missing: Any, style: dict[str, Any]) -> None:

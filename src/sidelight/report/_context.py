@@ -14,6 +14,7 @@ from sidelight._messages import complain
 from sidelight.plot._colouring import Categories, Numbers, column_of
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane_of, presence
+from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of
 
 __all__ = ["Context", "Forward", "context_of"]
 
@@ -47,6 +48,10 @@ class Context:
     features: tuple[Numbers, ...]
     feature_names: tuple[str, ...]
     labels: Categories | None
+    known: Any
+    """What is known of the rows, as the model encodes it; None where nothing is."""
+    given_columns: tuple[Categories | Numbers, ...]
+    plain: Floats | None
     image_shape: tuple[int, ...] | None
     title: str
     command: str | None
@@ -76,6 +81,22 @@ class Context:
         return Forward(lattice, rows, presence(self.model, lattice.points, self.plane.Z))
 
     @cached_property
+    def informed(self) -> bool:
+        """Whether the model factored something out: what is the same in every row changes nothing."""
+        if getattr(self.model, "given_", None) is None:
+            return False
+        return self.known is None or self.model.explained_ > 0 or len(np.unique(self.known.values, axis=0)) > 1
+
+    @cached_property
+    def before(self) -> Before | None:
+        """The map without what was given; None where there is nothing to make it of."""
+        if self.plain is not None:
+            return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
+        if self.X is None or self.known is None:
+            return None
+        return map_without(self.model, self.X)
+
+    @cached_property
     def limits(self) -> tuple[float, float]:
         """Values that are black and white in every picture of the report."""
         if self.X is not None:
@@ -90,6 +111,9 @@ def context_of(
     embedding: Any,
     colours: Any,
     labels: Any,
+    given: Any,
+    plain: Any,
+    periods: Mapping[str, float] | None,
     image_shape: Sequence[int] | None,
     title: str | None,
     command: str | None,
@@ -110,15 +134,19 @@ def context_of(
     shape = None if image_shape is None else check_image_shape(image_shape, d, "report")
     labelled = None if labels is None else column_of(labels, n, name=_name_of(labels, "label"), categorical=True)
     assert labelled is None or isinstance(labelled, Categories)
+    known = known_of(model, given, colours, n)
     return Context(
         model=model,
         plane=plane,
         X=rows,
         kept=np.unique(np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)),
-        columns=_columns(colours, n),
+        columns=_columns(colours, n, {**(periods or {}), **periods_of(model)}),
         features=_features(rows, names, shape),
         feature_names=names,
         labels=labelled,
+        known=known,
+        given_columns=given_columns(model, known),
+        plain=None if plain is None else _same_rows(latent_of(plain, "report"), n),
         image_shape=shape,
         title=title or f"A map by {type(model).__name__}",
         command=command,
@@ -168,7 +196,14 @@ def _feature_names(model: Any, X: Any, rows: NDArray[Any] | None) -> tuple[str, 
     return tuple(str(name) for name in names)
 
 
-def _columns(colours: Any, n: int) -> tuple[Categories | Numbers, ...]:
+def _same_rows(plain: Floats, n: int) -> Floats:
+    if len(plain) != n:
+        rule = f"is not one point for each of the {n} rows"
+        raise ValueError(complain("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))
+    return plain
+
+
+def _columns(colours: Any, n: int, periods: Mapping[str, float]) -> tuple[Categories | Numbers, ...]:
     """The columns of a mapping or a data frame."""
     if colours is None:
         return ()
@@ -177,7 +212,7 @@ def _columns(colours: Any, n: int) -> tuple[Categories | Numbers, ...]:
         raise ValueError(
             complain("report", "colours", type(colours).__name__, "has no named columns", "Pass {name: values}")
         )
-    return tuple(column_of(colours[name], n, name=str(name)) for name in names)
+    return tuple(column_of(colours[name], n, name=str(name), period=periods.get(str(name))) for name in names)
 
 
 def _features(rows: NDArray[Any] | None, names: tuple[str, ...], shape: tuple[int, ...] | None) -> tuple[Numbers, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.plot._colouring import CATEGORIES, MISSING, Categories, Numbers
+from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import LatentPlane, plane_of
@@ -15,7 +15,7 @@ from sidelight.report._context import Context, Forward
 from sidelight.report._png import data_uri, sheet
 from sidelight.report._section import Section, pack
 
-__all__ = ["density_section", "forward_section", "map_section"]
+__all__ = ["column_data", "density_section", "forward_section", "map_section", "profile_of"]
 
 MOST_PIXELS = 4_000_000
 """Pixels of the sheet of thumbnails: within what phones decode, about 2 MB at most."""
@@ -71,6 +71,7 @@ def map_section(context: Context) -> Section:
         "dimensions": context.plane.n_components,
         "columns": _offered(context),
         "palette": list(CATEGORIES),
+        "cycle": list(CYCLE),
         "missing": MISSING,
         "thumbnails": _thumbnails(context),
     }
@@ -100,11 +101,12 @@ def _map_notes(context: Context, sampled: bool) -> str:
 def _offered(context: Context) -> list[dict[str, Any]]:
     """Columns for the select box: labels first, then the given columns, then the features."""
     first = () if context.labels is None else (context.labels,)
-    offered = [_column(column, context.kept, "Columns") for column in (*first, *context.columns)]
-    return offered + [_column(column, context.kept, "Features") for column in context.features]
+    offered = [column_data(column, context.kept, "Columns") for column in (*first, *context.columns)]
+    return offered + [column_data(column, context.kept, "Features") for column in context.features]
 
 
-def _column(column: Categories | Numbers, kept: Any, group: str) -> dict[str, Any]:
+def column_data(column: Categories | Numbers, kept: Any, group: str) -> dict[str, Any]:
+    """Return a column as the script reads it."""
     named = {"name": column.name, "group": group}
     if isinstance(column, Categories):
         return named | {
@@ -116,7 +118,7 @@ def _column(column: Categories | Numbers, kept: Any, group: str) -> dict[str, An
     # float32 holds integers up to 2^24 exactly; larger ones are names more often than measures.
     wide = max(abs(low), abs(high)) >= 2**24 and bool(np.all(np.mod(column.values, 1.0)[~np.isnan(column.values)] == 0))
     values = pack(column.values[kept], "float64" if wide else "float32")
-    return named | {"kind": "numbers", "low": low, "high": high, "values": values}
+    return named | {"kind": "numbers", "low": low, "high": high, "period": column.period, "values": values}
 
 
 def _thumbnails(context: Context) -> dict[str, Any] | None:
@@ -153,15 +155,16 @@ def forward_section(context: Context) -> Section | None:
         data["sheet"] = sheet(_forward_pictures(context, forward), forward.lattice.columns)
         shows = "the picture"
     else:
-        profile = _profile(context, forward)
+        profile = profile_of(context, forward)
         data["profile"] = profile
         shown = len(profile["names"])
         some = "" if shown == context.n_features else f" the {shown} most changing of"
         shape = "bars" if shown <= MOST_BARS else "a line"
         shows = f"as {shape}{some} the {context.n_features} features, each scaled to its range over the map,"
+    averaged = ", averaged over what was given" if context.informed else ""
     html = (
         '<canvas id="mosaic" class="figure" role="img" aria-label="Forward map on a lattice"></canvas>'
-        f'<p class="caption">Each cell shows {shows} that the model makes of its place on the map. '
+        f'<p class="caption">Each cell shows {shows} that the model makes of its place on the map{averaged}. '
         "Cells fade where there is little data and are blank where there is none.</p>"
     )
     return Section("forward", "From map to data", html, data, wide=context.plane.n_components == 1)
@@ -172,8 +175,8 @@ def _forward_pictures(context: Context, forward: Forward) -> Bytes:
     return shrink(to_pictures(forward.rows, context.image_shape, context.limits), FORWARD_SIDE)
 
 
-def _profile(context: Context, forward: Forward) -> dict[str, Any]:
-    """The lattice's rows, feature by feature scaled to its range where there is data."""
+def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
+    """Return the lattice's rows, feature by feature scaled to its range where there is data."""
     here = forward.share > 0.0
     inside = forward.rows[here] if here.any() else forward.rows
     low, high = inside.min(axis=0), inside.max(axis=0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.plot._annealing import path_of
+from sidelight.plot._counterfactual import decoded
 from sidelight.report._chart import path_chart
 from sidelight.report._context import Context
 from sidelight.report._section import Section, table, write_number
@@ -84,8 +85,12 @@ def quality_section(context: Context) -> Section | None:
     rows = [(name.replace("_", " "), *_pair(values)) for name, values in measured.items()]
     rows += _kept_variance(context)
     html = table(rows, ("", "this map", "PCA"), "numbers")
-    caption = '<p class="caption">One is best. PCA has as many dimensions and the same rows.</p>'
-    return Section("quality", "Quality", html + caption, wide=False)
+    words = "One is best. PCA has as many dimensions and the same rows."
+    if context.informed:
+        words += (
+            " Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
+        )
+    return Section("quality", "Quality", f'{html}<p class="caption">{words}</p>', wide=False)
 
 
 def _pair(values: Any) -> tuple[str, str]:
@@ -104,9 +109,19 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
     if spread == 0.0:
         return []
     linear = PCA(min(Z.shape[1], *rows.shape), random_state=0).fit(rows)
-    back = np.asarray(context.model.inverse_transform(Z)), linear.inverse_transform(linear.transform(rows))
+    side = (
+        {}
+        if context.known is None or not context.informed
+        else {"given": _every(decoded(context.model.given_, context.known), every)}
+    )
+    back = np.asarray(context.model.inverse_transform(Z, **side)), linear.inverse_transform(linear.transform(rows))
     ours, theirs = (1.0 - float(np.square(rows - given).sum()) / spread for given in back)
-    return [("variance back from the map", write_number(ours), write_number(theirs))]
+    name = "variance back from the map" + (" and what was given" if side else "")
+    return [(name, write_number(ours), write_number(theirs))]
+
+
+def _every(table: dict[str, list[Any]], step: int) -> dict[str, list[Any]]:
+    return {name: entries[::step] for name, entries in table.items()}
 
 
 def cost_section(context: Context) -> Section:

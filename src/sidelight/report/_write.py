@@ -6,14 +6,16 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from sidelight.persistence._atomic import replacing
+from sidelight.report._across_section import across_section
 from sidelight.report._context import Context, context_of
+from sidelight.report._given_section import given_section
 from sidelight.report._map_sections import density_section, forward_section, map_section
 from sidelight.report._section import Section, to_json
 from sidelight.report._text_sections import (
@@ -31,6 +33,8 @@ Builder = Callable[[Context], Section | None]
 
 SECTIONS: tuple[Builder, ...] = (
     map_section,
+    given_section,
+    across_section,
     forward_section,
     density_section,
     quality_section,
@@ -41,7 +45,7 @@ SECTIONS: tuple[Builder, ...] = (
 )
 """The sections of a report, in their order."""
 
-SCRIPTS = ("drawing.js", "scatter.js", "report.js")
+SCRIPTS = ("drawing.js", "scatter.js", "informed.js", "report.js")
 
 
 def write(
@@ -52,6 +56,9 @@ def write(
     embedding: Any = None,
     colours: Any = None,
     labels: Any = None,
+    given: Any = None,
+    plain: Any = None,
+    periods: Mapping[str, float] | None = None,
     image_shape: Sequence[int] | None = None,
     title: str | None = None,
     command: str | None = None,
@@ -79,6 +86,14 @@ def write(
         Columns to colour by and to show at every point.
     labels : array-like of shape (n,), optional
         Class labels: the first colour, and in the quality measures.
+    given : array-like of shape (n,) or (n, g), or table, optional
+        What is known of the rows, for a model that was fitted with ``given``; by default the columns of ``colours``
+        that have the names of the model's.
+    plain : array-like of shape (n, q), optional
+        The map of the same rows without ``given``, to compare with. By default it is fitted here with the model's
+        settings, where that is expected to take less than a minute, and is PCA otherwise.
+    periods : mapping of name to float, optional
+        Columns of ``colours`` that go round, with their periods (360 for degrees).
     image_shape : (height, width) or (height, width, 3), optional
         Rows are pictures of this shape.
     title, command, date : str, optional
@@ -95,8 +110,9 @@ def write(
 
     """
     context = context_of(
-        model, X=X, embedding=embedding, colours=colours, labels=labels, image_shape=image_shape, title=title,
-        command=command, notes=notes, seconds=seconds, date=date, max_rows=max_rows,
+        model, X=X, embedding=embedding, colours=colours, labels=labels, given=given, plain=plain, periods=periods,
+        image_shape=image_shape, title=title, command=command, notes=notes, seconds=seconds, date=date,
+        max_rows=max_rows,
     )  # fmt: skip
     built = [section for section in (build(context) for build in sections) if section is not None]
     page = _page(context, built)

@@ -34,11 +34,19 @@ function sharpContext(canvas, width, height) {
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141],
                  [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 
-function viridis(share) {
-  const place = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
-  const k = Math.min(Math.floor(place), VIRIDIS.length - 2);
-  const mixed = VIRIDIS[k].map((low, c) => Math.round(low + (VIRIDIS[k + 1][c] - low) * (place - k)));
+function between(colours, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (colours.length - 1);
+  const k = Math.min(Math.floor(place), colours.length - 2);
+  const mixed = colours[k].map((low, c) => Math.round(low + (colours[k + 1][c] - low) * (place - k)));
   return `rgb(${mixed.join(",")})`;
+}
+
+function viridis(share) { return between(VIRIDIS, share); }
+
+// A share of a full turn as a colour of the circle, given as #rrggbb.
+function circle(share, cycle) {
+  const read = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  return between([...cycle, cycle[0]].map(read), share);
 }
 
 // Circle, triangle, square, diamond: the same order as sidelight.plot.

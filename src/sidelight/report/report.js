@@ -82,14 +82,16 @@ class Colouring {
     let missing = 0;
     column.values.forEach((value, i) => {
       if (Number.isNaN(value)) { missing++; this.scatter.style[i] = 0; return; }
-      const share = Math.min(Math.max((value - column.low) / span, 0), 1);
+      const turn = column.period ? value - column.period * Math.floor(value / column.period) : value;
+      const share = Math.min(Math.max((turn - column.low) / span, 0), 1);
       this.scatter.style[i] = 1 + Math.min(SHADES - 1, Math.floor(share * SHADES));
     });
     this.scatter.stamps = [this.stamp(this.data.missing)];
-    for (let k = 0; k < SHADES; k++) this.scatter.stamps.push(this.stamp(viridis((k + 0.5) / SHADES)));
+    const colour = column.period ? (share) => circle(share, this.data.cycle) : viridis;
+    for (let k = 0; k < SHADES; k++) this.scatter.stamps.push(this.stamp(colour((k + 0.5) / SHADES)));
     const bar = element("canvas", { class: "bar" });
     const context = sharpContext(bar, 232, 12);
-    for (let x = 0; x < 232; x++) { context.fillStyle = viridis(x / 231); context.fillRect(x, 0, 1.5, 12); }
+    for (let x = 0; x < 232; x++) { context.fillStyle = colour(x / 231); context.fillRect(x, 0, 1.5, 12); }
     const ends = element("div", { class: "ends" }, element("span", {}, writeNumber(column.low)), element("span", {}, writeNumber(column.high)));
     this.legend.append(element("h3", {}, column.name), bar, ends);
     if (missing) this.legend.append(element("ul", {}, this.item("missing", missing, 0, [this.data.missing, 0])));
@@ -144,7 +146,7 @@ class ForwardMap {
   constructor(data, extent, sheet) {
     Object.assign(this, { data, extent, sheet });
     this.share = unpack(data.share);
-    this.logDensity = unpack(data.log_density);
+    this.logDensity = data.log_density ? unpack(data.log_density) : null;
     if (data.profile) this.heights = unpack(data.profile.heights);
   }
 
@@ -263,6 +265,7 @@ async function start() {
   const colouring = new Colouring(scatter, map, byId("legend"));
   const tooltip = new Tooltip(byId("tooltip"), byId("scatter").parentElement, colouring, map, thumbnails);
   const forward = DATA.forward ? new ForwardMap(DATA.forward, map.extent, sheet) : null;
+  const informed = await startInformed();
   const panel = (u, v) => forward.drawPanel(
     byId("forward-view"), byId("forward-text"), byId("forward-values"), u, v, map.dimensions);
 
@@ -273,7 +276,7 @@ async function start() {
     if (forward) forward.drawMosaic(byId("mosaic"));
     scatter.draw();
   };
-  const everything = () => { colouring.show(colouring.current); pictures(); };
+  const everything = () => { colouring.show(colouring.current); pictures(); informed(); };
 
   colouring.fillSelect(byId("colour"));
   byId("forward-panel").hidden = !forward;
@@ -295,7 +298,7 @@ async function start() {
     clearTimeout(hiding);
     hiding = setTimeout(() => { byId("hint").hidden = true; }, 1400);
   });
-  window.addEventListener("resize", pictures);
+  window.addEventListener("resize", () => { pictures(); informed(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", everything);
   everything();
   if (forward) panel(map.extent[0] / 2 + map.extent[1] / 2, map.extent[2] / 2 + map.extent[3] / 2);

@@ -82,11 +82,20 @@ def anneal(
     tolerance: float,
     precondition: Callable[[Array], Array] | None = None,
     callback: Callback | None = None,
+    before: Path | None = None,
+    n_stages: int | None = None,
 ) -> Path:
-    """Minimise ``objective_at(value)`` for each value of the schedule in turn."""
-    began = time.perf_counter()
-    point, stages, history = np.array(start, dtype=np.float64), [], list[Record]()
-    for stage, parameter in enumerate(schedule):
+    """Minimise ``objective_at(value)`` for each value of the schedule in turn.
+
+    ``before`` is a path that this one goes on from; ``n_stages`` counts the stages of all paths, if more are to follow.
+    """
+    point = np.array(start, dtype=np.float64)
+    stages = [] if before is None else list(before.stages)
+    history = [] if before is None else list(before.history)
+    began = time.perf_counter() - (history[-1].seconds if history else 0.0)
+    earlier = len(stages)
+    total = n_stages or earlier + len(schedule)
+    for stage, parameter in enumerate(schedule, start=earlier):
 
         def on_step(
             iteration: int,
@@ -100,9 +109,9 @@ def anneal(
             history.append(record)
             if callback is None:
                 return False
-            return bool(callback(State(**vars(record), n_stages=len(schedule), point=at)))
+            return bool(callback(State(**vars(record), n_stages=total, point=at)))
 
-        last = stage == len(schedule) - 1
+        last = stage == earlier + len(schedule) - 1
         result = minimise(
             objective_at(parameter),
             point,
@@ -115,4 +124,5 @@ def anneal(
         point = result.point
         if result.status in (Status.STOPPED, Status.INTERRUPTED):
             break
-    return Path(point, tuple(stages), tuple(schedule[: len(stages)]), tuple(history))
+    done = [*(() if before is None else before.schedule), *schedule][: len(stages)]
+    return Path(point, tuple(stages), tuple(done), tuple(history))

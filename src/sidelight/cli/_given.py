@@ -1,0 +1,170 @@
+"""What the command line is told about rows: what is given, of which type, at which value, and which rows match."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sidelight.cli._columns import suggestion
+from sidelight.cli._matrix import Matrix
+from sidelight.cli._methods import METHODS
+from sidelight.cli._read import Reading, read, read_frame
+from sidelight.cli._talk import CommandError
+
+__all__ = [
+    "TYPES",
+    "check_method",
+    "entry_of",
+    "parse_entries",
+    "parse_periods",
+    "parse_types",
+    "read_pairs",
+    "repeated",
+]
+
+TYPES = ("category", "number", "ordinal", "angle")
+
+
+def parse_types(texts: Sequence[str], given: Sequence[str]) -> dict[str, str | float]:
+    """Read ``TYPE`` (of the only given column) or ``COLUMN=TYPE``; a number is a period.
+
+    Examples
+    --------
+    >>> parse_types(["hour=24", "site=category"], ["hour", "site"])
+    {'hour': 24.0, 'site': 'category'}
+    """
+    if texts and not given:
+        raise CommandError(f"--given-type {texts[0]}: there is no --given column whose type this could be")
+    found: dict[str, str | float] = {}
+    for text in texts:
+        column, equals, kind = text.rpartition("=")
+        if not equals and len(given) > 1:
+            raise CommandError(f"--given-type {text}: say of which column, for example {given[0]}={text}")
+        if equals and column not in given:
+            near = suggestion(column, given)
+            raise CommandError(f"--given-type {text}: {column} is not among the --given columns{near}")
+        found[column if equals else given[0]] = _type(text, kind)
+    return found
+
+
+def _type(text: str, kind: str) -> str | float:
+    if kind in TYPES:
+        return kind
+    try:
+        period = float(kind)
+    except ValueError:
+        period = -1.0
+    if 0.0 < period < np.inf:
+        return period
+    offered = f"{', '.join(TYPES)} (in degrees), or a period as a number, for example 24"
+    raise CommandError(f"--given-type {text}: no such type; choose {offered}{suggestion(kind, TYPES)}")
+
+
+def parse_periods(texts: Sequence[str]) -> dict[str, float]:
+    """Read ``COLUMN=NUMBER``: the column goes round with that period.
+
+    Examples
+    --------
+    >>> parse_periods(["hour=24"])
+    {'hour': 24.0}
+    """
+    found = {}
+    for text in texts:
+        column, equals, number = text.rpartition("=")
+        try:
+            period = float(number) if equals else -1.0
+        except ValueError:
+            period = -1.0
+        if not 0.0 < period < np.inf:
+            raise CommandError(f"--period {text}: write it as COLUMN=NUMBER, for example angle=360")
+        found[column] = period
+    return found
+
+
+def check_method(name: str, fit: Callable[..., Any], argument: str, option: str) -> None:
+    """Complain when a method cannot take what it is told."""
+    if argument in inspect.signature(fit).parameters:
+        return
+    able = [m.name for m in METHODS.values() if m.library == "Sidelight" and _takes(m.load(), argument)]
+    raise CommandError(f"{option}: the method {name} cannot use it; use --method {' or '.join(able)}")
+
+
+def _takes(kind: Any, argument: str) -> bool:
+    return argument in inspect.signature(kind.fit).parameters
+
+
+def parse_entries(texts: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:
+    """Read ``COLUMN=VALUE`` pairs as entries of the columns that a model was given."""
+    known = {column.name: column for column in columns}
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            example = columns[0].name if columns else "batch"
+            raise CommandError(f"--given {text}: write it as COLUMN=VALUE, for example {example}=...")
+        if not known:
+            raise CommandError(f"--given {text}: the model was fitted without --given")
+        if name not in known:
+            near = suggestion(name, list(known)) or f"; it was given {', '.join(known)}"
+            raise CommandError(f"--given {text}: the model was not given a column {name}{near}")
+        found[name] = entry_of(known[name], value, text)
+    return found
+
+
+def entry_of(column: Any, value: str, text: str) -> Any:
+    """Return ``value`` as an entry of a given column: the category that is written so, or the number."""
+    if column.kind == "category":
+        named = {str(category): category for category in column.categories}
+        if value not in named:
+            some = ", ".join(list(named)[:8]) + (f" and {len(named) - 8} more" if len(named) > 8 else "")
+            near = suggestion(value, list(named))
+            raise CommandError(f"--given {text}: {column.name} has no category {value}; it has {some}{near}")
+        return named[value]
+    try:
+        number = float(value)
+    except ValueError:
+        raise CommandError(f"--given {text}: {column.name} is a number, and {value} is none") from None
+    if not np.isfinite(number):
+        raise CommandError(f"--given {text}: {column.name} is a number, and {value} is not finite")
+    return number
+
+
+def repeated(entries: Mapping[str, Any], columns: Sequence[Any], n: int) -> dict[str, list[Any]]:
+    """The same entries for ``n`` rows, in the order of the columns."""
+    return {column.name: [entries[column.name]] * n for column in columns}
+
+
+def read_pairs(path: Path, matrix: Matrix) -> tuple[NDArray[np.int64], str]:
+    """Read pairs of row numbers (of the data file, from 0); return them as places in ``matrix``, and a remark."""
+    if not path.exists():
+        raise CommandError(f"--same {path}: there is no such file")
+    rows = read(path, Reading()).X if path.suffix.lower() in (".npy", ".npz") else _pair_columns(path)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise CommandError(f"--same {path}: needs two columns of row numbers, and has {rows.shape[1]}")
+    if not np.isfinite(rows).all() or (rows != np.rint(rows)).any():
+        raise CommandError(f"--same {path}: row numbers are whole numbers, and some are not")
+    index = rows.astype(np.int64)
+    last = int(matrix.rows.max(initial=-1))
+    if index.size and (index.min() < 0 or index.max() > last):
+        wrong = int(index[(index < 0) | (index > last)][0])
+        raise CommandError(f"--same {path}: there is no row {wrong}; rows are counted from 0 to {last}")
+    place = np.full(last + 1, -1, dtype=np.int64)
+    place[matrix.rows] = np.arange(len(matrix.rows))
+    found = place[index]
+    kept = found[(found >= 0).all(axis=1)]
+    lost = "" if len(kept) == len(found) else f"; {len(found) - len(kept)} of rows that were left out are not used"
+    return kept, f"{len(kept)} pairs of rows that show the same{lost}."
+
+
+def _pair_columns(path: Path) -> NDArray[Any]:
+    frame = read_frame(path)
+    text = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    if text:
+        raise CommandError(f"--same {path}: needs two columns of row numbers, and {text[0]} holds text")
+    return frame.to_numpy(dtype=np.float64)

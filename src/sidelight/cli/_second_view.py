@@ -1,0 +1,101 @@
+"""A second view of the same rows: ``--view2`` of embed, ``--view 2`` of transform and invert, and predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.cli._matrix import Matrix, Scaling, complete, scaling_for
+from sidelight.cli._read import Reading, read
+from sidelight.cli._talk import CommandError
+
+if TYPE_CHECKING:
+    from sidelight.cli._model_file import ModelFile
+
+__all__ = ["SecondView", "embed_second", "read_second", "second_of"]
+
+
+@dataclass(frozen=True)
+class SecondView:
+    """How rows of the second view are read and treated.
+
+    Parameters
+    ----------
+    names : list of str
+        Its columns, made up where the file has no names.
+    scaling : Scaling or None
+        Treatment of the columns before the model.
+    named : bool
+        Whether the columns have names of their own, by which new rows are matched.
+    """
+
+    names: list[str]
+    scaling: Scaling | None
+    named: bool = True
+
+    def to_notes(self) -> dict[str, Any]:
+        """What a model file keeps of it."""
+        scaling = None if self.scaling is None else {"center": self.scaling.center, "scale": self.scaling.scale}
+        return {"names": self.names, "scaling": scaling, "named": self.named}
+
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any] | None) -> SecondView | None:
+        """Read what a model file kept."""
+        if notes is None:
+            return None
+        scaling = None if notes["scaling"] is None else Scaling(notes["scaling"]["center"], notes["scaling"]["scale"])
+        return cls(list(notes["names"]), scaling, bool(notes["named"]))
+
+    def to_data(self, V: Any) -> NDArray[Any]:
+        """Bring rows that the model made back to the units of the second view."""
+        rows = np.asarray(V)
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        return rows if self.scaling is None else self.scaling.undo(rows)
+
+
+def read_second(
+    path: Path, matrix: Matrix, n_rows: int, missing: str, standardize: bool | None
+) -> tuple[NDArray[Any], SecondView, str]:
+    """Read the second view of the rows of ``matrix``; empty rows are unpaired."""
+    found = read(path, Reading())
+    if len(found.X) != n_rows:
+        raise CommandError(
+            f"--view2 {path}: has {len(found.X)} rows, and the data has {n_rows}; leave unseen rows empty"
+        )
+    found = found.take(np.isin(found.rows, matrix.rows))
+    unseen = ~np.isfinite(found.X).any(axis=1)
+    if unseen.all():
+        raise CommandError(f"--view2 {path}: every row is empty")
+    try:
+        seen = complete(found.take(~unseen), missing)
+    except CommandError as error:
+        raise CommandError(f"--view2 {path}: {error}") from error
+    scaling, _ = scaling_for(seen, standardize)
+    Y = np.full(found.X.shape, np.nan, dtype=found.X.dtype)
+    places = np.searchsorted(found.rows, seen.rows)
+    Y[places] = seen.X if scaling is None else scaling.apply(seen.X)
+    names = [found.column(k) for k in range(Y.shape[1])]
+    remark = f"{len(seen.X)} of {len(Y)} rows have a second view of {Y.shape[1]} columns."
+    return Y, SecondView(names, scaling, found.names is not None), remark
+
+
+def second_of(file: ModelFile) -> SecondView:
+    """The second view of a model, or a sentence where it has none."""
+    if file.second is None or not hasattr(file.model, "predict"):
+        raise CommandError("this model was fitted on one view; embed with --view2 FILE to have two")
+    return file.second
+
+
+def embed_second(file: ModelFile, data: Path, how: Reading, missing: str) -> tuple[Matrix, NDArray[Any]]:
+    """Read rows of the second view and embed them."""
+    second = second_of(file)
+    matrix = complete(read(data, replace(how, expected=second.names if second.named else None)), missing)
+    if matrix.X.shape[1] != len(second.names):
+        seen, expected = matrix.X.shape[1], len(second.names)
+        raise CommandError(f"{data}: rows have {seen} columns, and the second view was fitted on {expected}")
+    V = matrix.X if second.scaling is None else second.scaling.apply(matrix.X)
+    return matrix, np.asarray(file.model.transform_view(V, 1))

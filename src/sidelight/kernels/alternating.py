@@ -1,0 +1,123 @@
+"""The alternating kernel: rows that are neighbours by a step in one view and then a step in the other.
+
+    S = ½ (K L + L K), off its diagonal        K (n, n) the kernel of the first view, L (n, n) that of the second
+
+A step in the first view keeps what that view shows and forgets what only the other shows; the step after it forgets
+the rest, so that two rows are near by S if they are alike in what *both* views show (alternating diffusion, Lederman
+and Talmon 2018). A row that a view has not seen stays where it is during that view's step: its row of the kernel is
+that of the identity. So S joins rows seen once through rows seen twice, and with nothing seen twice it is K and L
+side by side. Each kernel is scaled to a mean row sum of 1 first. A step may also stay where it is: an adaptive kernel
+without self-weight, taken twice, prefers the second neighbour to the first, and draws a curve as a zigzag. The diagonal
+of S itself is left out, as in the other adaptive kernels.
+
+Cost: sparse kernels of k pairs a row: O(n k²) time, and the ``keep`` largest entries of each row in memory; dense
+kernels: O(n³) time, O(n²) memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array, eye_array
+
+from .matrices import SymmetricTiles, matrix_rows
+from .neighbours import smallest
+from .tiles import run_tiles, spans
+
+__all__ = ["ViewKernel", "alternating_kernel", "kernel_block", "with_self_weight"]
+
+Array = npt.NDArray[Any]
+Kernel = SymmetricTiles | csr_array
+
+
+@dataclass(frozen=True)
+class ViewKernel:
+    """A kernel matrix over the ``rows`` (m,) that a view has seen, out of ``n``."""
+
+    matrix: Kernel
+    rows: Array
+    n: int
+
+    def whole(self) -> csr_array | Array:
+        """The (n, n) matrix, of mean row sum 1 where the view looked and the identity elsewhere."""
+        unseen = np.setdiff1d(np.arange(self.n), self.rows)
+        K = with_self_weight(self.matrix)
+        m = matrix_rows(K)
+        scale = m / float(np.sum(K @ np.ones(m)))
+        if isinstance(K, SymmetricTiles):
+            dense = np.zeros((self.n, self.n))
+            dense[np.ix_(self.rows, self.rows)] = scale * K.to_dense()
+            dense[unseen, unseen] = 1.0
+            return dense
+        pairs = K.tocoo()
+        values = np.r_[scale * pairs.data, np.ones(len(unseen))]
+        ends = np.r_[self.rows[pairs.row], unseen], np.r_[self.rows[pairs.col], unseen]
+        return csr_array(coo_array((values, ends), shape=(self.n, self.n)))
+
+
+def alternating_kernel(views: list[ViewKernel], *, keep: int, n_jobs: int | None = None) -> Kernel:
+    """``½ (K L + L K)``; a sparse one keeps the ``keep`` largest entries of each row, and their transposes.
+
+    Of one view it is that view's kernel.
+    """
+    if len(views) == 1 and len(views[0].rows) == views[0].n:
+        return views[0].matrix
+    n = views[0].n
+    K, L = views[0].whole(), views[-1].whole() if len(views) == 2 else csr_array(eye_array(n))
+    if isinstance(K, np.ndarray) or isinstance(L, np.ndarray):
+        product = np.asarray(K @ L)
+        np.fill_diagonal(product, 0.0)
+        return SymmetricTiles.from_dense(0.5 * (product + product.T))
+
+    def block(rows: slice) -> csr_array:
+        both = 0.5 * (K[rows] @ L + L[rows] @ K).toarray()
+        both[np.arange(len(both)), np.arange(rows.start, rows.stop)] = 0.0
+        return _largest(both, keep)
+
+    parts = run_tiles(block, spans(n, max(8, 2_000_000 // n)), n_jobs)
+    one_way = _stacked(parts, n)
+    S = csr_array(one_way.maximum(one_way.T))
+    S.sort_indices()
+    return S
+
+
+def kernel_block(matrix: Kernel, rows: Array) -> Kernel:
+    """The kernel among some of its rows."""
+    if isinstance(matrix, SymmetricTiles):
+        return SymmetricTiles.from_dense(matrix.to_dense()[np.ix_(rows, rows)])
+    block = csr_array(matrix[rows][:, rows])
+    block.sort_indices()
+    return block
+
+
+def with_self_weight(matrix: Kernel) -> Kernel:
+    """An adaptive kernel with each row's largest value on its diagonal, as a kernel of one bandwidth has by itself."""
+    if isinstance(matrix, SymmetricTiles):
+        return matrix
+    n = matrix.shape[0]
+    largest = np.asarray(matrix.max(axis=1).toarray(), dtype=np.float64).ravel()
+    diagonal = np.arange(n)
+    own = coo_array((np.where(largest > 0, largest, 1.0), (diagonal, diagonal)), shape=(n, n))
+    return csr_array(matrix + csr_array(own))
+
+
+def _largest(rows: Array, keep: int) -> csr_array:
+    """The ``keep`` largest entries of each row, ties by column."""
+    if keep >= rows.shape[1]:
+        return csr_array(rows)
+    columns = smallest(-rows, keep)[0]
+    values = np.take_along_axis(rows, columns, axis=1)
+    starts = np.arange(0, values.size + 1, keep)
+    kept = csr_array((values.ravel(), columns.ravel(), starts), shape=rows.shape)
+    kept.eliminate_zeros()
+    return kept
+
+
+def _stacked(parts: list[csr_array], n: int) -> csr_array:
+    """Blocks of rows, one below the other."""
+    counts = np.concatenate([np.diff(part.indptr) for part in parts])
+    indices = np.concatenate([part.indices for part in parts])
+    return csr_array((np.concatenate([p.data for p in parts]), indices, np.r_[0, np.cumsum(counts)]), shape=(n, n))

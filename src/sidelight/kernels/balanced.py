@@ -1,0 +1,165 @@
+"""The balanced kernel: every row has the same share of neighbours under every value of what is known.
+
+With strata s = 1..S of the side information and N_s(i) the rows of stratum s nearest to row i along the graph,
+
+    w_ij = a_is · p_ij,   j ∈ N_s(i),     Σ_{j∈N_s(i)} p_ij = 1  at perplexity  max(2, perplexity · n_s / n)
+    K    = (W + Wᵀ) / 2,  rows of W divided by their sums
+
+The masses a_is are the shares n_s / n, so a neighbourhood of K says nothing about the stratum, and the plain
+information objective on K aligns the strata. Where the strata are *confounded* with what remains (a batch that holds
+only one of the cell types), a stratum that has no counterpart of row i must not be pressed on it: its mass falls
+with its distance,
+
+    a_is = n_s / n · min(1, exp(-4 (d²_is / d²_i - 1))),   d_is to its nearest rows, d_i the best of another stratum
+
+Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
+Cost: O(n² d) for the neighbours, O(n k log k) for the walks along the graph; memory O(n · (3 perplexity + 6 S)).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+
+from .bandwidths import perplexity_rows
+from .data_kernel import DataKernel
+from .graph import along_graph, joined_graph
+from .neighbours import Neighbours
+from .strata import InStratum, nearest_in_strata
+
+__all__ = ["balanced_kernel", "closeness", "stratum_distances"]
+
+Array = npt.NDArray[Any]
+_NEAREST = 5  # rows a distance to a stratum is averaged over
+_LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
+_SHARPNESS = 4.0
+_WALK = 3  # times as many rows are walked to as are kept, so that every stratum is met
+
+
+def balanced_kernel(
+    points: Array,
+    codes: Array,
+    perplexity: float,
+    n_neighbors: int | None,
+    *,
+    confounded: bool = False,
+    precomputed: bool = False,
+    n_jobs: int | None = None,
+) -> DataKernel:
+    """The balanced kernel of rows with the given stratum ``codes`` (n,), and the lists and the graph it came from."""
+    n, share = len(points), np.bincount(codes) / len(codes)
+    p = np.maximum(2.0, perplexity * share)
+    k = np.rint(3 * p).astype(int) + 1
+    edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
+    strata = nearest_in_strata(points, codes, np.maximum(k, edges), precomputed=precomputed, n_jobs=n_jobs)
+    close = closeness(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
+    graph = None
+    if n_neighbors is not None:
+        graph = joined_graph(points, _edges(strata, close, edges), precomputed=precomputed)
+        strata = _along(graph, strata, codes, k, n_jobs)
+    return _assembled(strata, close * share, p, k, graph)
+
+
+def stratum_distances(strata: list[InStratum], n: int) -> Array:
+    """Mean squared distance of each row to the five nearest rows of each stratum (n, S); inf where there is none."""
+    D = np.full((n, len(strata)), np.inf)
+    for s, stratum in enumerate(strata):
+        D[stratum.rows, s] = np.mean(stratum.neighbours.distance[:, :_NEAREST] ** 2, axis=1)
+    return D
+
+
+def closeness(D: Array, codes: Array) -> Array:
+    """The masses ``a_is`` of confounded strata, from squared distances (n, S)."""
+    own = np.arange(len(codes)), codes
+    others = D.copy()
+    others[own] = np.inf
+    best = others.min(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(best > 0, D / best, np.where(D > 0, np.inf, 1.0))
+    mass = np.exp(-_SHARPNESS * np.maximum(ratio - 1.0, 0.0))
+    mass[own] = 1.0
+    return mass
+
+
+def _edges(strata: list[InStratum], close: Array, k: Array) -> Neighbours:
+    """Candidates for links of the graph (n, Σk): the nearest of each stratum; the row itself where it is far."""
+    n = len(close)
+    index, distance = [], []
+    for s, stratum in enumerate(strata):
+        width = min(int(k[s]), stratum.neighbours.index.shape[1])
+        numbers = np.repeat(np.arange(n)[:, None], width, axis=1)
+        lengths = np.zeros((n, width))
+        fit = close[stratum.rows, s] > _LEAST_MASS
+        rows = stratum.rows[fit]
+        numbers[rows], lengths[rows] = (part[fit, :width] for part in vars(stratum.neighbours).values())
+        index.append(numbers)
+        distance.append(lengths)
+    return Neighbours(np.concatenate(index, axis=1), np.concatenate(distance, axis=1))
+
+
+def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_jobs: int | None) -> list[InStratum]:
+    """The nearest rows of each stratum along the graph; straight ones where the walk met too few of a stratum."""
+    n, n_strata = len(codes), len(strata)
+    reach = min(n - 1, _WALK * int(k.sum()))
+    guess = np.max([_radius(stratum, n) for stratum in strata], axis=0)
+    walked = along_graph(graph, k=reach, start_radius=guess, n_jobs=n_jobs)
+    met = codes[walked.index]
+    order = np.argsort(met, axis=1, kind="stable")
+    index, distance = (np.take_along_axis(part, order, axis=1) for part in (walked.index, walked.distance))
+    counts = np.stack([(met == s).sum(axis=1) for s in range(n_strata)], axis=1)
+    starts = np.cumsum(counts, axis=1) - counts
+    found = []
+    for s, stratum in enumerate(strata):
+        width = min(int(k[s]), stratum.neighbours.index.shape[1])
+        numbers, lengths = (part[:, :width].copy() for part in vars(stratum.neighbours).values())
+        enough = counts[stratum.rows, s] >= width
+        rows = stratum.rows[enough]
+        places = starts[rows, s][:, None] + np.arange(width)
+        numbers[enough] = np.take_along_axis(index[rows], places, axis=1)
+        lengths[enough] = np.take_along_axis(distance[rows], places, axis=1)
+        found.append(InStratum(stratum.rows, Neighbours(numbers, lengths)))
+    return found
+
+
+def _radius(stratum: InStratum, n: int) -> Array:
+    """How far the kept rows of a stratum are, as a first guess of a walk (n,)."""
+    radius = np.zeros(n)
+    radius[stratum.rows] = 1.3 * stratum.neighbours.distance[:, -1]
+    return radius
+
+
+def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: csr_array | None) -> DataKernel:
+    n = len(mass)
+    rows, cols, weights, lists = [], [], [], []
+    total, bandwidth = np.zeros(n), np.zeros(n)
+    for s, stratum in enumerate(strata):
+        index, distance = (part[:, : k[s]] for part in vars(stratum.neighbours).values())
+        width = index.shape[1]
+        P, h = perplexity_rows(distance**2, min(float(p[s]), 0.8 * width)) if width > 1 else (np.ones_like(distance), 0)
+        a = mass[stratum.rows, s]
+        rows.append(np.repeat(stratum.rows, width))
+        cols.append(index.ravel())
+        weights.append((a[:, None] * P).ravel())
+        np.add.at(total, stratum.rows, a)
+        np.add.at(bandwidth, stratum.rows, a * h)
+        if len(stratum.rows) == n:  # else a stratum of one row, which that row itself has no list of
+            lists.append((index, distance))
+    at = np.concatenate(rows)
+    total = np.where(total > 0, total, 1.0)
+    W = csr_array(coo_array((np.concatenate(weights) / total[at], (at, np.concatenate(cols))), shape=(n, n)))
+    K = csr_array(0.5 * (W + W.T))
+    K.eliminate_zeros()
+    K.sort_indices()
+    return DataKernel(K, bandwidth / total, _shortened(lists, n), graph)
+
+
+def _shortened(lists: list[tuple[Array, Array]], n: int, most: int = 90) -> Array:
+    """One list per row, nearest first: what the backward map looks through."""
+    if not lists:  # every row is alone in its stratum: each looks through all the others, which are few
+        return np.asarray((np.arange(n)[:, None] + np.arange(1, n)) % n)
+    index, distance = (np.concatenate(part, axis=1) for part in zip(*lists, strict=True))
+    order = np.argsort(distance, axis=1, kind="stable")[:, :most]
+    return np.asarray(np.take_along_axis(index, order, axis=1))

@@ -1,0 +1,88 @@
+"""Hints as coordinates: where a row lies between the rows that the user said correspond.
+
+Pairs across groups that were said to show the same thing form classes c = 1..C. Within each group the coordinate φ_c is
+the harmonic function of the group's neighbour graph that is 1 at the hinted rows of class c and 0 at the others,
+
+    Σ_j w_ij (φ_c(i) - φ_c(j)) = 0      for every row i without a hint
+
+(a random walk from i meets class c first with probability φ_c(i)). Between two hints on a curve it runs from 0 to 1
+in step with the curve, whatever the group looks like: so unlike groups are compared by *where between the hints* a row
+lies. Groups without hints take the coordinates of the rows they resemble. Cost: one sparse solve per group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from .bandwidths import perplexity_rows
+from .matrices import adaptive_kernel
+from .neighbours import Neighbours, nearest, nearest_precomputed
+
+__all__ = ["harmonic_coordinates", "hint_classes"]
+
+Array = npt.NDArray[Any]
+_PERPLEXITY = 3.0
+
+
+def hint_classes(index: Array, n: int) -> Array:
+    """The class of each row (n,), numbered from 0; -1 where nothing was said."""
+    links = coo_array((np.ones(len(index)), (index[:, 0], index[:, 1])), shape=(n, n))
+    _, piece = connected_components(links, directed=False)
+    hinted = np.zeros(n, dtype=bool)
+    hinted[index] = True
+    classes = np.full(n, -1)
+    classes[hinted] = np.unique(piece[hinted], return_inverse=True)[1]
+    return classes
+
+
+def harmonic_coordinates(
+    points: Array, codes: Array, classes: Array, *, precomputed: bool = False, n_jobs: int | None = None
+) -> Array:
+    """The coordinates φ (n, C) of every row, from the graph of its own group (``precomputed``: of distances)."""
+    n, count = len(points), int(classes.max()) + 1
+    phi = np.zeros((n, count))
+    reached = np.zeros(n, dtype=bool)
+    for code in np.unique(codes[classes >= 0]):
+        rows = np.flatnonzero(codes == code)
+        phi[rows] = _harmonic(_neighbours(points, rows, precomputed, n_jobs), classes[rows], count)
+        reached[rows] = phi[rows].sum(axis=1) > 1e-6
+    if not reached.all():
+        lost, near = np.flatnonzero(~reached), np.flatnonzero(reached)
+        k = min(5, len(near))
+        if precomputed:
+            found = nearest_precomputed(points[np.ix_(lost, near)], k=k, own=False)
+        else:
+            found = nearest(points[near], points[lost], k=k, n_jobs=n_jobs)
+        W = perplexity_rows(found.distance**2, 0.6 * found.index.shape[1] + 0.4)[0]
+        phi[lost] = np.einsum("ik,ikc->ic", W, phi[reached][found.index])
+    return phi
+
+
+def _neighbours(points: Array, rows: Array, precomputed: bool, n_jobs: int | None) -> Neighbours:
+    """The nearest rows within one group."""
+    k = min(len(rows) - 1, round(3 * _PERPLEXITY))
+    if precomputed:
+        return nearest_precomputed(points[np.ix_(rows, rows)], k=k, own=True)
+    return nearest(points[rows], k=k, n_jobs=n_jobs)
+
+
+def _harmonic(neighbours: Neighbours, classes: Array, count: int) -> Array:
+    """``φ`` of one group (m, C); rows that no hint can reach get zeros."""
+    phi = np.zeros((len(classes), count))
+    hinted = np.flatnonzero(classes >= 0)
+    phi[hinted, classes[hinted]] = 1.0
+    free = np.flatnonzero(classes < 0)
+    if len(free) == 0:
+        return phi
+    W, _ = adaptive_kernel(neighbours, min(_PERPLEXITY, 0.8 * neighbours.index.shape[1]))
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    L = csr_array(diags_array(degree + 1e-9 * (degree.mean() or 1.0)) - W)
+    inner = L[free][:, free].tocsc()
+    phi[free] = splu(inner).solve(np.ascontiguousarray(-(L[free][:, hinted] @ phi[hinted])))
+    return np.asarray(np.clip(phi, 0.0, 1.0))

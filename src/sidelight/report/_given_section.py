@@ -1,0 +1,164 @@
+"""The section about what was given: how much of it is left on the map, beside the map without it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.evaluate import leakage, recovery
+from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
+from sidelight.plot._plane import Floats, LatentPlane, plane_of
+from sidelight.report._context import Context
+from sidelight.report._map_sections import column_data
+from sidelight.report._section import Section, pack, table, write_number
+from sidelight.report._understood import understood
+
+__all__ = ["given_section"]
+
+NEIGHBOURS = 10
+FEWEST_ROWS = 12
+"""With fewer rows of which everything is known, ten neighbours are everybody."""
+MOST_REST = 6
+"""Columns of the rest whose readability is told."""
+
+
+def given_section(context: Context) -> Section | None:
+    """What was given, how much of it the map still shows beside the map without it, and both colourings."""
+    if not context.informed:
+        return None
+    words = understood(context.model)
+    html = f"<p>{escape(words[0].upper() + words[1:])}.</p>" + _confounded(context)
+    if context.known is None:
+        missing = "What was given is not known of the rows shown here, so they are placed by averaging over it."
+        return Section("given", "What was given, and the rest", f"{html}<p class='caption'>{missing}</p>")
+    if int(context.known.known.sum()) >= FEWEST_ROWS:
+        html += _readability_table(context)
+    maps = _maps(context)
+    html += '<div class="trio">' + "".join(_map_html(k, entry["title"]) for k, entry in enumerate(maps)) + "</div>"
+    data = {"maps": maps, "palette": list(CATEGORIES), "cycle": list(CYCLE), "missing": MISSING}
+    return Section("given", "What was given, and the rest", html, data)
+
+
+def _confounded(context: Context) -> str:
+    if not context.model.confounded_:
+        return ""
+    return (
+        "<p class='caption'>The groups differ in the rest, too: some hold rows that others do not. Their means would "
+        "take the rest out with them, so rows that match across groups decided what is the effect of the group. Where "
+        "no rows match, the data cannot tell one from the other; and a group that holds one kind of row is known by "
+        "that kind, so that over all rows chance cannot be reached.</p>"
+    )
+
+
+def _readability_table(context: Context) -> str:
+    before = context.before
+    maps = ([before.Z] if before else []) + [context.plane.Z]
+    rows = [_leak(context, column, maps) for column in context.given_columns]
+    rows += [row for column in _rest(context)[:MOST_REST] for row in _read(context, column, maps)]
+    head = ("", *([before.name] if before else []), "this map", "chance")
+    notes = [
+        f"Each row is guessed from its {NEIGHBOURS} nearest rows on the map: accuracy of categories, R² of numbers.",
+        "What was given should be at chance, or below it: where groups are mixed row by row, those of its own group "
+        "are the minority around a row.",
+    ]
+    if before:
+        notes.append(before.words)
+    return table(rows, head, "numbers") + f'<p class="caption">{escape(" ".join(notes))}</p>'
+
+
+def _leak(context: Context, column: Categories | Numbers, maps: list[Floats]) -> tuple[str, ...]:
+    values = _values(column)
+    if isinstance(column, Numbers) and column.period is not None:
+        found = [recovery(Z, values, n_neighbors=NEIGHBOURS, period=column.period) for Z in maps]
+        chance = 0.0
+    else:
+        kind = "category" if isinstance(column, Categories) else "number"
+        told = [leakage(Z, values, n_neighbors=NEIGHBOURS, kind=kind) for Z in maps]
+        found, chance = [one.value for one in told], told[0].chance
+    return f"{column.name}, given", *(_share(value) for value in found), _share(chance)
+
+
+def _read(context: Context, column: Categories | Numbers, maps: list[Floats]) -> list[tuple[str, ...]]:
+    """How well a column of the rest is read: from all neighbours, or from those of other groups."""
+    values, groups = _values(column), _groups(context)
+    known = np.array([value is not None for value in values]) if values.dtype == object else ~np.isnan(values)
+    across = groups is not None and _enough(known, groups)
+    if known.sum() < FEWEST_ROWS:
+        return []
+    options: dict[str, Any] = {"n_neighbors": NEIGHBOURS, "groups": groups if across else None}
+    if isinstance(column, Numbers):
+        options |= {"period": column.period, "kind": "number" if column.period is None else None}
+    found = [_share(recovery(Z, values, **options)) for Z in maps]
+    chance = 0.0
+    if isinstance(column, Categories):
+        codes = column.codes[column.codes >= 0]
+        chance = float(np.bincount(codes).max() / len(codes))
+    name = f"{column.name}, guessed from other groups" if across else column.name
+    return [(name, *found, _share(chance))]
+
+
+def _groups(context: Context) -> NDArray[np.int64] | None:
+    """The groups of the only given column, if it has groups."""
+    columns = context.given_columns
+    only = columns[0] if len(columns) == 1 else None
+    return only.codes if isinstance(only, Categories) and bool((only.codes >= 0).all()) else None
+
+
+def _enough(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> bool:
+    counts = np.bincount(groups[known]) if known.any() else np.zeros(1)
+    return int(known.sum()) - int(counts.max()) >= NEIGHBOURS
+
+
+def _values(column: Categories | Numbers) -> NDArray[Any]:
+    """A column as the measures read it: names or numbers, None or NaN where missing."""
+    if isinstance(column, Numbers):
+        return column.values
+    return np.array([None if code < 0 else column.levels[code] for code in column.codes], dtype=object)
+
+
+def _share(value: float) -> str:
+    return write_number(round(value, 3))
+
+
+def _rest(context: Context) -> list[Categories | Numbers]:
+    """The columns to colour by that were not given."""
+    given = {column.name for column in context.given_columns}
+    first = () if context.labels is None else (context.labels,)
+    return [column for column in (*first, *context.columns) if column.name not in given]
+
+
+def _maps(context: Context) -> list[dict[str, Any]]:
+    """The map without and with what was given, coloured by it, and the latter by the rest."""
+    known, rest = list(context.given_columns), [*_rest(context), *context.features]
+    after = context.plane
+    found = []
+    if context.before is not None:
+        before = context.before
+        found.append(_map(context, plane_of(before.Z), f"{before.name}, by what was given", known))
+    found.append(_map(context, after, "this map, by what was given", known))
+    if rest:
+        found.append(_map(context, after, "this map, by the rest", rest))
+    return found
+
+
+def _map(context: Context, plane: LatentPlane, title: str, columns: list[Categories | Numbers]) -> dict[str, Any]:
+    return {
+        "title": title,
+        "points": pack(plane.shown[context.kept], "float32"),
+        "extent": list(plane.extent),
+        "dimensions": plane.n_components,
+        "same": plane is context.plane,
+        "columns": [column_data(column, context.kept, "Columns") for column in columns],
+    }
+
+
+def _map_html(k: int, title: str) -> str:
+    return (
+        f'<figure><div class="controls"><h3>{escape(title[0].upper() + title[1:])}</h3>'
+        f'<select id="given-colour-{k}" aria-label="Colour by"></select></div>'
+        f'<canvas id="given-map-{k}" class="mini" tabindex="0" aria-label="{escape(title)}"></canvas>'
+        f'<div id="given-legend-{k}" class="legend"></div></figure>'
+    )

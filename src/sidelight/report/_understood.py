@@ -1,0 +1,40 @@
+"""What a model understood of ``given``, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["column_in_words", "understood"]
+
+
+def column_in_words(column: Any) -> str:
+    """Return a given column with its type.
+
+    Examples
+    --------
+    >>> from sidelight.side.given import Column
+    >>> column_in_words(Column("batch", "category", ("a", "b", "c")))
+    'batch (3 categories)'
+    >>> column_in_words(Column("hour", "angle", period=24.0))
+    'hour (period 24)'
+    """
+    if column.kind == "category":
+        kind = f"{len(column.categories)} categories"
+    elif column.kind == "angle":
+        kind = "angle in degrees" if column.period == 360.0 else f"period {column.period:g}"
+    else:
+        kind = f"{len(column.categories)} ordered values" if column.categories else "number"
+    return f"{column.name} ({kind})"
+
+
+def understood(model: Any) -> str:
+    """Return what was given, what it explains, and whether it is confounded; empty for a model that knows nothing."""
+    given = getattr(model, "given_", None)
+    if given is None:
+        return ""
+    names = [column_in_words(column) for column in given.columns]
+    verb = "explains" if len(names) == 1 else "explain"
+    words = f"given: {', '.join(names)}, {verb} {100 * model.explained_:.0f} % of the variance"
+    if model.confounded_:
+        words += "; groups are confounded with the rest: matched rows decided"
+    return words

@@ -1,0 +1,1 @@
+"""What the user knows beside the data: frozen, index-based, no algorithms."""

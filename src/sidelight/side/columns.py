@@ -1,0 +1,154 @@
+"""What a user hands over as ``given``, read: columns by name, each one-dimensional, missing entries kept as such.
+
+Lists, arrays, dicts of columns, pandas and polars tables and series. Nothing is decided here but what the container
+itself says: a categorical type holds names whatever they look like, an ordered one says their order, dates are days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._messages import complain
+
+__all__ = ["Entries", "Table", "read_table"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """One column: its ``values`` (n,), which are ``missing``, and what its type says of it.
+
+    ``order`` holds the categories of an ordered type, lowest first; ``names`` is true for a categorical type.
+    """
+
+    values: Array
+    missing: Array
+    order: tuple[Any, ...] = ()
+    names: bool = False
+
+    @property
+    def here(self) -> Array:
+        """The entries that are not missing."""
+        return np.asarray(self.values[~self.missing])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns in their order; ``named`` if the names are the user's."""
+
+    columns: dict[str, Entries]
+    named: bool
+
+    def in_order_of(self, owner: object, names: tuple[str, ...], named: bool) -> list[Entries]:
+        """The columns as ``fit`` had them: by name where both tables have names, else by place."""
+        if len(self.columns) != len(names):
+            seen, rule = f"{len(self.columns)} columns", f"does not match the {len(names)} columns of fit"
+            raise ValueError(complain(owner, "given", seen, rule, "Give the same columns"))
+        if not (named and self.named):
+            return list(self.columns.values())
+        unknown = [name for name in self.columns if name not in names]
+        if unknown:
+            rule = f"is not among the columns of fit ({', '.join(map(repr, names))})"
+            raise ValueError(complain(owner, "given", f"column {unknown[0]!r}", rule, "Give the same columns"))
+        return [self.columns[name] for name in names]
+
+
+def read_table(owner: object, given: Any, n: int) -> Table:
+    """The columns of ``given``, each with ``n`` entries."""
+    table = _table(owner, given)
+    if not table.columns:
+        raise ValueError(complain(owner, "given", "no columns", "says nothing", "Leave it out, or give a column"))
+    for name, entries in table.columns.items():
+        if entries.values.shape != (n,):
+            seen, rule = f"{len(entries.values)} entries in {name!r}", f"does not match the {n} rows of X"
+            raise ValueError(complain(owner, "given", seen, rule, "Give one per row, missing where unknown"))
+    return table
+
+
+def _table(owner: object, given: Any) -> Table:
+    if isinstance(given, Mapping):
+        return Table({str(name): _entries(owner, entries) for name, entries in given.items()}, True)
+    if hasattr(given, "columns") and hasattr(given, "shape") and len(given.shape) == 2:
+        names = [str(name) for name in given.columns]
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            rule = "is there more than once"
+            raise ValueError(complain(owner, "given", f"column {repeated!r}", rule, "Give each column its own name"))
+        return Table({str(name): _entries(owner, given[name]) for name in given.columns}, True)
+    if getattr(given, "ndim", 1) == 1 and hasattr(given, "dtype"):
+        return Table({str(getattr(given, "name", None) or "given"): _entries(owner, given)}, False)
+    array = _array(given)
+    if array.ndim == 1:
+        return Table({"given": _entries(owner, array)}, False)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(_not_columns(owner, array))
+    return Table({f"given{c}": _entries(owner, array[:, c]) for c in range(array.shape[1])}, False)
+
+
+def _not_columns(owner: object, array: Array) -> str:
+    seen, rule = f"array of shape {array.shape}", "is neither one column nor a table of columns"
+    return complain(owner, "given", seen, rule, "Give one entry per row, or one row of entries per row")
+
+
+def _array(entries: Any) -> Array:
+    """An array of plain type, or of objects: a list with text in it would make text of its numbers and its NaN."""
+    array = np.asarray(entries)
+    if array.dtype.kind in "US" and not hasattr(entries, "dtype"):
+        array = np.array(entries, dtype=object)
+    return array
+
+
+def _entries(owner: object, entries: Any) -> Entries:
+    dtype = getattr(entries, "dtype", None)
+    names, order = _categories(entries, dtype)
+    array = _array(_unwrapped(entries, dtype))
+    if array.ndim != 1:
+        raise ValueError(_not_columns(owner, array))
+    if array.dtype.kind == "M":
+        array = np.where(np.isnat(array), np.nan, (array - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
+    elif array.dtype.kind == "m":
+        array = array / np.timedelta64(1, "D")
+    elif array.dtype.kind not in "biufUSO":
+        array = array.astype(object)
+    return Entries(array, _missing(array), order, names)
+
+
+def _unwrapped(entries: Any, dtype: Any) -> Any:
+    """What a series holds; as objects if it has gaps, which would make floating-point numbers of its integers."""
+    if getattr(dtype, "tz", None) is not None:
+        return np.asarray(entries, dtype="M8[ns]")
+    if hasattr(entries, "null_count") and entries.null_count() and dtype.is_integer():
+        return np.array(entries.to_list(), dtype=object)
+    if not isinstance(dtype, np.dtype) and getattr(entries, "hasnans", False):
+        return np.asarray(entries, dtype=object)
+    return entries.to_numpy() if hasattr(entries, "to_numpy") else entries
+
+
+def _categories(entries: Any, dtype: Any) -> tuple[bool, tuple[Any, ...]]:
+    """Whether the type is a categorical one, and its categories in order if it has one."""
+    if hasattr(dtype, "ordered") and hasattr(dtype, "categories"):  # pandas
+        return True, tuple(np.asarray(dtype.categories).tolist()) if dtype.ordered else ()
+    if type(dtype).__name__ == "Enum":  # polars: its categories are listed in an order
+        return True, tuple(dtype.categories.to_list())
+    return type(dtype).__name__ == "Categorical", ()
+
+
+def _missing(entries: Array) -> Array:
+    """Where a column has no entry: None, NaN, NaT or pandas' NA."""
+    if entries.dtype.kind == "f":
+        return np.asarray(np.isnan(entries))
+    if entries.dtype.kind != "O":
+        return np.zeros(len(entries), dtype=bool)
+    return np.array([_is_missing(entry) for entry in entries], dtype=bool)
+
+
+def _is_missing(entry: Any) -> bool:
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))

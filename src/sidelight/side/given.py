@@ -1,0 +1,233 @@
+"""What is known of each row, as numbers: ``given`` of any type becomes features and codes.
+
+category  one coordinate per category; two categories are at squared distance 2
+number    centred, scaled to unit variance; ordered categories by rank, dates in days
+angle     a circle, from the period
+
+so that ``exp(-|f_i - f_j|²)`` over the features is a sensible kernel: each column is divided by the square root of its
+bandwidth. A row with a missing entry in any column is *unknown*: it has no code.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._messages import complain
+from sidelight._validation import check_number
+
+from .columns import Entries, read_table
+
+__all__ = ["Column", "Given", "Known"]
+
+Array = npt.NDArray[Any]
+_NUMBER_BANDWIDTH = 0.3  # of squared distance, in standard deviations: measured, decision 0006
+_CATEGORY_BANDWIDTH = 1.0
+_REACH = 1e100  # features are held within it, so that their squares exist
+_FEW = 50  # whole numbers with no more distinct values than this are names
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of ``given``: how its entries become features."""
+
+    name: str
+    kind: str
+    categories: tuple[Any, ...] = ()
+    centre: float = 0.0
+    scale: float = 1.0
+    period: float = 0.0
+    bandwidth: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """How many features it becomes."""
+        return {"category": len(self.categories), "number": 1, "angle": 2}[self.kind]
+
+    def features(self, codes: Array) -> Array:
+        """Features (n, width) of coded entries: positions of categories, or the numbers themselves."""
+        if self.kind == "category":
+            F = (codes[:, None] == np.arange(len(self.categories))).astype(np.float64)
+        elif self.kind == "number":
+            with np.errstate(over="ignore"):
+                F = np.clip((codes - self.centre) / self.scale, -_REACH, _REACH)[:, None]
+        else:
+            turn = 2 * np.pi * (np.mod(codes, self.period) / self.period)
+            F = np.sqrt(2.0) * np.column_stack([np.cos(turn), np.sin(turn)])
+        return np.asarray(F / np.sqrt(self.bandwidth))
+
+
+@dataclass(frozen=True)
+class Known:
+    """Encoded rows: ``features`` (n, f), ``values`` (n, columns; NaN where missing) and which rows are ``known``."""
+
+    features: Array
+    values: Array
+    known: Array
+
+    def take(self, rows: Array) -> Known:
+        """Some of the rows."""
+        return Known(self.features[rows], self.values[rows], self.known[rows])
+
+
+@dataclass(frozen=True)
+class Given:
+    """The columns of ``given`` as they were at ``fit``; ``encode`` reads further rows in the same way.
+
+    ``named``: the names of the columns are the user's, and further tables are read by them.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool = False
+
+    @classmethod
+    def learn(cls, owner: object, given: Any, n: int, kinds: Any = None, bandwidths: Any = None) -> Given:
+        """Decide the kind of each column and its scale from the rows of ``fit``."""
+        table = read_table(owner, given, n)
+        names = tuple(table.columns)
+        kinds = _chosen(owner, "given_types", kinds, names)
+        bandwidths = _chosen(owner, "given_bandwidth", bandwidths, names)
+        found = zip(table.columns.items(), kinds, bandwidths, strict=True)
+        return cls(tuple(_column(owner, name, entries, *choice) for (name, entries), *choice in found), table.named)
+
+    def encode(self, owner: object, given: Any, n: int) -> Known:
+        """Rows of ``given`` as features; missing entries make a row unknown, new categories are an error."""
+        table = read_table(owner, given, n)
+        ordered = table.in_order_of(owner, tuple(column.name for column in self.columns), self.named)
+        coded = [_coded(owner, column, entries) for column, entries in zip(self.columns, ordered, strict=True)]
+        values = np.column_stack(coded)
+        known = np.isfinite(values).all(axis=1)
+        filled = np.where(known[:, None], values, 0.0)
+        features = np.column_stack([column.features(filled[:, c]) for c, column in enumerate(self.columns)])
+        return Known(features, values, known)
+
+    @property
+    def categorical(self) -> bool:
+        """Whether every column is a category."""
+        return all(column.kind == "category" for column in self.columns)
+
+
+def _chosen(owner: object, argument: str, choice: Any, names: tuple[str, ...]) -> list[Any]:
+    """What the user chose for each column, by name, by place or for all; None: nothing."""
+    if isinstance(choice, Mapping):
+        by_name = {str(name): value for name, value in choice.items()}
+        unknown = [name for name in by_name if name not in names]
+        if unknown:
+            rule = f"is not among the columns of given ({', '.join(map(repr, names))})"
+            raise ValueError(complain(owner, argument, f"entry for {unknown[0]!r}", rule, "Use their names"))
+        return [by_name.get(name) for name in names]
+    if isinstance(choice, (Sequence, np.ndarray)) and not isinstance(choice, str):
+        if len(choice) != len(names):
+            seen, rule = f"{len(choice)} entries", f"does not match the {len(names)} columns of given"
+            raise ValueError(complain(owner, argument, seen, rule, "Give one per column, or one for all"))
+        return list(choice)
+    return [choice] * len(names)
+
+
+def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: Any) -> Column:
+    here = entries.here
+    if len(here) == 0:
+        seen, rule = f"column {name!r}", "has no entry at all"
+        raise ValueError(complain(owner, "given", seen, rule, "Leave the column out"))
+    if bandwidth is not None:
+        check_number(owner, "given_bandwidth", bandwidth, 0.0)
+    period = _period(owner, kind)
+    if kind is None:
+        kind = "ordinal" if entries.order else "category" if entries.names else _natural_kind(here)
+    if kind == "category":
+        width = _CATEGORY_BANDWIDTH if bandwidth is None else float(bandwidth)
+        return Column(name, "category", _names(owner, name, here), bandwidth=width)
+    if period:
+        _as_numbers(owner, name, here)
+        width = _NUMBER_BANDWIDTH if bandwidth is None else _circle(float(bandwidth), period)
+        return Column(name, "angle", period=period, bandwidth=width)
+    ranks: tuple[Any, ...] = ()
+    if kind == "ordinal":
+        ranks = entries.order or tuple(np.unique(_as_numbers(owner, name, here)).tolist())
+        rank = {entry: place for place, entry in enumerate(ranks)}
+        numbers_ = np.array([rank[entry] for entry in map(_plain, here)], dtype=np.float64)
+    else:
+        numbers_ = _as_numbers(owner, name, here)
+    centre, scale = _centre_and_scale(numbers_)
+    width = _NUMBER_BANDWIDTH if bandwidth is None else (float(bandwidth) / scale) ** 2
+    return Column(name, "number", ranks, centre, scale, bandwidth=width)
+
+
+def _period(owner: object, kind: Any) -> float:
+    """The period a kind stands for, 0 if none."""
+    if kind is None or (isinstance(kind, str) and kind in ("category", "number", "ordinal", "angle")):
+        return 360.0 if kind == "angle" else 0.0
+    if isinstance(kind, numbers.Real) and kind is not True and 0 < float(kind) < np.inf:
+        return float(kind)
+    remedy = "Choose 'category', 'number', 'ordinal', 'angle' (degrees) or the period as a number"
+    raise ValueError(complain(owner, "given_types", kind, "is not a type of column", remedy))
+
+
+def _circle(difference: float, period: float) -> float:
+    """The squared chord of a difference on the circle of radius √2."""
+    return float(8.0 * np.sin(np.pi * min(difference / period, 0.5)) ** 2)
+
+
+def _natural_kind(entries: Array) -> str:
+    """Text, truth values and few whole numbers are names; the rest are quantities."""
+    if entries.dtype.kind == "O" and all(isinstance(e, numbers.Real) and not isinstance(e, bool) for e in entries):
+        whole = all(isinstance(e, numbers.Integral) for e in entries)
+        entries = entries.astype(np.int64 if whole else np.float64)
+    if entries.dtype.kind == "f":
+        return "number"
+    if entries.dtype.kind in "iu":
+        return "category" if len(np.unique(entries)) <= min(_FEW, max(2, len(entries) // 5)) else "number"
+    return "category"
+
+
+def _names(owner: object, name: str, entries: Array) -> tuple[Any, ...]:
+    """The distinct entries as Python scalars (1 and np.int64(1) are one category), in order."""
+    try:
+        return tuple(sorted({_plain(entry) for entry in entries}, key=lambda e: (type(e).__name__, e)))
+    except TypeError:
+        seen, rule = f"column {name!r}", "holds entries that cannot be told apart and sorted, as names can"
+        raise ValueError(complain(owner, "given", seen, rule, "Give text or numbers")) from None
+
+
+def _plain(entry: Any) -> Any:
+    return entry.item() if isinstance(entry, np.generic) else entry
+
+
+def _as_numbers(owner: object, name: str, entries: Array) -> Array:
+    try:
+        found = entries.astype(np.float64)
+    except (TypeError, ValueError):
+        seen, rule = f"column {name!r}", "holds entries that are not numbers"
+        raise ValueError(complain(owner, "given", seen, rule, "Give its type as 'category'")) from None
+    if not np.isfinite(found).all():
+        seen, rule = f"column {name!r}", "holds infinite entries"
+        raise ValueError(complain(owner, "given", seen, rule, "Make them missing (NaN) or finite"))
+    return np.asarray(found)
+
+
+def _centre_and_scale(values: Array) -> tuple[float, float]:
+    size = float(np.abs(values).max()) or 1.0
+    unit = values / size
+    return float(unit.mean() * size), float(unit.std() * size) or 1.0
+
+
+def _coded(owner: object, column: Column, entries: Entries) -> Array:
+    """Positions of categories, or numbers; NaN where missing."""
+    out = np.full(len(entries.values), np.nan)
+    if column.kind == "angle" or (column.kind == "number" and not column.categories):
+        out[~entries.missing] = _as_numbers(owner, column.name, entries.here)
+        return out
+    position = {category: place for place, category in enumerate(column.categories)}
+    places = [position.get(entry, -1) for entry in map(_plain, entries.here)]
+    if -1 in places:
+        known = ", ".join(repr(c) for c in column.categories[:8]) + (", ..." if len(column.categories) > 8 else "")
+        rule = f"is not among the categories of {column.name!r} that fit saw ({known})"
+        remedy = "Use one of these, or leave it missing (None, NaN) to average over them"
+        raise ValueError(complain(owner, "given", _plain(entries.here[places.index(-1)]), rule, remedy))
+    out[~entries.missing] = places
+    return out

@@ -1,0 +1,96 @@
+"""The spectral smoother: coordinates that a smoothing of the data changes least.
+
+For a symmetric kernel K with degrees D, ``B = D^(-1) K`` averages over neighbours. With Z of orthonormal columns
+
+    minimise |Z - B Z|² = tr Zᵀ M Z,        M = (I - B)ᵀ (I - B)        (S0 2.24 to 2.27)
+
+so Z holds the eigenvectors of M with the *smallest* eigenvalues (S0 2.3.2 swaps smallest and largest), but for the
+constant vector, which B leaves as it is. M squares the spectrum of I - B: its small end is crowded, and
+Lanczos would need thousands of products. So larger problems start from the spectrum of the symmetric graph, whose
+inverse preconditions them too (LOBPCG): ``M^(-1) = D^(-1/2) L^(-1) D L^(-1) D^(-1/2)``, L the normalised Laplacian.
+Where all degrees are equal both have the same vectors (perplexity kernels come close).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, lobpcg
+
+from .eigen import GraphSpectrum, fix_signs
+
+__all__ = ["Smoothest", "smoother_vectors"]
+
+Array = npt.NDArray[Any]
+_DENSE, _EXTRA = 600, 4  # rows up to which the matrix is decomposed whole; vectors beside those asked for
+
+
+@dataclass(frozen=True)
+class Smoothest:
+    """Smallest eigenvalues (k,) of M but the constant's, their unit vectors (n, k), and whether they are sharp."""
+
+    values: Array
+    vectors: Array
+    converged: bool
+
+
+def smoother_vectors(K: Any, k: int, spectrum: GraphSpectrum) -> Smoothest:
+    """The ``k`` vectors that ``B`` moves least (fewer for few rows); ``spectrum`` is that of the same kernel."""
+    n = len(spectrum.root)
+    degree = np.asarray(K @ np.ones(n), dtype=np.float64)[:, None]
+    degree[degree == 0] = 1.0  # a row without neighbours
+    k = min(k, n - 1)
+
+    def apply(V: Array) -> Array:
+        V = np.asarray(V, dtype=np.float64).reshape(n, -1)
+        residual = V - np.asarray(K @ V) / degree
+        return np.asarray(residual - np.asarray(K @ (residual / degree)))
+
+    if n <= _DENSE or k + _EXTRA > len(spectrum.values):
+        values, vectors = _whole(apply, n, k)
+    else:
+        values, vectors = _preconditioned(apply, k, spectrum)
+    left = np.linalg.norm(apply(vectors) - values * vectors, axis=0)
+    converged = bool((left <= np.maximum(0.1 * values, 1e-10)).all())
+    return Smoothest(np.maximum(values, 0.0), fix_signs(vectors), converged)
+
+
+def _whole(apply: Any, n: int, k: int) -> tuple[Array, Array]:
+    """Of the whole matrix, with the constant pushed to the large end."""
+    matrix = apply(np.eye(n))
+    highest = 2.0 * float(np.abs(matrix).sum(axis=0).max())
+    matrix = 0.5 * (matrix + matrix.T) + highest / n
+    values, vectors = eigh(matrix, subset_by_index=[0, k - 1])
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _preconditioned(apply: Any, k: int, spectrum: GraphSpectrum) -> tuple[Array, Array]:
+    """LOBPCG from the graph's own vectors, the constant held out."""
+    n, degree = len(spectrum.root), spectrum.root[:, None] ** 2
+    start = spectrum.vectors[:, : k + _EXTRA] / spectrum.root[:, None]
+    start = np.linalg.qr(start - start.mean(axis=0))[0]
+    smallest = float(np.einsum("ij,ij->j", start, apply(start)).min())
+
+    def invert(G: Array) -> Array:
+        G = np.asarray(G).reshape(n, -1)
+        return spectrum.precondition(degree**2 * spectrum.precondition(G))
+
+    matrix, inverse = (LinearOperator((n, n), matvec=f, matmat=f, dtype=np.float64) for f in (apply, invert))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it asks the spare vectors to converge too; we ask those kept
+        values, vectors = lobpcg(
+            matrix,
+            start,
+            M=inverse,
+            Y=np.full((n, 1), n**-0.5),
+            tol=max(1e-3 * smallest, 1e-13),
+            maxiter=300,
+            largest=False,
+        )
+    order = np.argsort(values, kind="stable")[:k]
+    return np.asarray(values[order]), np.asarray(vectors[:, order])

@@ -1,0 +1,292 @@
+"""``--given``: what is known is taken out of X, said, used where it is there, and averaged over where it is not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sidelight
+from sidelight.cli._columns import Wishes, choose_columns
+from sidelight.cli._given import parse_periods, parse_types
+from sidelight.cli._talk import CommandError
+
+FEATURES = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def lots():
+    """Ninety measurements along an arc in three batches, each with an offset; the hour of each, some unknown."""
+    rng = np.random.default_rng(0)
+    t = np.tile(np.linspace(0, 3, 30), 3)
+    batch = np.repeat(["x", "y", "z"], 30)
+    offset = np.repeat([[0.0, 0, 0], [4, 0, 1], [0, -3, 2]], 30, axis=0)
+    X = np.column_stack([np.cos(t), np.sin(t), 0.2 * t]) + offset + 0.01 * rng.normal(size=(90, 3))
+    return pd.DataFrame(X, columns=FEATURES).assign(batch=batch, hour=(t * 8) % 24, t=t)
+
+
+@pytest.fixture(scope="module")
+def trained(lots, run, tmp_path_factory):
+    """A folder with a model that was given the batch, and the answer of the command that made it."""
+    folder = tmp_path_factory.mktemp("given")
+    lots.to_csv(folder / "lots.csv", index=False)
+    options = ("--given", "batch", "--drop", "hour", "--colour", "t", "--json")
+    done = run("embed", folder / "lots.csv", "--out", folder / "out", *options)
+    assert done.code == 0, done.err
+    return folder, done.answer
+
+
+def latent(path):
+    return pd.read_csv(path)[["z1", "z2"]].to_numpy()
+
+
+def test_the_given_column_is_factored_out_and_said(trained, lots):
+    folder, answer = trained
+    model = sidelight.load(folder / "out" / "model.sidelight")
+    assert model.feature_names_in_.tolist() == FEATURES
+    assert answer["given"]["columns"] == ["batch"]
+    assert answer["given"]["understood"].startswith("given: batch (3 categories), explains ")
+    assert 0.5 < answer["given"]["explained"] < 1
+    written = pd.read_csv(folder / "out" / "embedding.csv")
+    assert list(written.columns) == ["row", "z1", "z2", "t", "batch"]
+    own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES], given=lots[["batch"]])
+    np.testing.assert_allclose(written[["z1", "z2"]].to_numpy(), own.embedding_)
+
+
+def test_the_report_of_an_informed_map_shows_before_and_after(trained):
+    page = (trained[0] / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Given: batch (3 categories), explains" in page
+    assert "<td>0.333</td>" in page
+    assert "t, guessed from other groups" in page
+
+
+def test_numbers_that_are_given_are_not_embedded():
+    frame = pd.DataFrame({"a": [0.1, 0.2, 0.4], "b": [3.0, 1.0, 2.5], "age": [31, 7, 55]})
+    matrix = choose_columns(frame, Wishes(given=["age"]), "t.csv")
+    assert matrix.names == ["a", "b"]
+    assert matrix.given["age"].tolist() == [31, 7, 55]
+    assert list(matrix.colours.columns) == ["age"]
+
+
+def test_transform_uses_the_given_column_where_the_file_has_it(trained, lots, run, here):
+    folder, _ = trained
+    model = sidelight.load(folder / "out" / "model.sidelight")
+    done = run("transform", folder / "out/model.sidelight", folder / "lots.csv", "--out", "z.csv")
+    assert done.code == 0, done.err
+    assert "given: batch, as lots.csv says" in done.out
+    np.testing.assert_allclose(latent("z.csv"), model.transform(lots[FEATURES], given=lots[["batch"]]))
+
+
+def test_transform_averages_over_the_given_column_where_it_lacks_and_says_so(trained, lots, run, here):
+    folder, _ = trained
+    model = sidelight.load(folder / "out" / "model.sidelight")
+    lots[FEATURES].to_csv("bare.csv", index=False)
+    done = run("transform", folder / "out/model.sidelight", "bare.csv", "--out", "z.csv")
+    assert done.code == 0, done.err
+    assert "bare.csv does not say batch, so the result is averaged over it" in done.out
+    np.testing.assert_allclose(latent("z.csv"), model.transform(lots[FEATURES]))
+    assert run("transform", folder / "out/model.sidelight", "bare.csv", "-o", "y.csv", "--json").answer["given"] == []
+
+
+def test_an_unknown_category_of_new_rows_is_one_line(trained, lots, run, here):
+    lots.assign(batch="w").to_csv("new.csv", index=False)
+    done = run("transform", trained[0] / "out/model.sidelight", "new.csv", "--out", "z.csv")
+    assert done.code == 1
+    assert "'w'" in done.err or "=w " in done.err
+    assert "is not among the categories of 'batch'" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_invert_shows_latent_points_for_a_value_of_what_was_given(trained, run, here):
+    folder, _ = trained
+    model, points = sidelight.load(folder / "out" / "model.sidelight"), folder / "out" / "embedding.csv"
+    done = run("invert", folder / "out/model.sidelight", points, "--given", "batch=y", "--out", "y.csv")
+    assert done.code == 0, done.err
+    assert "for batch = y; wrote y.csv" in done.out
+    Z = latent(points)
+    np.testing.assert_allclose(pd.read_csv("y.csv").to_numpy(), model.inverse_transform(Z, given=["y"] * 90))
+    own = run("invert", folder / "out/model.sidelight", points, "--out", "own.csv")
+    assert "given: batch, as embedding.csv says" in own.out
+    given = pd.read_csv(points)["batch"]
+    np.testing.assert_allclose(pd.read_csv("own.csv").to_numpy(), model.inverse_transform(Z, given=given))
+
+
+def test_counterfactual_moves_rows_to_another_batch_and_leaves_the_rest(trained, lots, run, here):
+    folder, _ = trained
+    options = ("--given", "batch=y", "--out", "x.csv", "--label", "t")
+    done = run("counterfactual", folder / "out/model.sidelight", folder / "lots.csv", *options)
+    assert done.code == 0, done.err
+    assert "90 rows shown again in 3 columns for batch = y" in done.out
+    shown = pd.read_csv("x.csv")
+    assert list(shown.columns) == ["t", *FEATURES]
+    truth = lots.loc[lots["batch"] == "y", FEATURES].to_numpy()
+    for batch in ("x", "z"):
+        error = np.abs(shown[FEATURES].to_numpy()[lots["batch"] == batch] - truth)
+        assert error.mean() < 0.25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--given", "bach=y"], "--given bach=y: the model was not given a column bach; did you mean batch?"),
+        (["--given", "day=y"], "the model was not given a column day; it was given batch"),
+        (["--given", "batch=w"], "--given batch=w: batch has no category w; it has x, y, z"),
+        (["--given", "batch"], "--given batch: write it as COLUMN=VALUE, for example batch=..."),
+        ([], "say with --given batch=... what is to be different"),
+    ],
+)
+def test_wrong_values_of_what_was_given_get_one_line(trained, run, here, arguments, sentence):
+    folder, _ = trained
+    done = run("counterfactual", folder / "out/model.sidelight", folder / "lots.csv", "--out", "x.csv", *arguments)
+    assert done.code == 1
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+    assert not (here / "x.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--given", "bacth"], "--given bacth: lots.csv has no such column; it has a, b, c, batch, hour, t; did you"),
+        (["--given", "batch", "--method", "pca"], "--given: the method pca cannot use it; use --method kie"),
+        (["--given", "batch", "--drop", "batch"], "--given batch: is named by --drop, too; give it one part"),
+        (["--given", "batch", "--given-type", "angel"], "--given-type angel: no such type; choose category, number"),
+        (["--given", "batch", "--given-type", "angel"], "for example 24; did you mean angle?"),
+        (["--given", "batch", "--given-type", "hour=24"], "hour is not among the --given columns"),
+        (["--given", "batch", "--given", "hour", "--given-type", "angle"], "say of which column, for example batch="),
+        (["--given-type", "angle"], "--given-type angle: there is no --given column"),
+        (["--given", "batch", "--set", "given_types=angle"], "--set given_types: use --given-type for this"),
+        (["--given", "batch", "--given-type", "number"], "'batch' holds entries that are not numbers"),
+        (["--same", "pairs.csv"], "say with --given what the groups are"),
+        (["--given", "batch", "--same", "nothing.csv"], "--same nothing.csv: there is no such file"),
+        (["--period", "t"], "--period t: write it as COLUMN=NUMBER, for example angle=360"),
+    ],
+)
+def test_a_wrong_word_about_what_is_given_gets_one_line_and_no_files(trained, run, here, arguments, sentence):
+    done = run("embed", trained[0] / "lots.csv", "--out", "out", *arguments)
+    assert done.code == 1
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+    assert not (here / "out").exists()
+
+
+def test_types_are_words_or_periods():
+    assert parse_types(["angle"], ["turn"]) == {"turn": "angle"}
+    assert parse_types(["a=b=24"], ["a=b"]) == {"a=b": 24.0}
+    assert parse_periods(["turn=360", "hour=24"]) == {"turn": 360.0, "hour": 24.0}
+    with pytest.raises(CommandError, match="no such type"):
+        parse_types(["-3"], ["turn"])
+
+
+def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(trained, lots, run, here):
+    given = ("--given", "batch", "--given", "hour", "--given-type", "hour=24", "--period", "hour=24")
+    done = run("embed", trained[0] / "lots.csv", "--out", "two", *given, "--no-report")
+    assert done.code == 0, done.err
+    assert "given: batch (3 categories), hour (period 24), explain " in done.out
+    model, ask = sidelight.load("two/model.sidelight"), ("counterfactual", "two/model.sidelight")
+    assert model.given_types == {"hour": 24.0}
+    assert run(*ask, trained[0] / "lots.csv", "--given", "batch=z", "--out", "x.csv").code == 0
+    rows, own = lots[[*FEATURES, "t"]], lots[["batch", "hour"]]
+    Z = model.transform(rows, given=own)
+    expected = model.inverse_transform(Z, given=own.assign(batch="z"))
+    np.testing.assert_allclose(pd.read_csv("x.csv").to_numpy(), expected)
+    rows.to_csv("bare.csv", index=False)
+    refused = run(*ask, "bare.csv", "--given", "batch=z", "--out", "y.csv")
+    assert refused.code == 1
+    assert "bare.csv does not say hour; add --given hour=..." in refused.err
+    assert run(*ask, "bare.csv", "--given", "batch=z", "--given", "hour=noon", "-o", "y.csv").code == 1
+    assert run(*ask, "bare.csv", "--given", "batch=z", "--given", "hour=12", "-o", "y.csv").code == 0
+
+
+def test_hints_are_read_from_a_file_of_row_numbers(trained, lots, run, here):
+    pairs = np.array([[0, 30], [29, 59], [0, 60], [29, 89]])
+    pd.DataFrame(pairs).to_csv("pairs.csv", index=False, header=False)
+    np.save("pairs.npy", pairs)
+    options = ("--given", "batch", "--drop", "hour", "--drop", "t", "--no-report")
+    for name in ("pairs.csv", "pairs.npy"):
+        done = run("embed", trained[0] / "lots.csv", "--out", name[-3:], *options, "--same", name)
+        assert done.code == 0, done.err
+        assert "4 pairs of rows that show the same." in done.out
+    own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES], given=lots[["batch"]], same=pairs)
+    np.testing.assert_allclose(latent("csv/embedding.csv"), own.embedding_)
+    np.testing.assert_allclose(latent("npy/embedding.csv"), own.embedding_)
+
+
+def test_hints_count_the_rows_of_the_file_also_where_rows_are_dropped(trained, lots, run, here):
+    gappy = lots.copy()
+    gappy.loc[[0, 5], "a"] = np.nan
+    gappy.to_csv("gappy.csv", index=False)
+    pd.DataFrame([[1, 31], [0, 30]]).to_csv("pairs.csv", index=False, header=False)
+    options = ("--given", "batch", "--drop", "hour", "--drop", "t", "--missing", "drop", "--same", "pairs.csv")
+    done = run("embed", "gappy.csv", "--out", "out", *options, "--no-report")
+    assert done.code == 0, done.err
+    assert "1 pairs of rows that show the same; 1 of rows that were left out are not used." in done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1,2,3\n4,5,6\n", "needs two columns of row numbers, and has 3"),
+        ("0,90\n1,2\n", "there is no row 90; rows are counted from 0 to 89"),
+        ("0,1.5\n1,2\n", "row numbers are whole numbers, and some are not"),
+        ("one,other\na,b\n", "needs two columns of row numbers, and one holds text"),
+    ],
+)
+def test_wrong_hints_get_one_line(trained, run, here, text, sentence):
+    (here / "pairs.csv").write_text(text)
+    done = run("embed", trained[0] / "lots.csv", "--given", "batch", "--same", "pairs.csv", "--out", "out")
+    assert done.code == 1
+    assert f"--same pairs.csv: {sentence}" in done.err
+
+
+def test_rows_without_what_is_given_are_placed_and_counted(lots, run, here):
+    lots.assign(batch=lots["batch"].where(lots.index % 10 > 0)).drop(columns=["hour", "t"]).to_csv("g.csv", index=False)
+    done = run("embed", "g.csv", "--given", "batch", "--out", "out", "--no-report")
+    assert done.code == 0, done.err
+    assert "9 rows lack what is given; they are placed by averaging over it." in done.out
+    assert np.isfinite(latent("out/embedding.csv")).all()
+
+
+def test_what_is_the_same_in_every_row_is_said_to_say_nothing(lots, run, here):
+    lots.assign(batch="x").to_csv("g.csv", index=False)
+    done = run("embed", "g.csv", "--given", "batch", "--out", "out")
+    assert done.code == 0, done.err
+    assert "given: batch: the same in every row, so there is nothing to factor out" in done.out
+
+
+def test_obs_columns_of_anndata_can_be_given(lots, run, here):
+    anndata = pytest.importorskip("anndata")
+    obs = lots[["batch"]].astype("category").set_axis([f"c{i}" for i in range(90)])
+    anndata.AnnData(lots[FEATURES].to_numpy(), obs=obs).write_h5ad("cells.h5ad")
+    done = run("embed", "cells.h5ad", "--given", "batch", "--out", "out", "--no-report", "--json")
+    assert done.code == 0, done.err
+    assert done.answer["given"]["understood"].startswith("given: batch (3 categories)")
+    again = run("transform", "out/model.sidelight", "cells.h5ad", "--out", "z.csv")
+    assert "given: batch, as cells.h5ad says" in again.out
+    own = sidelight.KernelInformationEmbedding(random_state=0).fit(lots[FEATURES].to_numpy(), given=lots["batch"])
+    np.testing.assert_allclose(latent("out/embedding.csv"), own.embedding_)
+
+
+def test_folders_of_pictures_can_be_given(run, here):
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for folder, shade in (("dark", 0), ("light", 120)):
+        (here / "album" / folder).mkdir(parents=True)
+        for i in range(8):
+            grey = (shade + 10 * i + rng.integers(0, 9, (5, 4))).astype(np.uint8)
+            Image.fromarray(grey).save(here / "album" / folder / f"{i}.png")
+    done = run("embed", "album", "--given", "folder", "--out", "out", "--no-report", "--json")
+    assert done.code == 0, done.err
+    assert done.answer["given"]["columns"] == ["folder"]
+    assert run("transform", "out/model.sidelight", "album", "--out", "z.csv").code == 0
+
+
+def test_score_and_report_use_what_the_file_says(trained, run, here):
+    folder, _ = trained
+    model = folder / "out" / "model.sidelight"
+    informed = run("score", model, folder / "lots.csv", "--json").answer
+    pd.read_csv(folder / "lots.csv").drop(columns="batch").to_csv("bare.csv", index=False)
+    blind = run("score", model, "bare.csv", "--json").answer
+    assert informed["reconstruction_r2"] > blind["reconstruction_r2"] + 0.1
+    for data in (folder / "lots.csv", "bare.csv"):
+        assert run("report", model, data, "--out", "page.html", "--force", "--period", "t=6").code == 0
+    assert "so they are placed by averaging over it" in (here / "page.html").read_text(encoding="utf-8")

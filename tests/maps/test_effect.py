@@ -1,0 +1,192 @@
+"""The effect of what is known: means, matched offsets where groups are confounded, smooth regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sidelight.maps.effect import Effect, category_effect, mismatch, smooth_effect
+
+
+def one_hot(codes):
+    return np.eye(int(codes.max()) + 1)[codes]
+
+
+def circle(degrees, bandwidth=0.3):
+    turn = np.deg2rad(degrees)
+    return np.sqrt(2 / bandwidth) * np.column_stack([np.cos(turn), np.sin(turn)])
+
+
+def standard(values, bandwidth=0.3):
+    return ((values - values.mean()) / values.std() / np.sqrt(bandwidth))[:, None]
+
+
+def share_left(X, effect, features):
+    rest = X - effect(features)
+    return (rest**2).sum() / ((X - X.mean(axis=0)) ** 2).sum()
+
+
+def two_clusters_in_three_groups(seed, confounded, size=3.0, d=5):
+    """Clusters 15 apart, groups shifted by ``size``; confounded: two of the groups hold one cluster each."""
+    rng = np.random.default_rng(seed)
+    codes = np.repeat([0, 1, 2], 150)
+    cluster = np.arange(450) % 2
+    if confounded:
+        cluster = np.where(codes == 0, cluster, codes - 1)
+    shift = rng.normal(size=(3, d))
+    shift *= size / np.linalg.norm(shift, axis=1, keepdims=True)
+    X = rng.normal(size=(450, d)) + 15.0 * np.eye(d)[0] * cluster[:, None] + shift[codes]
+    return X, codes, shift - shift.mean(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_effect_of_balanced_groups_is_their_means(seed):
+    X, codes, _ = two_clusters_in_three_groups(seed, confounded=False)
+    effect, confounded = category_effect(X, one_hot(codes), codes)
+    assert not confounded
+    means = [X[codes == c].mean(axis=0) for c in range(3)]
+    np.testing.assert_allclose(effect(np.eye(3)), means, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_matched_rows_recover_the_shift_of_confounded_groups(seed):
+    X, codes, shift = two_clusters_in_three_groups(seed, confounded=True)
+    effect, confounded = category_effect(X, one_hot(codes), codes)
+    assert confounded
+    found = effect(np.eye(3))
+    means = np.array([X[codes == c].mean(axis=0) for c in range(3)])
+    wrong_by, means_wrong_by = (np.linalg.norm(offsets - offsets.mean(axis=0) - shift) for offsets in (found, means))
+    assert wrong_by < 0.1 * means_wrong_by
+    assert wrong_by < 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("groups", [2, 5])
+def test_groups_of_pure_noise_are_not_called_confounded(seed, groups):
+    rng = np.random.default_rng(seed)
+    assert not category_effect(rng.normal(size=(200, 6)), one_hot(np.arange(200) % groups), np.arange(200) % groups)[1]
+
+
+def test_removing_the_effect_removes_the_means_weighted_by_the_groups():
+    X, codes, _ = two_clusters_in_three_groups(0, confounded=True)
+    effect, _ = category_effect(X, one_hot(codes), codes)
+    np.testing.assert_allclose((X - effect(one_hot(codes))).mean(axis=0), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [60, 449])
+def test_more_groups_than_strata_and_groups_of_one_have_their_means(count):
+    X, _, _ = two_clusters_in_three_groups(0, confounded=False)
+    codes = np.arange(450) % count
+    effect, confounded = category_effect(X, one_hot(codes), codes)
+    assert not confounded
+    np.testing.assert_allclose(effect(np.eye(count)[:5]), [X[codes == c].mean(axis=0) for c in range(5)], atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [1e-6, 1.0, 1e6])
+def test_categories_are_looked_up_whatever_their_bandwidth(width):
+    X, codes, _ = two_clusters_in_three_groups(0, confounded=False)
+    F = one_hot(codes) / np.sqrt(width)
+    effect, _ = category_effect(X, F, codes)
+    np.testing.assert_allclose(effect(F[:3]), np.repeat(X[:150].mean(axis=0)[None], 3, axis=0), atol=1e-12)
+
+
+def test_a_combination_never_seen_takes_the_mean_of_the_nearest_ones():
+    """Columns a, b with categories 0, 1 each; (1, 1) was never seen: (0, 1) and (1, 0) are one step away."""
+    pairs = np.repeat([[0, 0], [0, 1], [1, 0]], 30, axis=0)
+    features = np.concatenate([np.eye(2)[pairs[:, 0]], np.eye(2)[pairs[:, 1]]], axis=1)
+    codes = np.repeat([0, 1, 2], 30)
+    X = np.random.default_rng(0).normal(size=(90, 2)) + codes[:, None]
+    effect, _ = category_effect(X, features, codes)
+    unseen = np.array([[0.0, 1.0, 0.0, 1.0]])
+    expected = 0.5 * (X[30:60].mean(axis=0) + X[60:].mean(axis=0))
+    np.testing.assert_allclose(effect(unseen)[0], expected, atol=1e-12)
+
+
+def test_mismatch_is_zero_for_one_cloud_and_grows_with_the_distance():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(400, 3)), np.arange(400) % 2
+    near, far = (mismatch(X + step * codes[:, None], codes) for step in (2.0, 20.0))
+    assert abs(mismatch(X, codes)) < 0.05
+    assert 0.3 < near < far
+    assert mismatch(np.zeros((10, 2)), np.arange(10) % 2) == 0.0
+
+
+@pytest.mark.parametrize("n", [40, 400])
+def test_a_smooth_effect_follows_the_function(n):
+    t = np.random.default_rng(0).uniform(0, 5, n)
+    X = np.column_stack([np.sin(t), np.cos(2 * t), t**2])
+    assert share_left(X, smooth_effect(X, standard(t)), standard(t)) < 1e-6
+
+
+@pytest.mark.parametrize("n", [30, 100, 400])
+@pytest.mark.parametrize("seed", range(3))
+def test_near_unique_values_that_say_nothing_explain_nothing(n, seed):
+    """As many values as rows: least squares would interpolate X to nothing."""
+    rng = np.random.default_rng(seed)
+    features = np.column_stack([standard(rng.uniform(size=n)), standard(rng.uniform(size=n))])
+    X = rng.normal(size=(n, 4))
+    assert share_left(X, smooth_effect(X, features), features) > 0.8
+
+
+def test_noise_around_a_smooth_effect_stays():
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, 5, 300)
+    noise = 0.1 * rng.normal(size=(300, 2))
+    X = np.column_stack([np.sin(t), np.cos(t)]) + noise
+    rest = X - smooth_effect(X, standard(t))(standard(t))
+    np.testing.assert_allclose((rest**2).sum() / (noise**2).sum(), 1.0, atol=0.1)
+    assert np.corrcoef(rest.ravel(), noise.ravel())[0, 1] > 0.97
+
+
+def test_the_effect_of_an_angle_is_periodic():
+    angle = np.random.default_rng(0).uniform(0, 360, 200)
+    turn = np.deg2rad(angle)
+    X = np.column_stack([np.cos(turn), np.sin(2 * turn)])
+    effect = smooth_effect(X, circle(angle))
+    np.testing.assert_allclose(effect(circle(np.array([-10.0, 725.0]))), effect(circle(np.array([350.0, 5.0]))))
+    across = np.array([359.5, 0.5])
+    np.testing.assert_allclose(effect(circle(across))[:, 0], np.cos(np.deg2rad(across)), atol=0.01)
+    assert np.abs(np.diff(effect(circle(across)), axis=0)).max() < 0.05
+
+
+def test_the_mean_belongs_to_the_effect_whatever_the_ridge():
+    rng = np.random.default_rng(0)
+    X, features = rng.normal(size=(50, 3)) + 100.0, standard(rng.normal(size=50))
+    np.testing.assert_allclose(smooth_effect(X, features)(features).mean(axis=0), X.mean(axis=0), rtol=0.01)
+
+
+def test_many_columns_are_fitted_in_full():
+    """The ridge is chosen on the main directions; what is fitted is every column."""
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, 5, 200)
+    X = np.column_stack([np.sin(t + phase) for phase in np.linspace(0, 3, 120)])
+    effect = smooth_effect(X, standard(t))
+    assert effect(standard(t)).shape == (200, 120)
+    assert share_left(X, effect, standard(t)) < 1e-6
+
+
+def test_more_values_than_landmarks_are_followed_too():
+    t = np.random.default_rng(0).uniform(0, 5, 900)
+    X = np.column_stack([np.sin(t), t])
+    effect = smooth_effect(X, standard(t))
+    assert len(effect.landmarks) == 300
+    assert share_left(X, effect, standard(t)) < 1e-6
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_constant_data_and_few_rows_have_finite_effects(n):
+    features = standard(np.arange(float(n)))
+    X = np.full((n, 2), 3.0)
+    np.testing.assert_allclose(smooth_effect(X, features)(features), X)
+    assert np.isfinite(smooth_effect(np.eye(3)[:n], features)(features)).all()
+
+
+def test_a_row_has_the_same_effect_alone_and_in_company():
+    X, codes, _ = two_clusters_in_three_groups(0, confounded=False)
+    for effect, features in (
+        (category_effect(X, one_hot(codes), codes)[0], one_hot(codes)),
+        (smooth_effect(X, standard(X[:, 1])), standard(X[:, 1])),
+    ):
+        assert isinstance(effect, Effect)
+        alone = np.concatenate([effect(features[i : i + 1]) for i in range(0, 450, 50)])
+        np.testing.assert_allclose(alone, effect(features)[::50], rtol=1e-12, atol=1e-12)

@@ -1,0 +1,222 @@
+"""What a report says of a model that was given something: leakage before and after, the colourings, the grid."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_report_file import Elements, data_of, picture_of, unpack
+
+from sidelight import KernelInformationEmbedding, report
+from sidelight.datasets import turntable
+from sidelight.evaluate import leakage, recovery
+from sidelight.plot._colouring import CYCLE
+from sidelight.report import _informed
+from sidelight.report._understood import column_in_words, understood
+from sidelight.side.given import Column
+
+
+@pytest.fixture(scope="module")
+def informed(views):
+    given = {"object": views.factors["object"]}
+    return KernelInformationEmbedding(random_state=0).fit(views.X, given=given)
+
+
+@pytest.fixture(scope="module")
+def page(informed, views, model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("given") / "report.html"
+    colours = {"object": views.factors["object"], "angle": views.factors["angle"]}
+    report.write(
+        informed, path, X=views.X, colours=colours, periods={"angle": 360.0}, plain=model.embedding_,
+        image_shape=views.image_shape,
+    )  # fmt: skip
+    return path.read_text(encoding="utf-8")
+
+
+def sections_of(page):
+    return [attributes["id"] for tag, attributes in Elements(page).found if tag == "section"]
+
+
+def rows_of_table(page, name):
+    """Cells of the table row whose header begins with ``name``."""
+    start = page.index(f'<tr><th scope="row">{name}')
+    return page[start : page.index("</tr>", start)].replace("</td>", "").split("<td>")[1:]
+
+
+def test_sections_about_what_was_given_follow_the_map(page):
+    assert sections_of(page)[:4] == ["map", "given", "across", "forward"]
+
+
+def test_a_model_that_was_given_nothing_has_no_such_sections(model, views, tmp_path):
+    page = report.write(model, tmp_path / "r.html", X=views.X).read_text(encoding="utf-8")
+    assert "given" not in sections_of(page)
+    assert "across" not in sections_of(page)
+
+
+def test_what_is_the_same_in_every_row_has_no_such_sections(views, tmp_path):
+    same = {"camera": ["left"] * 60}
+    fitted = KernelInformationEmbedding(random_state=0).fit(views.X, given=same)
+    page = report.write(fitted, tmp_path / "r.html", X=views.X, given=same).read_text(encoding="utf-8")
+    assert "given" not in sections_of(page)
+    assert "across" not in sections_of(page)
+
+
+def test_leakage_before_and_after_stands_beside_chance(page, informed, model, views):
+    thing, angle = views.factors["object"], views.factors["angle"]
+    maps = (model.embedding_, informed.embedding_)
+    leaks = [leakage(Z, thing).value for Z in maps]
+    reads = [recovery(Z, angle, groups=thing, n_neighbors=10, period=360.0) for Z in maps]
+    np.testing.assert_allclose(
+        [float(cell) for cell in rows_of_table(page, "object, given")], [*leaks, 1 / 3], atol=6e-4
+    )
+    cells = [float(cell) for cell in rows_of_table(page, "angle, guessed from other groups")]
+    np.testing.assert_allclose(cells, [*reads, 0.0], atol=6e-4)
+    assert leaks[1] < leaks[0]
+
+
+def test_the_share_that_is_explained_is_said(page, informed):
+    assert f"Given: object (3 categories), explains {100 * informed.explained_:.0f} % of the variance" in page
+
+
+def test_the_map_is_shown_before_and_after_and_by_the_rest(page, informed, model):
+    maps = data_of(page)["given"]["maps"]
+    assert [about["title"] for about in maps] == [
+        "plain map, by what was given", "this map, by what was given", "this map, by the rest",
+    ]  # fmt: skip
+    for about, Z in zip(maps, (model.embedding_, informed.embedding_, informed.embedding_), strict=True):
+        np.testing.assert_array_equal(unpack(about["points"]).reshape(-1, 2), Z.astype(np.float32))
+    assert [[column["name"] for column in about["columns"]] for about in maps] == [["object"], ["object"], ["angle"]]
+
+
+def test_periodic_columns_reach_the_script_with_their_period_and_palette(page):
+    data = data_of(page)
+    columns = {column["name"]: column for column in data["map"]["columns"]}
+    assert columns["angle"]["period"] == 360.0
+    assert (columns["angle"]["low"], columns["angle"]["high"]) == (0.0, 360.0)
+    assert data["map"]["cycle"] == data["given"]["cycle"] == list(CYCLE)
+
+
+def test_the_grid_is_the_forward_map_at_the_same_places_for_every_value(page, informed, views):
+    (grid,) = data_of(page)["across"]["grids"]
+    assert grid["values"] == ["car", "duck", "mug"]
+    pixels = picture_of(grid["sheet"]["src"])
+    low, high = views.X.min(), views.X.max()
+    for row, column in ((0, 0), (2, 5), (1, grid["columns"] - 1)):
+        place = informed.embedding_[grid["places"][column]][None]
+        expected = informed.inverse_transform(place, given={"object": [grid["values"][row]]})[0]
+        cell = pixels[row * 12 : (row + 1) * 12, column * 12 : (column + 1) * 12]
+        shades = np.clip(255 * (expected - low) / (high - low), 0, 255).reshape(12, 12)
+        np.testing.assert_allclose(cell, shades, atol=0.6)
+
+
+def test_cells_fade_where_no_row_of_that_value_is_near(tmp_path):
+    rng = np.random.default_rng(0)
+    t = np.concatenate([rng.uniform(0, 1, 60), rng.uniform(0, 6, 60)])
+    group = np.repeat(["short", "long"], 60)
+    X = np.column_stack([3 * t, np.sin(t), np.where(group == "long", 1.0, 0.0)]) + 0.01 * rng.normal(size=(120, 3))
+    fitted = KernelInformationEmbedding(1, random_state=0).fit(X, given={"group": group})
+    page = report.write(fitted, tmp_path / "r.html", X=X, given={"group": group}).read_text(encoding="utf-8")
+    (grid,) = data_of(page)["across"]["grids"]
+    share = unpack(grid["share"]).reshape(2, -1)
+    far = np.argmax(np.abs(t[grid["places"]] - 0.5))
+    assert grid["values"] == ["long", "short"]
+    assert share[0, far] == 255
+    assert share[1, far] < 128
+
+
+def test_without_a_plain_map_one_is_fitted_with_the_same_settings(informed, model, views, tmp_path):
+    given = {"object": views.factors["object"]}
+    page = report.write(informed, tmp_path / "r.html", X=views.X, given=given).read_text(encoding="utf-8")
+    before = data_of(page)["given"]["maps"][0]
+    np.testing.assert_array_equal(unpack(before["points"]).reshape(-1, 2), model.embedding_.astype(np.float32))
+    assert "fitted for this report (about " in page
+
+
+def test_where_that_would_take_long_pca_stands_for_it(informed, views, tmp_path, monkeypatch):
+    monkeypatch.setattr(_informed, "LONGEST", 1e-3)
+    given = {"object": views.factors["object"]}
+    page = report.write(informed, tmp_path / "r.html", X=views.X, given=given).read_text(encoding="utf-8")
+    assert "PCA stands for the map without what was given: the same model would take about" in page
+    assert data_of(page)["given"]["maps"][0]["title"] == "PCA, by what was given"
+
+
+def test_the_same_input_gives_the_same_bytes(informed, views, tmp_path):
+    options = {"X": views.X, "colours": {"object": views.factors["object"]}, "image_shape": views.image_shape}
+    first, second = (report.write(informed, tmp_path / name, **options).read_bytes() for name in ("a.html", "b.html"))
+    assert first == second
+
+
+def test_rows_of_which_it_is_not_known_are_said_to_be_averaged(informed, views, tmp_path):
+    page = report.write(informed, tmp_path / "r.html", X=views.X[:20]).read_text(encoding="utf-8")
+    assert "is not known of the rows shown here" in page
+    assert "across" not in sections_of(page)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 5)) * [3, 2, 1, 0.5, 0.5], columns=list("abcde"))
+    given = pd.DataFrame({"site": rng.choice(["north", "south"], 80), "hour": rng.uniform(0, 24, 80)})
+    given["depth"] = rng.normal(50, 10, 80)
+    frame["a"] += 4 * (given["site"] == "north")
+    frame["b"] += 3 * np.cos(given["hour"] / 24 * 2 * np.pi) + 0.2 * given["depth"]
+    given.loc[:4, "depth"] = np.nan
+    return frame, given
+
+
+def test_a_table_with_several_given_columns_has_a_grid_of_profiles_for_each(table, tmp_path):
+    X, given = table
+    fitted = KernelInformationEmbedding(random_state=0, given_types={"hour": 24}).fit(X, given=given)
+    page = report.write(fitted, tmp_path / "r.html", X=X, given=given).read_text(encoding="utf-8")
+    grids = data_of(page)["across"]["grids"]
+    assert [grid["name"] for grid in grids] == ["site", "hour", "depth"]
+    assert [grid["rows"] for grid in grids] == [2, 8, 6]
+    assert grids[0]["profile"]["names"] == list("abcde")
+    assert grids[1]["values"][:3] == ["0", "3", "6"]
+    assert grids[1]["held"].startswith("site = ")
+    assert "depth, given" in page
+    assert [column["name"] for column in data_of(page)["given"]["maps"][2]["columns"]] == list("abcde")
+    heights = unpack(grids[0]["profile"]["heights"]).reshape(2, grids[0]["columns"], 5)
+    assert (heights[0, :, 0] >= heights[1, :, 0]).all()
+
+
+def test_confounded_groups_are_explained(informed):
+    class Confounded:
+        given_, explained_, confounded_ = informed.given_, 0.15, True
+
+    words = "given: object (3 categories), explains 15 % of the variance; "
+    assert understood(Confounded()) == words + "groups are confounded with the rest: matched rows decided"
+    assert understood(object()) == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (Column("age", "number"), "age (number)"),
+        (Column("grade", "number", (1.0, 2.0, 3.0)), "grade (3 ordered values)"),
+        (Column("turn", "angle", period=360.0), "turn (angle in degrees)"),
+    ],
+)
+def test_types_are_said_in_words(column, words):
+    assert column_in_words(column) == words
+
+
+def test_names_of_the_user_do_not_become_markup(tmp_path):
+    evil = '</script><img src=x onerror="alert(2)">'
+    views = turntable(8, size=8)
+    given = {evil: np.where(views.factors["object"] == "car", evil, "other")}
+    fitted = KernelInformationEmbedding(random_state=0).fit(views.X, given=given)
+    page = report.write(fitted, tmp_path / "r.html", X=views.X, given=given).read_text(encoding="utf-8")
+    assert "<img" not in page
+    assert data_of(page)["across"]["grids"][0]["values"] == [evil, "other"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"plain": np.zeros((3, 2))}, "report: plain=3 rows is not one point for each of the 60 rows"),
+        ({"given": {"object": ["car"]}}, "does not match the 60 rows"),
+        ({"given": ["spoon"] * 60}, "is not among the categories of 'object'"),
+    ],
+)
+def test_bad_arguments_get_a_sentence(informed, views, tmp_path, options, words):
+    with pytest.raises(ValueError, match=words):
+        report.write(informed, tmp_path / "r.html", X=views.X, **options)
