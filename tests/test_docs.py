@@ -49,11 +49,19 @@ def test_api_pages_document_nothing_that_is_gone():
         assert hasattr(importlib.import_module(module), last), f"docs/api names {name}, which does not exist"
 
 
-@pytest.mark.parametrize("estimator", ["KernelInformationEmbedding", "TwoWayEmbedding"])
+PAGES_OF = {
+    "JointInformationEmbedding": ("joint_information_embedding",),
+    "KernelInformationEmbedding": ("kernel_information_embedding", "informed_embedding"),
+    "SmootherEmbedding": ("smoother_embedding",),
+    "TwoWayEmbedding": ("two_way_embedding",),
+    "UnsupervisedKernelRegression": ("unsupervised_kernel_regression",),
+}
+
+
+@pytest.mark.parametrize("estimator", sorted(PAGES_OF))
 def test_method_page_speaks_of_every_parameter(estimator):
-    name = {"KernelInformationEmbedding": "kernel_information_embedding", "TwoWayEmbedding": "two_way_embedding"}
-    page = (DOCS / "methods" / f"{name[estimator]}.md").read_text(encoding="utf-8")
-    missing = [p for p in getattr(sidelight, estimator)().get_params(deep=False) if f"`{p}`" not in page]
+    pages = [(DOCS / "methods" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES_OF[estimator]]
+    missing = [p for p in getattr(sidelight, estimator)().get_params(deep=False) if f"`{p}`" not in "".join(pages)]
     assert not missing
 
 
@@ -86,7 +94,14 @@ def test_readme_snippet_runs_and_goes_both_ways():
     assert names["pictures"].shape == (5, 1024)
 
 
-RUN = ("index", "evaluation", "methods/kernel_information_embedding")
+RUN = (
+    "index",
+    "evaluation",
+    "methods/informed_embedding",
+    "methods/joint_information_embedding",
+    "methods/kernel_information_embedding",
+    "methods/smoother_embedding",
+)
 
 
 @pytest.mark.parametrize("page", RUN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.maps.effect import Effect, category_effect, mismatch, smooth_effect
+from sidelight.maps.effect import Effect, category_effect, local_effect, mismatch, smooth_effect
 
 
 def one_hot(codes):
@@ -190,3 +190,27 @@ def test_a_row_has_the_same_effect_alone_and_in_company():
         assert isinstance(effect, Effect)
         alone = np.concatenate([effect(features[i : i + 1]) for i in range(0, 450, 50)])
         np.testing.assert_allclose(alone, effect(features)[::50], rtol=1e-12, atol=1e-12)
+
+
+def test_the_local_effect_finds_an_effect_that_depends_on_the_place():
+    rng = np.random.default_rng(0)
+    place, group = rng.uniform(-6, 6, size=(600, 2)), rng.integers(0, 2, 600)
+    shift = np.where(group == 0, -1.0, 1.0) * np.tanh(place[:, 0] / 3)  # the groups change sides along the map
+    X = np.column_stack([shift, rng.normal(size=600)])
+    features = np.eye(2)[group]
+    overall = np.zeros_like(X)
+    found = local_effect(X, place, features, group, overall)
+    assert np.corrcoef(found[:, 0], shift)[0, 1] > 0.9
+    assert np.abs(found[:, 1]).mean() < 0.35  # noise of the size of a mean over the group's rows nearby
+
+
+def test_the_local_effect_of_a_group_with_few_rows_is_nearly_the_overall_one():
+    rng = np.random.default_rng(1)
+    place, group = rng.normal(size=(200, 2)) * 3, np.zeros(200, dtype=int)
+    group[:1] = 1
+    X = rng.normal(size=(200, 3))
+    overall = np.where(group[:, None] == 1, 7.0, 0.0) * np.ones(3)
+    typical = overall - overall.mean(axis=0)
+    found = local_effect(X, place, np.eye(2)[group], group, overall)
+    own = X[0] - X.mean(axis=0)
+    np.testing.assert_allclose(found[0], 0.75 * typical[0] + 0.25 * own, atol=0.25)

@@ -146,3 +146,16 @@ def test_the_start_is_not_changed():
     start = np.zeros((3, 2))
     anneal(target, [1.0], start, max_iter=5, tolerance=1e-6)
     assert not start.any()
+
+
+def test_a_path_that_goes_on_from_another_counts_its_stages_on_and_keeps_its_history():
+    first = follow(schedule=(4.0, 1.0), n_stages=3)
+    seen: list[State] = []
+    whole = follow(lambda state: seen.append(state) or False, schedule=(0.5,), before=first, n_stages=3)
+    assert whole.schedule == (4.0, 1.0, 0.5)
+    assert whole.stages[:2] == first.stages
+    assert whole.history[: len(first.history)] == first.history
+    assert {state.stage for state in seen} == {2}
+    assert {state.n_stages for state in seen} == {3}
+    seconds = [record.seconds for record in whole.history]
+    assert seconds == sorted(seconds)
