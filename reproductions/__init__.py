@@ -19,6 +19,9 @@ REPRODUCTIONS = (
     "joint_coil",
     "joint_regression",
     "pose_silhouette",
+    "informed_coil",
+    "informed_faces",
+    "glasses",
 )
 
 

@@ -13,7 +13,9 @@ what nobody without glasses can show.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ TITLE = "Giving people glasses"
 SOURCE = "S0 (Memisevic 2007), section 3.2, fig. 3.10"
 DIMENSIONS, SHOWN, EYES = 20, 8, slice(6, 34)
 PICTURES = 10
+FIRST = "the smallest change"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Verdict:
     @property
     def shares(self) -> tuple[float, float, float]:
         """Of the renderings with glasses, of the same person, of both."""
-        return tuple(float(np.mean(told)) for told in (self.glasses, self.person, self.glasses & self.person))
+        both = self.glasses & self.person
+        return float(self.glasses.mean()), float(self.person.mean()), float(both.mean())
 
 
 def run() -> Outcome:
@@ -56,16 +60,21 @@ def run() -> Outcome:
     asked, as_it_is = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     place = model.transform(faces[rows], given=as_it_is)
     change = model.inverse_transform(place, given=asked) - model.inverse_transform(place, given=as_it_is)
+    borrow = partial(smallest_change, data, model.embedding_, faces[rows], place)
+    around = {h: faces[rows] + difference(data, model.embedding_, place, h) for h in (2, 4, 8)}
     renderings = {
-        "the smallest change": smallest_change(data, model.embedding_, faces[rows], place),
+        FIRST: borrow(),
+        "the smallest change, half the bandwidth": borrow(0.5),
         "counterfactual (the source's way)": model.counterfactual(faces[rows], given=asked),
         "the published objective, counterfactual": product.counterfactual(faces[rows], given=asked),
-        "x + counterfactual - denoise": faces[rows] + change,
+        "x + m(z, glasses) - m(z, none)": faces[rows] + change,
+        **{f"x + difference of the groups around z, bandwidth {h}": made for h, made in around.items()},
         "x + the mean difference of the groups": faces[rows] + _difference_of_means(data),
         "denoise, nothing changed": model.denoise(faces[rows], given=as_it_is),
         "the pictures as they are": faces[rows],
     }
-    verdicts = {name: judge(data, rows, pictures) for name, pictures in renderings.items()}
+    ask = Judges.taught(data)
+    verdicts = {name: ask(rows, pictures) for name, pictures in renderings.items()}
     outcome = Outcome(
         "Olivetti, 400 pictures at 64 × 64, given = glasses (119 pictures; 7 people with and without), 20 latent "
         "dimensions, our defaults; rendered are all 250 pictures of the 25 people who never wear them. Glasses: a "
@@ -74,8 +83,8 @@ def run() -> Outcome:
         _draw(data, rows, renderings, verdicts),
         "The first picture of the first eight people who never wear glasses (first line), rendered with glasses. "
         "Second line: the smallest change, the glasses of the wearers nearest in the latent space, without what the "
-        "faces of others can show. Third: the source's way, a mixture of wearers. Fourth: the mean difference of the groups "
-        "added to the picture. Dots: the classifiers see glasses (left) and the same person (right).",
+        "faces of others can show. Third: the source's way, a mixture of wearers. Fourth: the mean difference of the "
+        "groups added to the picture. Dots: the classifiers see glasses (left) and the same person (right).",
     )
     _compare(outcome, data, verdicts)
     return outcome
@@ -87,16 +96,27 @@ def without(data: Dataset) -> Any:
     return np.flatnonzero(~np.isin(person, person[glasses]))
 
 
-def smallest_change(data: Dataset, Z: Any, pictures: Any, place: Any) -> Any:
+def smallest_change(data: Dataset, Z: Any, pictures: Any, place: Any, bandwidth: float = 1.0) -> Any:
     """Pictures (m, d) of people without glasses whose latent points are ``place``, with borrowed glasses.
 
-    ``Z`` are the latent points of the rows of ``data``.
+    ``Z`` are the latent points of the rows of ``data``; 1 is the bandwidth of the latent kernel.
     """
     glasses = data.factors["glasses"]
     rest = {worn: data.X[glasses == worn] - data.X[glasses == worn].mean(axis=0) for worn in (True, False)}
     span = np.linalg.svd(rest[False], full_matrices=False)[2][:-1]
     own = rest[True] - rest[True] @ span.T @ span
-    return pictures + _difference_of_means(data) + KernelMap(FixedWeights(Z[glasses], 1.0, "gaussian"), own)(place)
+    return pictures + _difference_of_means(data) + _smoothed(Z[glasses], own, place, bandwidth)
+
+
+def difference(data: Dataset, Z: Any, place: Any, bandwidth: float) -> Any:
+    """The mean row with glasses around each place, less the mean row without (m, d)."""
+    groups = (data.factors["glasses"] == worn for worn in (True, False))
+    worn, not_worn = (_smoothed(Z[rows], data.X[rows], place, bandwidth) for rows in groups)
+    return worn - not_worn
+
+
+def _smoothed(Z: Any, rows: Any, place: Any, bandwidth: float) -> Any:
+    return KernelMap(FixedWeights(Z, bandwidth, "gaussian"), rows)(place)
 
 
 def _difference_of_means(data: Dataset) -> Any:
@@ -104,22 +124,37 @@ def _difference_of_means(data: Dataset) -> Any:
     return data.X[glasses].mean(axis=0) - data.X[~glasses].mean(axis=0)
 
 
-def judge(data: Dataset, rows: Any, renderings: Any, teachers: Any = None) -> Verdict:
-    """Ask both classifiers about renderings of ``rows``; ``teachers``: rows that may teach what glasses are."""
-    glasses, person = data.factors["glasses"], data.factors["person"]
-    teachers = np.arange(len(data.X)) if teachers is None else teachers
-    edges, rendered = edge_strength(data.X), edge_strength(renderings)
-    seen, same = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
-    for who in np.unique(person[rows]):
-        others = teachers[person[teachers] != who]
-        mine = person[rows] == who
-        seen[mine] = _spectacles().fit(edges[others], glasses[others]).predict(rendered[mine])
-    number = np.arange(len(data.X)) % PICTURES
-    for left_out in range(PICTURES):
-        known = SVC(kernel="linear").fit(data.X[number != left_out], person[number != left_out])
-        mine = number[rows] == left_out
-        same[mine] = known.predict(renderings[mine]) == person[rows][mine]
-    return Verdict(seen, same)
+@dataclass(frozen=True)
+class Judges:
+    """Classifiers taught on real rows: of glasses, by the person who is rendered; of people, by the picture that is."""
+
+    data: Dataset
+    of_glasses: Mapping[int, Any]
+    of_people: Sequence[Any]
+
+    @classmethod
+    def taught(cls, data: Dataset, teachers: Any = None) -> Judges:
+        """Judges for people who never wear glasses; ``teachers``: rows that may teach what glasses are."""
+        glasses, person = data.factors["glasses"], data.factors["person"]
+        teachers = np.arange(len(data.X)) if teachers is None else teachers
+        edges, number = edge_strength(data.X), np.arange(len(data.X)) % PICTURES
+        of_glasses = {}
+        for who in np.unique(person[without(data)]):
+            others = teachers[person[teachers] != who]
+            of_glasses[int(who)] = _spectacles().fit(edges[others], glasses[others])
+        rest = [np.flatnonzero(number != left_out) for left_out in range(PICTURES)]
+        return cls(data, of_glasses, [SVC(kernel="linear").fit(data.X[some], person[some]) for some in rest])
+
+    def __call__(self, rows: Any, renderings: Any) -> Verdict:
+        """What they say of renderings of ``rows``."""
+        person, number, edges = self.data.factors["person"][rows], rows % PICTURES, edge_strength(renderings)
+        seen, same = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
+        for who in np.unique(person):
+            seen[person == who] = self.of_glasses[int(who)].predict(edges[person == who])
+        for left_out in np.unique(number):
+            mine = number == left_out
+            same[mine] = self.of_people[left_out].predict(renderings[mine]) == person[mine]
+        return Verdict(seen, same)
 
 
 def edge_strength(pictures: Any) -> Any:
@@ -151,7 +186,8 @@ def strangers(data: Dataset) -> tuple[Verdict, float]:
         model = KernelInformationEmbedding(DIMENSIONS).fit(lending.X, given=lending.factors["glasses"])
         rows = np.intersect1d(without(data), others)
         place = model.transform(data.X[rows], given=np.zeros(len(rows), dtype=bool))
-        verdict = judge(data, rows, smallest_change(lending, model.embedding_, data.X[rows], place), others)
+        renderings = smallest_change(lending, model.embedding_, data.X[rows], place)
+        verdict = Judges.taught(data, others)(rows, renderings)
         seen.append(verdict.glasses)
         same.append(verdict.person)
         right.append(_real_accuracy(data.take(others)))
@@ -167,15 +203,14 @@ def _real_accuracy(data: Dataset) -> float:
 def _compare(outcome: Outcome, data: Dataset, verdicts: dict[str, Verdict]) -> None:
     strange, accuracy = strangers(data)
     picture = "eight pictures"
-    first = "the smallest change"
-    outcome.at_least(f"renderings with glasses, {first}", verdicts[first].shares[0], 0.8, picture)
-    outcome.at_least(f"renderings of the same person, {first}", verdicts[first].shares[1], 0.8, picture)
+    outcome.at_least(f"{FIRST}: glasses", verdicts[FIRST].shares[0], 0.8, picture)
+    outcome.at_least(f"{FIRST}: same person", verdicts[FIRST].shares[1], 0.8, picture)
     for name, verdict in verdicts.items():
         for what, share in zip(("glasses", "same person", "both"), verdict.shares, strict=True):
-            if name != first or what == "both":
+            if name != FIRST or what == "both":
                 outcome.note(f"{name}: {what}", share, picture if "source" in name and what != "both" else "-")
     for what, share in zip(("glasses", "same person", "both"), strange.shares, strict=True):
-        outcome.note(f"{first}, people and lenders unseen: {what}", share, "-")
+        outcome.note(f"{FIRST}, people and lenders unseen: {what}", share, "-")
     outcome.note("the glasses classifier on real pictures of unseen people", _real_accuracy(data), "-")
     outcome.note("the same, of half the people", accuracy, "-")
     outcome.details["shares"] = {name: verdict.shares for name, verdict in verdicts.items()}
@@ -184,12 +219,14 @@ def _compare(outcome: Outcome, data: Dataset, verdicts: dict[str, Verdict]) -> N
 
 _NOTES = [
     "The source shows eight pictures and no number. Its way gives glasses, but not to that person: a mixture of the "
-    "15 people who wear them is recognised as one of them. So does x + m(z, glasses) - m(z, none): where the latent "
-    "kernel is narrow the difference of the two means is that of two faces, and where it is wide the glasses of many "
-    "are a grey haze.",
-    "The smallest change has nothing to choose: the latent bandwidth is 1 and the projection is complete. It is made "
-    "here of the model's places and the rows, and is not what counterfactual does: on pictures whose truth is known "
-    "(another car at that angle) it and x + change are further from the truth than the forward map.",
+    "15 people who wear them is recognised as one of them. The published objective (the product of kernels, otherwise "
+    "our defaults) keeps half the people and gives nobody glasses.",
+    "x + m(z, glasses) - m(z, none) is no way out: where the kernel is narrow, the difference of the two means is that "
+    "of two faces; where it is wide, the glasses of many are a grey haze.",
+    "The smallest change has nothing to choose: the latent bandwidth is that of the model and the projection is "
+    "complete. The bars (0.8) were set after a first look with another classifier of people. It is made here of the "
+    "model's places and the rows; it is not what counterfactual does, because it keeps all of a row that it can: where "
+    "the whole row changes with what is given, as a car does, keeping is wrong (see the turntable objects).",
     "People and lenders unseen: the embedding is fitted on half the people, whose glasses are borrowed by those of the "
     "other half, which alone teach the classifier of glasses.",
 ]
@@ -198,7 +235,7 @@ _NOTES = [
 def _draw(data: Dataset, rows: Any, renderings: dict[str, Any], verdicts: dict[str, Verdict]) -> Any:
     lines = {
         "as they are": "the pictures as they are",
-        "smallest\nchange": "the smallest change",
+        "smallest\nchange": FIRST,
         "source's\nway": "counterfactual (the source's way)",
         "mean\ndifference": "x + the mean difference of the groups",
     }

@@ -32,7 +32,8 @@ def run() -> Outcome:
     errors = {"walk, 50 %": {name: _mean_error(walk, fills, name) for name in fills[0]["filled"]}, **others}
     outcome = Outcome(
         "The walk: 298 frames × 59 channels, raw, half of the entries removed at random, five masks (0 to 4; the "
-        "method was built on masks 10 to 12). Ours is KernelInformationEmbedding(missing='impute'), which "
+        "method was built on masks 10 to 12, after other methods were dropped on 0 and 1). "
+        "Ours is KernelInformationEmbedding(missing='impute'), which "
         "does not know that the frames have an order; nearest frame and linear interpolation do. The other sets: 30 % "
         "removed, two masks; none was used to choose anything but the digits, of which other rows were looked at.",
         _draw(walk, fills[0], errors),
@@ -42,11 +43,11 @@ def run() -> Outcome:
     )
     _compare(outcome, walk, fills, errors)
     outcome.notes += [
-        "Frames 86 to 105 have jumps of one foot that nothing predicts: the table has their share of our squared error.",
+        "Frames 86 to 105 have jumps of one foot that nothing predicts: the table has their share of the error.",
         "Projecting the filled rows onto the manifold (f(g(x)), the source's way, 10 latent dimensions) adds nothing. "
-        "A column with the number of the frame did not help either (tried on masks 10 to 12).",
-        "The path of our fill is rougher than that of the nearest-frame fill, which repeats frames; that of the complete "
-        "data lies between.",
+        "A column with the number of the frame makes little difference (masks 10 to 12: 1.16 to 1.21 against 1.20).",
+        "The path of our fill is rougher than that of the nearest-frame fill, which repeats frames; that of the "
+        "complete data lies between.",
     ]
     outcome.details.update(errors=errors)
     return outcome

@@ -88,7 +88,7 @@ def test_table_shows_numbers_rival_ratio_and_verdict():
 
 @pytest.mark.parametrize("name", benchmarks.BENCHMARKS)
 def test_every_benchmark_can_be_imported_without_its_rival(name, monkeypatch):
-    for rival in ("umap", "openTSNE"):
+    for rival in ("umap", "openTSNE", "harmonypy"):
         monkeypatch.setitem(sys.modules, rival, None)
     monkeypatch.delitem(sys.modules, f"benchmarks.{name}", raising=False)
     assert benchmarks.benchmark(name).TITLE

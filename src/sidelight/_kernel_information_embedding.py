@@ -22,22 +22,17 @@ from sklearn.utils.validation import check_symmetric
 from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
-from ._informed_maps import InformedMaps, conditional_forward
+from ._informed_maps import InformedMaps
 from ._informed_problem import Informed, inform
+from ._kept_maps import keep_informed_maps
 from ._learned_bandwidth import follow_learned_path
 from ._messages import complain
 from ._missing_values import MissingValues
 from ._validation import check_choice, check_integer, check_number, check_rows
-from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.landmarks import landmark_distances
-from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
-from .maps.effect import smooth_effect
-from .maps.kernel_map import KernelMap, best_perplexity
-from .maps.parzen import ParzenDensity, fit_density
-from .maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
 from .objectives.entropy import EntropySum, information
 from .side.given import Given, Known
 from .side.pairs import as_pairs
@@ -133,8 +128,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
     explained_ : float
         The share of the variance of X that ``given`` explains, and that was taken out.
     confounded_ : bool
-        Whether the groups of ``given`` were found to differ in what remains, so that matched rows and not the means
-        of the groups decided what is its effect.
+        Whether rows of different groups found nearer counterparts after *matched rows* and not the means of the groups
+        had decided what is the effect of ``given``: groups that differ in what remains, or in sampling.
     filled_ : array of shape (n, d)
         X with its missing entries filled (``missing="impute"`` only).
 
@@ -222,7 +217,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         del y
         self._check_parameters()
         X = self._check_data(X)
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        refuse_if_too_large(self, self.estimate_cost(*X.shape, given=given is not None), len(X))
         self.frame_ = Frame.of(X, self.metric)
         everything = self.frame_.points(X)
         known, hints = self._read_side(given, same, len(X))
@@ -231,22 +226,24 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         spectrum = graph_spectrum(informed.kernel.matrix, max(_MODES, self.n_components))
         start = self._start(informed.points, rows, len(X), informed.kernel, spectrum)
         path, informed = self._solve(informed, start, spectrum)
-        self._keep(X, everything, rows, known, informed, keep_path(self, path, X.dtype))
+        keep_informed_maps(self, X, everything, rows, known, informed, keep_path(self, path, X.dtype))
         if path.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
-        return self.fit(X, y, given=given, same=same).embedding_
+        return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
 
-    def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid."""
+    def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
+        """What a fit of n rows and d columns takes, before it is paid; ``given``: with something to factor out."""
         dense = self.bandwidth != "perplexity"
         pairs, stored = n * n / 2, 4.5 * self.perplexity * n
         size = 4 * pairs * (2 if dense else 1) + 8 * n * d * 4 + 40 * stored + 2**26
         evaluation = 1e-3 + 5e-9 * pairs * (2 if dense else 1) + 6e-8 * stored * (not dense)
         seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 5e-4 * n  # 180: a middling number of evaluations
+        if given:  # a kernel of its own, neighbours in every group, and the end of the path twice
+            size, seconds = size + 4 * pairs + 40 * stored, 2.5 * seconds
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:
@@ -370,71 +367,6 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
     def _given_start(self) -> bool:
         """Whether the size of the start is somebody's choice, and so not ours."""
         return not isinstance(self.init, str) or self.init == "random"
-
-    def _keep(self, X: Array, points: Array, rows: Array, known: Known | None, informed: Informed, Z: Array) -> None:
-        kernel = informed.kernel
-        self.confounded_, self.explained_ = informed.confounded, informed.explained
-        self.bandwidth_ = kernel.bandwidth * (1.0 if self.metric == "cosine" else self.frame_.scale**2)
-        self.embedding_ = np.asarray(Z.astype(X.dtype))
-        self.latent_frame_ = Frame(np.zeros(self.n_components), 1.0)
-        self.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), self.latent_kernel)
-        self.effect_ = informed.effect
-        self.marginal_: Any = None
-        self.marginal_forward_: Any = None
-        self.forward_effect_: Any = None
-        if self.metric == "precomputed":
-            candidates = min(len(rows), round(3 * self.perplexity) + 1)
-            self.backward_ = KernelMap(PrecomputedWeights(candidates, min(12.0, max(2.0, candidates / 3))), Z)
-        else:
-            inside = points if self.metric == "euclidean" else self.frame_.inside(X)
-            self.backward_, relative = self._backward_map(informed.points, kernel, Z)
-            if known is None:
-                self.forward_ = KernelMap(FixedWeights(Z, 1.0, self.latent_kernel), inside)
-            else:
-                relative = self._keep_informed(points[rows], inside[rows], known.features[rows], Z)
-            self.density_ = fit_density(inside[rows], relative)
-        if len(rows) < len(X):
-            self._place_unknown(points, rows, X.dtype)
-
-    def _backward_map(self, points: Array, kernel: DataKernel, Z: Array) -> tuple[KernelMap, Array]:
-        """The map from ``points`` to ``Z``, and the relative bandwidths of the data."""
-        if kernel.lists is None:
-            h = float(kernel.bandwidth)
-            return KernelMap(FixedWeights(points, h, self.kernel), Z), np.full(len(Z), h)
-        weights = AdaptiveWeights(points, kernel.lists, best_perplexity(points, Z, kernel.lists))
-        return KernelMap(weights, Z), np.asarray(kernel.bandwidth)
-
-    def _keep_informed(self, points: Array, inside: Array, features: Array, Z: Array) -> Array:
-        """The maps under ``given`` and those that average over it; return the relative bandwidths of the data."""
-        near = nearest(points, k=min(36, len(points) - 1), n_jobs=self.n_jobs)
-        perplexity = best_perplexity(points, Z, near.index)
-        self.marginal_ = KernelMap(AdaptiveWeights(points, near.index, perplexity), Z)
-        self.marginal_forward_ = KernelMap(FixedWeights(Z, 1.0, self.latent_kernel), inside)
-        if self.effect_ is not None and self.metric == "euclidean":
-            self.forward_effect_ = self.effect_
-        else:
-            self.forward_effect_ = smooth_effect(inside, features)
-        rest = inside - self.forward_effect_(features)
-        self.forward_, self.given_scale_ = conditional_forward(Z, features, rest, self.latent_kernel)
-        return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
-
-    def _place_unknown(self, points: Array, rows: Array, dtype: npt.DTypeLike) -> None:
-        """Rows of which something is missing are placed by the map that averages over it, at every stage."""
-        unknown = np.setdiff1d(np.arange(len(points)), rows)
-        weights = self.backward_.weights if self.metric == "precomputed" else self.marginal_.weights
-        queries = points[np.ix_(unknown, rows)] if self.metric == "precomputed" else points[unknown]
-
-        def placed(values: Array) -> Array:
-            out = np.empty((len(points), values.shape[1]), dtype=values.dtype)
-            out[rows], out[unknown] = values, weights.average(queries, values.astype(np.float64), self.n_jobs)
-            return out
-
-        self.embedding_ = placed(self.embedding_)
-        self.path_: Array = np.array([placed(stage) for stage in self.path_], dtype=dtype)
-        if self.metric == "precomputed":  # its queries are distances to all rows, the unknown ones too
-            self.backward_ = KernelMap(weights, placed(self.backward_.outputs))
-        if np.ndim(self.bandwidth_):
-            self.bandwidth_ = placed(np.asarray(self.bandwidth_)[:, None])[:, 0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

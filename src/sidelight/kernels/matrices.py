@@ -159,8 +159,9 @@ def within_reach(X: Array, bandwidth: float) -> float:
     rows = np.unique(np.linspace(0, len(X) - 1, min(256, len(X))).astype(np.int64))
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
-    near = [float((norms[part, None] + norms - 2 * (A[part] @ A.T) < 1.0).mean()) for part in np.array_split(rows, 4)]
-    return float(np.mean(near))
+    parts = [rows[part] for part in spans(len(rows), 64)]
+    near = [np.count_nonzero(norms[part, None] + norms - 2 * (A[part] @ A.T) < 1.0) for part in parts]
+    return float(sum(near)) / (len(rows) * len(X))
 
 
 def _pair_values(X: Array, bandwidth: float, profile: Profile) -> Callable[[slice, slice], Array]:

@@ -1,0 +1,94 @@
+"""What a kernel information embedding keeps of its fit: the maps of ``_informed_maps``, densities, and unknown rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._frame import Frame
+from ._informed_maps import conditional_forward
+from ._informed_problem import Informed
+from .kernels.bandwidths import perplexity_rows
+from .kernels.data_kernel import DataKernel
+from .kernels.neighbours import nearest
+from .maps.effect import smooth_effect
+from .maps.kernel_map import KernelMap, best_perplexity
+from .maps.parzen import ParzenDensity, fit_density
+from .maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+from .side.given import Known
+
+__all__ = ["keep_informed_maps"]
+
+Array = npt.NDArray[Any]
+
+
+def keep_informed_maps(
+    model: Any, X: Array, points: Array, rows: Array, known: Known | None, informed: Informed, Z: Array
+) -> None:
+    """Set what ``InformedMaps`` asks; ``rows`` are those that were fitted, ``Z`` where they are."""
+    kernel = informed.kernel
+    model.confounded_, model.explained_ = informed.confounded, informed.explained
+    model.bandwidth_ = kernel.bandwidth * (1.0 if model.metric == "cosine" else model.frame_.scale**2)
+    model.embedding_ = np.asarray(Z.astype(X.dtype))
+    model.latent_frame_ = Frame(np.zeros(model.n_components), 1.0)
+    model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), model.latent_kernel)
+    model.effect_ = informed.effect
+    model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
+    if model.metric == "precomputed":
+        candidates = min(len(rows), round(3 * model.perplexity) + 1)
+        model.backward_ = KernelMap(PrecomputedWeights(candidates, min(12.0, max(2.0, candidates / 3))), Z)
+    else:
+        inside = points if model.metric == "euclidean" else model.frame_.inside(X)
+        model.backward_, relative = _backward_map(model, informed.points, kernel, Z)
+        if known is None:
+            model.forward_ = KernelMap(FixedWeights(Z, 1.0, model.latent_kernel), inside)
+        else:
+            relative = _keep_conditional(model, points[rows], inside[rows], known.features[rows], Z)
+        model.density_ = fit_density(inside[rows], relative)
+    if len(rows) < len(X):
+        _place_unknown(model, points, rows, X.dtype)
+
+
+def _backward_map(model: Any, points: Array, kernel: DataKernel, Z: Array) -> tuple[KernelMap, Array]:
+    """The map from ``points`` to ``Z``, and the relative bandwidths of the data."""
+    if kernel.lists is None:
+        h = float(kernel.bandwidth)
+        return KernelMap(FixedWeights(points, h, model.kernel), Z), np.full(len(Z), h)
+    weights = AdaptiveWeights(points, kernel.lists, best_perplexity(points, Z, kernel.lists))
+    return KernelMap(weights, Z), np.asarray(kernel.bandwidth)
+
+
+def _keep_conditional(model: Any, points: Array, inside: Array, features: Array, Z: Array) -> Array:
+    """The maps under ``given`` and those that average over it; return the relative bandwidths of the data."""
+    near = nearest(points, k=min(36, len(points) - 1), n_jobs=model.n_jobs)
+    perplexity = best_perplexity(points, Z, near.index)
+    model.marginal_ = KernelMap(AdaptiveWeights(points, near.index, perplexity), Z)
+    model.marginal_forward_ = KernelMap(FixedWeights(Z, 1.0, model.latent_kernel), inside)
+    if model.effect_ is not None and model.metric == "euclidean":
+        model.forward_effect_ = model.effect_
+    else:
+        model.forward_effect_ = smooth_effect(inside, features)
+    rest = inside - model.forward_effect_(features)
+    model.forward_, model.given_scale_ = conditional_forward(Z, features, rest, model.latent_kernel)
+    return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
+
+
+def _place_unknown(model: Any, points: Array, rows: Array, dtype: npt.DTypeLike) -> None:
+    """Rows of which something is missing are placed by the map that averages over it, at every stage."""
+    unknown = np.setdiff1d(np.arange(len(points)), rows)
+    weights = model.backward_.weights if model.metric == "precomputed" else model.marginal_.weights
+    queries = points[np.ix_(unknown, rows)] if model.metric == "precomputed" else points[unknown]
+
+    def placed(values: Array) -> Array:
+        out = np.empty((len(points), values.shape[1]), dtype=values.dtype)
+        out[rows], out[unknown] = values, weights.average(queries, values.astype(np.float64), model.n_jobs)
+        return out
+
+    model.embedding_ = placed(model.embedding_)
+    model.path_ = np.array([placed(stage) for stage in model.path_], dtype=dtype)
+    if model.metric == "precomputed":  # its queries are distances to all rows, the unknown ones too
+        model.backward_ = KernelMap(weights, placed(model.backward_.outputs))
+    if np.ndim(model.bandwidth_):
+        model.bandwidth_ = placed(np.asarray(model.bandwidth_)[:, None])[:, 0]
