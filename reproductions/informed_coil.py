@@ -157,8 +157,8 @@ _NOTES = [
     "Leakage by neighbours falls below chance where the groups are aligned: left out, a row leaves its own group in "
     "the minority around it. A forest on the map is asked beside it, whose folds hold out all groups of an angle.",
     "The source does not say which 30 views it took. The five objects do not look alike, and without hints nothing in "
-    "the data says which view of a duck is which of a box: the figure's clean neighbours were luck or choice. Hinted "
-    "rows are not asked.",
+    "the data says which view of a duck is which of a box: the figure's clean neighbours were luck or choice (the best "
+    "published start is nearer than our map without hints, the worst is not). Hinted rows are not asked.",
 ]
 
 

@@ -117,8 +117,8 @@ _NOTES = [
     "R² across people: the light of each row is predicted from its five nearest rows of other people. Leakage and hit "
     "are those of ten neighbours. The bar of the person's hit is that of the plain map + 0.15.",
     "Told the person, a picture under an unseen light is an average of the same person under the lights around it, and "
-    "an average blurs shadows that move with the light (more latent dimensions do not help: 0.79 with five and with "
-    "ten); the means of person and light do as well. Told the light, the other people have shown what it does.",
+    "an average blurs shadows that move with the light; the means of person and light do better. Told the light, the "
+    "other people have shown what it does.",
 ]
 
 

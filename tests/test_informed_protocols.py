@@ -126,7 +126,7 @@ def test_a_bar_without_its_rival_is_reported_not_passed():
 
 
 def test_maps_are_measured_in_the_old_order_of_the_rows(monkeypatch):
-    monkeypatch.setattr("benchmarks.informed.METHODS", {"copy": lambda rows: rows.X})
+    monkeypatch.setitem(measure.__globals__, "METHODS", {"copy": lambda rows: rows.X})
     protocol = small(())
     found = measure("toy", protocol, ["copy"], n_seeds=3)
     assert found["copy"]["hit"] == [protocol.X[0, 0]] * 3
