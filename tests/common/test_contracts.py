@@ -99,12 +99,14 @@ def test_fit_transform_returns_the_embedding(make):
 
 
 @every
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_same_seed_gives_the_same_bytes_with_one_and_two_threads(make):
     X = blobs(n=600, d=20)
     results = []
+    few = {"max_iter": 12} if "max_iter" in make().get_params() else {}  # of each stage: bytes differ at once or never
     for threads in (1, 2):
         with threadpool_limits(threads):
-            model = make().set_params(n_jobs=threads).fit(X)
+            model = make().set_params(n_jobs=threads, **few).fit(X)
             parts = (model.embedding_, model.transform(X), model.inverse_transform(model.embedding_))
             results.append([part.tobytes() for part in (*parts, model.score_samples(X), model.sample(5, 0))])
     assert results[0] == results[1]
