@@ -9,7 +9,17 @@ from benchmarks.harness import Report
 
 __all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
 
-BENCHMARKS = ("exact_gradient", "cold_start", "two_way_inverse", "defaults", "untuned", "informed", "informed_cost")
+BENCHMARKS = (
+    "exact_gradient",
+    "cold_start",
+    "two_way_inverse",
+    "defaults",
+    "untuned",
+    "informed",
+    "informed_cost",
+    "hybrid",
+    "metrics",
+)
 
 
 class Benchmark(Protocol):

@@ -19,9 +19,11 @@ REPRODUCTIONS = (
     "joint_coil",
     "joint_regression",
     "pose_silhouette",
+    "hybrids",
     "informed_coil",
     "informed_faces",
     "glasses",
+    "face_attributes",
 )
 
 

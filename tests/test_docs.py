@@ -50,8 +50,12 @@ def test_api_pages_document_nothing_that_is_gone():
 
 
 PAGES_OF = {
+    "DistanceMetric": ("metrics",),
+    "EquivalenceMetric": ("metrics",),
+    "HybridEmbedding": ("hybrid_embedding",),
     "JointInformationEmbedding": ("joint_information_embedding",),
     "KernelInformationEmbedding": ("kernel_information_embedding", "informed_embedding"),
+    "MultiAttributeMetric": ("metrics",),
     "SmootherEmbedding": ("smoother_embedding",),
     "TwoWayEmbedding": ("two_way_embedding",),
     "UnsupervisedKernelRegression": ("unsupervised_kernel_regression",),
@@ -97,9 +101,11 @@ def test_readme_snippet_runs_and_goes_both_ways():
 RUN = (
     "index",
     "evaluation",
+    "methods/hybrid_embedding",
     "methods/informed_embedding",
     "methods/joint_information_embedding",
     "methods/kernel_information_embedding",
+    "methods/metrics",
     "methods/smoother_embedding",
 )
 

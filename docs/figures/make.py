@@ -15,11 +15,12 @@ import digits
 import informed
 import screenshot
 import sheets
+import spectral
 import two_ways
 import wrapping
 from canvas import write
 
-PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot)
+PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral)
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 

@@ -9,9 +9,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._distance_metric import DistanceMetric
+from ._equivalence_metric import EquivalenceMetric
+from ._hybrid_embedding import HybridEmbedding
 from ._joint_information_embedding import JointInformationEmbedding
 from ._kernel_information_embedding import KernelInformationEmbedding
+from ._multi_attribute_metric import MultiAttributeMetric
 from ._smoother_embedding import SmootherEmbedding
+from ._transformation_distances import ReconstructionDistance, TangentDistance
 from ._two_way_embedding import TwoWayEmbedding
 from ._unsupervised_kernel_regression import UnsupervisedKernelRegression
 from .persistence import load, save
@@ -20,10 +25,16 @@ from .side.pairs import Pairs
 __version__ = "0.1.0"
 
 __all__ = [
+    "DistanceMetric",
+    "EquivalenceMetric",
+    "HybridEmbedding",
     "JointInformationEmbedding",
     "KernelInformationEmbedding",
+    "MultiAttributeMetric",
     "Pairs",
+    "ReconstructionDistance",
     "SmootherEmbedding",
+    "TangentDistance",
     "TwoWayEmbedding",
     "UnsupervisedKernelRegression",
     "datasets",

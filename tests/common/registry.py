@@ -10,9 +10,14 @@ from sklearn.manifold import Isomap
 
 import sidelight
 from sidelight import (
+    DistanceMetric,
+    EquivalenceMetric,
+    HybridEmbedding,
     JointInformationEmbedding,
     KernelInformationEmbedding,
+    MultiAttributeMetric,
     SmootherEmbedding,
+    TangentDistance,
     TwoWayEmbedding,
     UnsupervisedKernelRegression,
 )
@@ -40,10 +45,26 @@ VARIANTS = {
     "ukr-random-3d": lambda: UnsupervisedKernelRegression(3, init="random", random_state=3, n_neighbors=None),
     "joint": lambda: JointInformationEmbedding(),
     "joint-fixed-l2": lambda: JointInformationEmbedding(bandwidth=4.0, penalty="l2", regularization=0.01),
+    "hybrid": lambda: HybridEmbedding(),
+    "hybrid-euclidean-heat": lambda: HybridEmbedding(3, distance="euclidean", heat=4.0, graph="union"),
+    "hybrid-landmarks-lle": lambda: HybridEmbedding(locality="lle", n_landmarks=30, negative="shift", alpha=0.9),
+    "hybrid-tangent": lambda: HybridEmbedding(distance=TangentDistance("shift"), alpha=0.2),
     "two-way": lambda: TwoWayEmbedding(),
     "two-way-isomap": lambda: TwoWayEmbedding(Isomap(n_neighbors=8, eigen_solver="dense")),
 }
-DEFAULTS = {name: VARIANTS[name] for name in ("kie", "joint", "smoother", "ukr", "two-way")}
+DEFAULTS = {name: VARIANTS[name] for name in ("kie", "joint", "smoother", "ukr", "hybrid", "two-way")}
+
+METRICS = {
+    "equivalence": lambda: EquivalenceMetric(),
+    "multi-attribute": lambda: MultiAttributeMetric(),
+    "distance": lambda: DistanceMetric(),
+    "equivalence-literal-2d": lambda: EquivalenceMetric(2, form="literal"),
+    "equivalence-rbf-2d": lambda: EquivalenceMetric(2, kernel="rbf"),
+    "multi-attribute-poly": lambda: MultiAttributeMetric(kernel="poly", degree=2, regularization=1.0),
+    "distance-identity": lambda: DistanceMetric(prior="identity"),
+    "distance-rbf-2d": lambda: DistanceMetric(2, kernel="rbf", regularization=1e-2),
+}
+DEFAULT_METRICS = {name: METRICS[name] for name in ("equivalence", "multi-attribute", "distance")}
 
 
 def public_estimators() -> list[type]:

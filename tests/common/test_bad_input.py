@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from registry import DEFAULTS, VARIANTS, blobs
 
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+from sidelight import HybridEmbedding, KernelInformationEmbedding, TwoWayEmbedding
 
 every = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
 each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
@@ -98,7 +98,7 @@ def test_a_query_far_away_gets_a_finite_answer(make):
 def test_the_scale_of_the_data_does_not_change_the_map(make, factor):
     X = blobs()
     plain, scaled = make().fit(X), make().fit(X * factor)
-    units = factor if isinstance(plain, TwoWayEmbedding) else 1.0
+    units = factor if isinstance(plain, (TwoWayEmbedding, HybridEmbedding)) else 1.0
     spread = np.abs(plain.embedding_).max()
     assert np.abs(scaled.embedding_ / units - plain.embedding_).max() < 0.05 * spread
     np.testing.assert_allclose(scaled.score(X * factor), plain.score(X), atol=0.01)

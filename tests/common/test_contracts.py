@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from registry import DEFAULTS, EXPECTED_FAILURES, VARIANTS, blobs, public_estimators
+from registry import DEFAULT_METRICS, DEFAULTS, EXPECTED_FAILURES, VARIANTS, blobs, public_estimators
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -24,7 +24,7 @@ each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
 
 
 def test_every_public_estimator_is_in_the_registry():
-    assert {type(make()) for make in DEFAULTS.values()} == set(public_estimators())
+    assert {type(make()) for make in (DEFAULTS | DEFAULT_METRICS).values()} == set(public_estimators())
 
 
 @pytest.mark.filterwarnings(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidelight.datasets import Dataset, noisy_s, s_curve, swiss_roll
+from sidelight.datasets import Dataset, noisy_s, s_curve, shifted_digits, swiss_roll
 
 GENERATORS = [s_curve, swiss_roll, noisy_s]
 
@@ -103,3 +103,23 @@ def test_dataset_refuses_factors_and_pictures_that_do_not_fit():
     with pytest.raises(ValueError, match="no pictures"):
         _ = Dataset(X).images
     assert Dataset(X, image_shape=(2, 3)).images.shape == (4, 2, 3)
+
+
+def test_shifted_digits_are_one_picture_in_many_places():
+    data = shifted_digits((1, 7), n_shifts=4, step=3)
+    images = data.images
+    for digit in (1, 7):
+        own = images[data.factors["digit"] == digit]
+        for place in range(1, 4):
+            np.testing.assert_array_equal(own[place], np.roll(own[0], 3 * place, axis=1))
+    assert set(data.factors["shift"]) == {0, 3, 6, 9}
+    assert (data.X.min(), data.X.max()) == (0.0, 1.0)
+
+
+def test_shifted_digits_takes_other_pictures_and_says_what_is_wrong_with_them():
+    pictures = np.random.default_rng(0).uniform(size=(2, 5, 4))
+    assert shifted_digits((0, 1), n_shifts=3, pictures=pictures).image_shape == (5, 6)
+    with pytest.raises(ValueError, match="is not one picture for each of the 3 digits"):
+        shifted_digits((0, 1, 2), pictures=pictures)
+    with pytest.raises(ValueError, match="are not digits"):
+        shifted_digits((12,))

@@ -4,7 +4,7 @@ Every function returns a :class:`Dataset`: ``X``, the true ``factors`` by name, 
 """
 
 from sidelight.datasets._dataset import Dataset
-from sidelight.datasets._digits import load_digits
+from sidelight.datasets._digits import load_digits, shifted_digits
 from sidelight.datasets._real import (
     load_cmu_people,
     load_cmu_styles,
@@ -53,6 +53,7 @@ __all__ = [
     "load_yaleb",
     "noisy_s",
     "s_curve",
+    "shifted_digits",
     "swiss_roll",
     "turntable",
 ]

@@ -15,8 +15,12 @@ from typing import Any
 __all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
 
 ESTIMATORS: dict[str, str] = {
+    "DistanceMetric": "sidelight",
+    "EquivalenceMetric": "sidelight",
+    "HybridEmbedding": "sidelight",
     "JointInformationEmbedding": "sidelight",
     "KernelInformationEmbedding": "sidelight",
+    "MultiAttributeMetric": "sidelight",
     "SmootherEmbedding": "sidelight",
     "TwoWayEmbedding": "sidelight",
     "UnsupervisedKernelRegression": "sidelight",
@@ -32,9 +36,13 @@ RECORDS: dict[str, str] = {
     "Frame": "sidelight._frame",
     "Given": "sidelight.side.given",
     "KernelMap": "sidelight.maps.kernel_map",
+    "KernelSpan": "sidelight.maps.span",
     "LocalFill": "sidelight.maps.missing",
+    "NystromMap": "sidelight.maps.nystrom",
     "ParzenDensity": "sidelight.maps.parzen",
     "PrecomputedWeights": "sidelight.maps.weights",
+    "ReconstructionDistance": "sidelight",
+    "TangentDistance": "sidelight",
     "ViewMaps": "sidelight._view",
 }
 """Name of a dataclass -> module that has it."""

@@ -30,6 +30,8 @@ class Pairs:
         Row numbers.
     n_samples : int
         Rows of the data they point into.
+    values : array of shape (m,) or None, default=None
+        A number for each pair (a distance), which is cut together with them.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Pairs:
 
     index: Array
     n_samples: int
+    values: Array | None = None
 
     def __post_init__(self) -> None:
         check_integer(self, "n_samples", self.n_samples, 0)
@@ -59,6 +62,16 @@ class Pairs:
         index = index.astype(np.int64)
         index.setflags(write=False)
         object.__setattr__(self, "index", index)
+        if self.values is not None:
+            self._keep_values()
+
+    def _keep_values(self) -> None:
+        values = np.array(self.values, dtype=np.float64)
+        if values.shape != (len(self.index),):
+            seen, rule = f"array of shape {values.shape}", f"does not match the {len(self.index)} pairs"
+            raise ValueError(complain(self, "values", seen, rule, "Give one for each pair"))
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
 
     @property
     def shape(self) -> tuple[int]:
@@ -83,7 +96,8 @@ class Pairs:
         position = np.full(self.n_samples, -1, dtype=np.int64)
         position[kept] = np.arange(len(kept))
         index = position[self.index]
-        return Pairs(index[(index >= 0).all(axis=1)], len(kept))
+        here = (index >= 0).all(axis=1)
+        return Pairs(index[here], len(kept), None if self.values is None else self.values[here])
 
     def validate(self, n: int) -> Pairs:
         """Return itself if it was made for ``n`` rows."""

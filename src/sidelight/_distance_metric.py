@@ -1,0 +1,197 @@
+"""A metric from distances that are known for some pairs of rows (S4, section 3.5)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from ._messages import complain
+from ._metric_map import MetricMap, ridge_of
+from ._progress import ProgressBar, both
+from ._validation import check_choice, check_integer, check_number
+from .kernels.tiles import one_blas_thread
+from .objectives.partial_distances import PartialDistances
+from .side.contradictions import check_distances
+from .solvers.anneal import Path, anneal
+from .solvers.result import Status
+
+__all__ = ["DistanceMetric"]
+
+Array = npt.NDArray[Any]
+_SPARE = 4  # directions beyond those asked for: with them, the search does not get stuck
+
+
+class DistanceMetric(MetricMap, BaseEstimator):
+    """Learn a metric that agrees with distances known for some pairs of rows.
+
+    Minimises ``Σ (|x_i - x_j|²_A - d²_ij)²`` and a small prior over A = CᵀC: the factor C is the unknown.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Rank of the metric, and columns of ``transform``. None: whatever is best.
+    kernel, gamma, degree
+        As in :class:`EquivalenceMetric`.
+    prior : {"trace", "identity"}, default="trace"
+        What decides where the distances do not: as few and as small directions as will do, or plain distances, at the
+        scale that fits best.
+    regularization : float, default=1e-3
+        Weight of the prior.
+    max_iter : int, default=5000
+    tol : float, default=1e-8
+        The search ends when a step gains less, relative to distances that are all wrong by themselves (1).
+    verbose : int, default=0
+        1: a progress bar.
+    callback : callable or None, default=None
+        Called with the state of every iteration; stops the fit by returning True.
+
+    Attributes
+    ----------
+    components_ : array of shape (r, d)
+        The factor C of A = CᵀC, widest direction of the data first (absent with a kernel).
+    misfit_ : float
+        Sum of squared errors of d², relative to the sum of d⁴.
+    n_iter_ : int
+    history_ : list of dict
+    mahalanobis_ : array of shape (d, d)
+    mean_ : array of shape (d,)
+    n_features_in_ : int
+        As in :class:`EquivalenceMetric`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import DistanceMetric
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> pairs = np.random.default_rng(1).permutation(50).reshape(25, 2)
+    >>> heights = np.abs(X[pairs[:, 0], 2] - X[pairs[:, 1], 2])
+    >>> DistanceMetric(1).fit(X, pairs=pairs, distances=heights).components_.round(1) + 0.0
+    array([[0., 0., 1., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = None,
+        gamma: float | None = None,
+        degree: int = 3,
+        prior: str = "trace",
+        regularization: float = 1e-3,
+        max_iter: int = 5000,
+        tol: float = 1e-8,
+        verbose: int = 0,
+        callback: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.prior = prior
+        self.regularization = regularization
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.callback = callback
+
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None, *, pairs: Any = None, distances: Any = None) -> DistanceMetric:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : ignored
+        pairs : Pairs or array of shape (m, 2), optional
+            Row numbers. With none, the metric is the identity (of rank ``n_components``: that of PCA).
+        distances : array of shape (m,), optional
+            How far apart they are; not needed where the pairs carry ``values``.
+        """
+        del y
+        check_choice(self, "prior", self.prior, ("trace", "identity"))
+        check_number(self, "regularization", self.regularization, 0.0)
+        check_integer(self, "max_iter", self.max_iter, 1)
+        check_number(self, "tol", self.tol, 0.0)
+        X = self._checked_rows(X)
+        if pairs is None and distances is not None:
+            raise ValueError(complain(self, "pairs", None, "leaves distances without rows", "Give the pairs too"))
+        index, values = np.empty((0, 2), dtype=np.int64), np.empty(0)
+        if pairs is not None:
+            found, values = check_distances(self, pairs, distances, len(X))
+            index = found.index
+        span, T = self._spanned(X)
+        self.misfit_, self.n_iter_, self.history_ = 0.0, 1, list[dict[str, Any]]()
+        if len(index) == 0:
+            W = np.eye(span.width)[:, : self.n_components]
+            self._keep(span, self._padded(W), units=span.scale)
+            return self
+        size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
+        path, W = self._solve(T, index, (values / size) ** 2)
+        self._keep(span, self._padded(_principal(T, W, self.n_components)) * size, units=1.0)
+        self._tell(path)
+        return self
+
+    def _solve(self, T: Array, index: Array, squares: Array) -> tuple[Path | None, Array]:
+        """The factor W (p, r), found with a few directions more than are wanted, cut down and refined."""
+        variances = np.einsum("ij,ij->j", T, T) / len(T)
+        scale = 1.0 / np.sqrt(variances + ridge_of(variances, self.regularization))  # the curvatures of both terms
+        p = T.shape[1]
+        if p == 0:
+            return None, np.zeros((0, 1))
+        problem = PartialDistances(T, index, squares, prior=self.prior, scale=scale)
+        enough = p if self.prior == "identity" else min(p, int(np.sqrt(2.0 * len(index))) + 2)
+        wanted = enough if self.n_components is None else min(int(self.n_components), p)
+        path = self._search(problem, problem.start(min(enough, wanted + _SPARE)), None, 2)
+        if wanted < path.point.shape[1] and path.status not in (Status.STOPPED, Status.INTERRUPTED):
+            cut = problem.point(_principal(T, problem.factor(path.point), wanted))
+            path = self._search(problem, cut, path, 2)
+        self.misfit_ = path.history[-1].terms["misfit"] if path.history else 0.0
+        return path, problem.factor(path.point)
+
+    def _search(self, problem: PartialDistances, start: Array, before: Path | None, n_stages: int) -> Path:
+        bar = ProgressBar(type(self).__name__) if self.verbose else None
+        path = anneal(
+            lambda strength: lambda F: problem.value_and_grad(F, strength),
+            [float(self.regularization)],
+            start,
+            max_iter=self.max_iter,
+            tolerance=float(self.tol),
+            callback=both(self.callback, bar),
+            before=before,
+            n_stages=n_stages,
+        )
+        if bar is not None:
+            bar.close(path.stages[-1].message)
+        return path
+
+    def _padded(self, W: Array) -> Array:
+        """Columns up to ``n_components``, where that is said; at least one."""
+        missing = int(self.n_components or 1) - W.shape[1]
+        return np.pad(W, ((0, 0), (0, max(missing, 0))))
+
+    def _tell(self, path: Path | None) -> None:
+        if path is None:
+            return
+        self.n_iter_ = max(path.n_iter, 1)
+        self.history_ = [asdict(record) for record in path.history]
+        if path.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if path.status in (Status.ITERATIONS, Status.STALLED):
+            rule = f"did not let the search converge: it {path.status.value}"
+            message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _principal(T: Array, W: Array, r: int | None) -> Array:
+    """The same metric in its own axes, in which the data is uncorrelated and widest first; at most r of them."""
+    P = T @ W
+    values, turn = np.linalg.eigh(P.T @ P)
+    values, turn = values[::-1], turn[:, ::-1]
+    used = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    return np.asarray((W @ turn)[:, used][:, :r])

@@ -1,0 +1,100 @@
+"""New rows of a hybrid embedding by its own eigenproblem (Nyström).
+
+At a training row i the eigenvector v of ``(1-α) s M - (α/2) L`` with eigenvalue μ obeys
+
+    Laplacian  μ v_i = (1-α) s Σ_j M_ij v_j - (α/2) (r_i v_i - Σ_j w_ij v_j)        r_i = Σ_j w_ij
+    LLE        the same with r_i = 1 and the weights that reconstruct row i (rows that i reconstructs left out)
+
+and is solved for ``v(x)`` with the row of M and the weights w of a new x:
+
+    v(x) = ((1-α) s m(x)·v + (α/2) Σ_j w_j(x) v_j) / (μ + (α/2) r(x))
+    m(x)·v = x·G                            straight distances
+             -½ (d²(x) - mean d²)·G - c     distances to L rows along the graph
+
+The neighbours of x are its nearest row and that row's in the graph, so that training rows return to their places.
+α = 0 is the projection of PCA, or Isomap's; α → 1 is LLE's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.kernels.neighbours import listed_distances, nearest
+from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.objectives.spectral import reconstruction_weights
+
+from .weights import listed_average, padded_product
+
+__all__ = ["NystromMap"]
+
+Array = npt.NDArray[Any]
+_BUDGET = 4_000_000
+_FAR = 1e120
+
+
+@dataclass(frozen=True)
+class NystromMap:
+    """Rows to coordinates: ``scale · v(x)``, v the eigenvectors at ``points``."""
+
+    points: Array
+    vectors: Array
+    values: Array
+    scale: Array
+    gain: Array
+    offset: Array
+    paths: Array
+    """Lengths (L, n) from L rows to all along the graph; (0, n) for straight distances."""
+    constant: Array
+    pull: float
+    """α/2."""
+    locality: str
+    heat: float
+    """Of the Laplacian's weights; 0: every weight is 1."""
+    lists: Array
+    """Neighbours (n, k) of each row in the graph, -1 where it has fewer."""
+    n_neighbors: int
+    """Of LLE."""
+
+    def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """Coordinates (m, q), each row by itself."""
+        wide = max(len(self.points), self.lists.shape[1] * self.points.shape[1], len(self.paths), 1)
+        tiles = [Q[rows] for rows in spans(len(Q), max(1, min(512, _BUDGET // wide)))]
+        return np.concatenate(run_tiles(self._one, tiles, n_jobs))
+
+    def _one(self, Q: Array) -> Array:
+        Q = np.clip(Q, -_FAR, _FAR)
+        index, distance, there = self._candidates(Q)
+        if self.locality == "lle":
+            near = nearest(self.points, Q, k=self.n_neighbors, n_jobs=1).index
+            degree, pulled = 1.0, listed_average(reconstruction_weights(self.points, near, Q), self.vectors, near)
+        else:
+            W = np.where(there, np.exp(-(distance**2) / self.heat) if self.heat else 1.0, 0.0)
+            degree, pulled = W.sum(axis=1, keepdims=True), listed_average(W, self.vectors, index)
+        told = self._distances(Q, index, np.where(there, distance, np.inf)) + self.pull * pulled
+        below = self.values + self.pull * degree
+        fine = below > 1e-9 * np.abs(self.values).max(initial=1e-300)
+        return np.asarray(np.where(fine, told / np.where(fine, below, 1.0), 0.0) * self.scale)
+
+    def _candidates(self, Q: Array) -> tuple[Array, Array, Array]:
+        """The nearest row of each query and that row's neighbours in the graph, how far they are, and which exist.
+
+        A query's own nearest rows could lie on the next layer of a rolled sheet, where the graph has no edge.
+        """
+        anchor = nearest(self.points, Q, k=1, n_jobs=1).index
+        listed = self.lists[anchor[:, 0]]
+        there = np.column_stack([np.ones(len(Q), dtype=bool), listed >= 0])
+        index = np.column_stack([anchor, np.where(listed >= 0, listed, anchor)])
+        return index, listed_distances(Q, self.points, index), there
+
+    def _distances(self, Q: Array, index: Array, distance: Array) -> Array:
+        """``(1-α) s m(x)·v`` for each query (m, q)."""
+        if not len(self.paths):
+            return padded_product(Q - self.offset, self.gain)
+        reach = np.full((len(Q), len(self.paths)), np.inf)
+        for column in range(index.shape[1]):
+            np.minimum(reach, self.paths[:, index[:, column]].T + distance[:, column, None], out=reach)
+        return np.asarray(-0.5 * padded_product(reach**2 - self.offset, self.gain) - self.constant)

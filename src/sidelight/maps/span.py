@@ -1,0 +1,118 @@
+r"""Coordinates of rows within the span of the data: their own axes, or those that a kernel gives them.
+
+    linear   t(x) = Vᵀ (x - μ) / scale           X - μ = U s Vᵀ, the p directions in which the data varies at all
+    kernel   t(x) = Λ^(-1/2) Uᵀ k̃(x)              K̃ = U Λ Uᵀ, the centred kernel matrix; k̃ centred with it
+
+so that ``t_i · t_j`` is the (centred) inner product of two rows of the data, and the scatter of the coordinates is
+diagonal, largest first. No d x d matrix is made: p ≤ min(n, d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh, qr, svd
+
+from sidelight.kernels.tiles import spans
+from sidelight.solvers.eigen import fix_signs
+
+__all__ = ["KernelSpan", "LinearSpan", "kernel_span", "linear_span"]
+
+Array = npt.NDArray[Any]
+Kernel = str | Callable[[Array, Array], Any]
+
+
+@dataclass(frozen=True)
+class LinearSpan:
+    """Axes (p, d), orthonormal; ``inside`` the frame of ``centre`` and ``scale``."""
+
+    centre: Array
+    scale: float
+    axes: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Coordinates (m, p)."""
+        return np.asarray(((np.asarray(X, dtype=np.float64) - self.centre) / self.scale) @ self.axes.T)
+
+    @property
+    def width(self) -> int:
+        """How many coordinates there are."""
+        return len(self.axes)
+
+
+@dataclass(frozen=True)
+class KernelSpan:
+    """Kernel-PCA coordinates: ``rows`` (n, d) of the fit inside their frame, and ``axes`` (n, p) = U Λ^(-1/2)."""
+
+    centre: Array
+    scale: float
+    rows: Array
+    axes: Array
+    means: Array
+    kernel: Kernel
+    gamma: float
+    degree: int
+
+    def __call__(self, X: Array) -> Array:
+        """Coordinates (m, p); a tile of rows at a time."""
+        X = np.asarray(X, dtype=np.float64)
+        parts = [self._tile((X[part] - self.centre) / self.scale) for part in spans(len(X))]
+        return np.concatenate(parts) if parts else np.empty((0, self.width))
+
+    def _tile(self, inside: Array) -> Array:
+        K = kernel_matrix(inside, self.rows, self.kernel, self.gamma, self.degree, self.scale, self.centre)
+        return np.asarray((K - K.mean(axis=1, keepdims=True) - self.means + self.means.mean()) @ self.axes)
+
+    @property
+    def width(self) -> int:
+        """How many coordinates there are."""
+        return int(self.axes.shape[1])
+
+
+def linear_span(X: Array, centre: Array, scale: float) -> tuple[LinearSpan, Array]:
+    """The span of rows, and their coordinates (n, p)."""
+    inside = (np.asarray(X, dtype=np.float64) - centre) / scale
+    if len(inside) > inside.shape[1]:
+        _, sizes, axes = svd(qr(inside, mode="r")[0][: inside.shape[1]])
+    else:
+        Q, R = qr(inside.T, mode="economic")
+        turn, sizes, _ = svd(R)
+        axes = (Q @ turn[:, : len(sizes)]).T
+    used = sizes > max(inside.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)
+    span = LinearSpan(centre, scale, fix_signs(axes[: len(sizes)][used].T).T)
+    return span, inside @ span.axes.T
+
+
+def kernel_span(
+    X: Array, centre: Array, scale: float, *, kernel: Kernel, gamma: float, degree: int
+) -> tuple[KernelSpan, Array]:
+    """The span of rows in the space of a kernel, and their coordinates (n, p); ``gamma`` inside the frame."""
+    rows = (np.asarray(X, dtype=np.float64) - centre) / scale
+    K = kernel_matrix(rows, rows, kernel, gamma, degree, scale, centre)
+    means = K.mean(axis=0)
+    values, vectors = eigh(K - means - means[:, None] + means.mean())
+    used = values > 1e-10 * max(float(np.abs(K).max()), 1e-300)  # of K itself: constant rows leave rounding errors
+    values, vectors = values[used][::-1], fix_signs(vectors[:, used][:, ::-1])
+    span = KernelSpan(centre, scale, rows, vectors / np.sqrt(values), means, kernel, gamma, degree)
+    return span, vectors * np.sqrt(values)
+
+
+def kernel_matrix(
+    A: Array, B: Array, kernel: Kernel, gamma: float, degree: int, scale: float = 1.0, centre: Any = 0.0
+) -> Array:
+    """Kernel between rows inside the frame; a function of the user's sees them outside it.
+
+    rbf ``exp(-γ|a-b|²)``, poly ``(γ a·b + 1)^degree``.
+    """
+    if callable(kernel):
+        return np.asarray(kernel(A * scale + centre, B * scale + centre), dtype=np.float64)
+    products = A @ B.T
+    if kernel == "poly":
+        return np.asarray((gamma * products + 1.0) ** degree)
+    norms = (np.einsum("ij,ij->i", part, part) for part in (A, B))
+    squares = np.add.outer(*norms) - 2.0 * products
+    return np.asarray(np.exp(-gamma * np.maximum(squares, 0.0)))

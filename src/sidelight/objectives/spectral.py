@@ -1,0 +1,188 @@
+"""The matrices of the spectral family: MDS, Isomap, LLE, Laplacian eigenmaps and kernel PCA (S4 chapter 1).
+
+With n rows, H = I - eeᵀ/n (S4 1.8 and 1.9 drop the 1/n) and D² the *squared* distances, for Isomap too:
+
+    M = -½ H D² H                         distances: straight (MDS) or along a graph (Isomap)           (S4 1.5, 1.6)
+    L = R - W,  R_ii = Σ_j W_ij           Laplacian: W_ij = exp(-d²_ij / s) on edges, or 1 (S4 1.4)
+    L = (I - W)ᵀ(I - W)                   LLE: min_W Σ_i |x_i - Σ_j W_ij x_j|², rows of W sum to 1      (S4 1.3)
+
+Each method takes the top eigenvectors of a Mercer kernel (S4 1.8), the constant one left out:
+
+    MDS, Isomap  M                        kernel PCA  H K H
+    LLE, LEM     λ_max I - L, or the pseudo-inverse L⁺
+
+Everything works on sparse graphs: O(n k) numbers for L, O(n · landmarks) for M. The dense kernels at the end are for
+small n and for reading.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh, eigvalsh
+from scipy.sparse import coo_array, csr_array, diags_array, eye_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.linalg import LinearOperator
+
+from sidelight.kernels.graph import joined_graph
+from sidelight.kernels.neighbours import Neighbours
+from sidelight.kernels.tiles import run_tiles, spans
+
+__all__ = [
+    "centred_kernel",
+    "centred_operator",
+    "edge_weights",
+    "geodesic_squares",
+    "inverse_kernel",
+    "laplacian",
+    "lle_matrix",
+    "local_squares",
+    "neighbour_graph",
+    "padded_lists",
+    "reconstruction_weights",
+    "shifted_kernel",
+]
+
+Array = npt.NDArray[Any]
+_BUDGET = 4_000_000  # numbers in the temporaries of one tile
+_TINY = 1e-300  # csgraph reads a stored 0 as "no edge"
+
+
+def neighbour_graph(
+    points: Array, neighbours: Neighbours, *, kind: str = "mutual", precomputed: bool = False
+) -> csr_array:
+    """A connected graph of neighbours with its lengths.
+
+    ``kind="mutual"`` keeps an edge where each row is a neighbour of the other, ``"union"`` where one is (as
+    scikit-learn does). Pieces that are left unconnected are joined by their shortest links: a graph in pieces
+    has no distances between them, and its smoothest functions only say which piece is which.
+    """
+    if kind == "mutual":
+        return joined_graph(points, neighbours, precomputed=precomputed)
+    n, k = neighbours.index.shape
+    ends = np.repeat(np.arange(n), k), neighbours.index.ravel()
+    lengths = np.maximum(neighbours.distance.ravel(), _TINY)
+    graph = _either_way(csr_array(coo_array((lengths, ends), shape=(n, n))))
+    if connected_components(graph, directed=False)[0] > 1:
+        graph = _either_way(graph.maximum(joined_graph(points, neighbours, precomputed=precomputed)))
+    return graph
+
+
+def padded_lists(graph: csr_array) -> Array:
+    """The neighbours of each row in the graph (n, most), with -1 where a row has fewer."""
+    degree = np.diff(graph.indptr)
+    lists = np.full((len(degree), int(degree.max(initial=1))), -1, dtype=np.int64)
+    lists[np.arange(lists.shape[1]) < degree[:, None]] = graph.indices
+    return lists
+
+
+def geodesic_squares(graph: csr_array, rows: Array | None = None, *, n_jobs: int | None = None) -> Array:
+    """Squared shortest paths from the given rows (default: all) to every row, (L, n)."""
+    chosen = np.arange(graph.shape[0]) if rows is None else rows
+    paths = run_tiles(lambda part: dijkstra(graph, indices=chosen[part]) ** 2, spans(len(chosen), 32), n_jobs)
+    return np.concatenate(paths)
+
+
+def edge_weights(graph: csr_array, heat: float | None = None) -> csr_array:
+    """Weights of the edges of a graph of lengths: ``exp(-length² / heat)``, or 1 where ``heat`` is None."""
+    lengths = np.asarray(graph.data)
+    values = np.ones_like(lengths) if heat is None else np.exp(-(lengths**2) / heat)
+    return csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def laplacian(weights: csr_array, *, normalised: bool = False) -> tuple[csr_array, Array]:
+    """``R - W``, or ``I - R^(-1/2) W R^(-1/2)``, and the vector it sends to 0: constant, or √R (n,), of length 1.
+
+    The normalised eigenmap ``L y = λ R y`` is ``R^(-1/2)`` times an eigenvector of the second form.
+    """
+    n = weights.shape[0]
+    degree = np.asarray(weights.sum(axis=1)).ravel()
+    if not normalised:
+        return csr_array(diags_array(degree) - weights), np.full(n, n**-0.5)
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    scaled = diags_array(1 / root) @ weights @ diags_array(1 / root)
+    return csr_array(eye_array(n) - scaled), root / np.linalg.norm(root)
+
+
+def reconstruction_weights(
+    points: Array, index: Array, queries: Array | None = None, *, regularization: float = 1e-3
+) -> Array:
+    """Weights (m, k), summing to 1, that give each query best from its listed rows; default: the rows themselves.
+
+    ``G w = 1`` with ``G_jl = (x_j - q)·(x_l - q)``, to whose diagonal ``regularization · tr G`` is added: with more
+    neighbours than dimensions G is singular.
+    """
+    Q = points if queries is None else queries
+    W = np.empty(index.shape)
+    for rows in spans(len(index), max(1, _BUDGET // max(1, index.shape[1] * max(points.shape[1], index.shape[1])))):
+        difference = points[index[rows]] - Q[rows, None, :]
+        W[rows] = _solved(difference @ difference.transpose(0, 2, 1), regularization)
+    return W
+
+
+def local_squares(squares: Array, index: Array, *, regularization: float = 1e-3) -> Array:
+    """The same weights from squared distances (n, n) alone: ``G_jl = ½(d²_ij + d²_il - d²_jl)``."""
+    W = np.empty(index.shape)
+    for rows in spans(len(index), max(1, _BUDGET // max(1, index.shape[1] ** 2))):
+        near = index[rows]
+        to = np.take_along_axis(squares[rows], near, axis=1)
+        among = squares[near[:, :, None], near[:, None, :]]
+        W[rows] = _solved(0.5 * (to[:, :, None] + to[:, None, :] - among), regularization)
+    return W
+
+
+def lle_matrix(weights: Array, index: Array) -> csr_array:
+    """``(I - W)ᵀ(I - W)`` for weights (n, k) on listed rows; it sends constants to 0."""
+    n, k = index.shape
+    W = csr_array((weights.ravel(), index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    residual = csr_array(eye_array(n) - W)
+    return csr_array(residual.T @ residual)
+
+
+def centred_operator(squares: Array) -> LinearOperator:
+    """``v -> -½ H D² H v`` without forming it: D² stays as it is."""
+    n = len(squares)
+
+    def apply(V: Array) -> Array:
+        V = np.asarray(V, dtype=np.float64).reshape(n, -1)
+        out = squares @ (V - V.mean(axis=0))
+        return np.asarray(-0.5 * (out - out.mean(axis=0)))
+
+    return LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
+
+
+def centred_kernel(squares: Array) -> Array:
+    """``-½ H D² H`` (n, n): the kernel of MDS for straight distances, of Isomap for those along a graph."""
+    columns = squares.mean(axis=0)
+    return np.asarray(-0.5 * (squares - columns - squares.mean(axis=1, keepdims=True) + columns.mean()))
+
+
+def shifted_kernel(L: csr_array) -> Array:
+    """``λ_max I - L`` (n, n): the kernel of LLE and of Laplacian eigenmaps (S4 1.5); the constant comes first."""
+    dense = L.toarray()
+    return np.asarray(float(eigvalsh(dense, subset_by_index=[len(dense) - 1] * 2)[0]) * np.eye(len(dense)) - dense)
+
+
+def inverse_kernel(L: csr_array) -> Array:
+    """``L⁺`` (n, n), the other kernel of LLE and Laplacian eigenmaps (S4 1.6, 1.7); for the latter, commute times."""
+    values, vectors = eigh(L.toarray())
+    kept = values > 1e-12 * max(float(values[-1]), _TINY)
+    return np.asarray((vectors[:, kept] / values[kept]) @ vectors[:, kept].T)
+
+
+def _solved(G: Array, regularization: float) -> Array:
+    """``G w = 1`` for each matrix of a stack (m, k, k), at ``Σ w = 1``."""
+    trace = np.trace(G, axis1=1, axis2=2)
+    diagonal = np.arange(G.shape[1])
+    G[:, diagonal, diagonal] += (regularization * np.where(trace > 0, trace, 1.0))[:, None]
+    w = np.linalg.solve(G, np.ones((*G.shape[:2], 1)))[:, :, 0]
+    return np.asarray(w / w.sum(axis=1, keepdims=True))
+
+
+def _either_way(graph: csr_array) -> csr_array:
+    """Each edge both ways, at its length."""
+    both = csr_array(graph.maximum(graph.T))
+    both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)
+    return both

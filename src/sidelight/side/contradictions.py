@@ -1,0 +1,88 @@
+"""What cannot be meant: a row paired with itself, a pair said twice, a pair both the same and different.
+
+Every message names the rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._messages import complain
+
+from .pairs import Pairs, as_pairs
+
+__all__ = ["check_distances", "distinct_pairs", "refuse_contradictions"]
+
+Array = npt.NDArray[Any]
+_SHOWN = 5
+
+
+def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
+    """Pairs of two different rows, each once, lower row first; what was said twice is warned of, and counts once."""
+    found = as_pairs(pairs, n)
+    _refuse_loops(owner, argument, found.index)
+    ordered = np.sort(found.index, axis=1)
+    kept, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
+    if len(kept) < len(ordered):
+        rule = "is there more than once and counts once"
+        warnings.warn(
+            complain(owner, argument, listed(kept[counts > 1]), rule, "Give each pair once"), UserWarning, stacklevel=3
+        )
+    return Pairs(ordered[np.sort(first)], n)
+
+
+def refuse_contradictions(owner: object, same: Pairs, different: Pairs) -> None:
+    """Raise if a pair is among both; both as ``distinct_pairs`` returns them."""
+    n = max(same.n_samples, 1)
+    first, second = (pairs.index[:, 0] * n + pairs.index[:, 1] for pairs in (same, different))
+    both = np.intersect1d(first, second)
+    if len(both):
+        rule = "is among the pairs of different too"
+        seen = listed(np.column_stack([both // n, both % n]))
+        raise ValueError(complain(owner, "same", seen, rule, "Decide which of the two it is"))
+
+
+def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[Pairs, Array]:
+    """Pairs and their distances (m,), from ``distances`` or, without them, the values that the pairs carry.
+
+    A pair may be there more than once: it was measured more than once.
+    """
+    found = as_pairs(pairs, n)
+    if distances is None:
+        if found.values is None:
+            raise ValueError(
+                complain(owner, "distances", None, "leaves the pairs without a distance", "Give one for each pair")
+            )
+        distances = found.values
+    values = np.asarray(distances, dtype=np.float64)
+    if values.shape != (len(found.index),):
+        seen, rule = f"array of shape {values.shape}", f"does not match the {len(found.index)} pairs"
+        remedy = "Give one for each pair; where rows are split, Pairs(index, n, values=distances) keeps them together"
+        raise ValueError(complain(owner, "distances", seen, rule, remedy))
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        seen = f"{values[wrong][0]} for rows {listed(found.index[wrong])}"
+        raise ValueError(complain(owner, "distances", seen, "is not a distance", "Give finite numbers of at least 0"))
+    _refuse_loops(owner, "pairs", found.index)
+    return found, values
+
+
+def listed(index: Array) -> str:
+    """Pairs as text, the first few.
+
+    >>> listed(np.array([[0, 3], [1, 2]]))
+    '(0, 3), (1, 2)'
+    """
+    shown = ", ".join(f"({i}, {j})" for i, j in index[:_SHOWN].tolist())
+    return shown if len(index) <= _SHOWN else f"{shown} and {len(index) - _SHOWN} more"
+
+
+def _refuse_loops(owner: object, argument: str, index: Array) -> None:
+    loops = index[index[:, 0] == index[:, 1]]
+    if len(loops):
+        rule = "pairs a row with itself"
+        raise ValueError(complain(owner, argument, listed(loops), rule, "Give pairs of two rows"))

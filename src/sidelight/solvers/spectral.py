@@ -1,0 +1,163 @@
+"""One eigen-solver for the spectral family: the top eigenpairs of a symmetric matrix given by its parts.
+
+    B = dense + sparse + F Fᵀ          any part may be missing; F (n, r) of low rank
+
+on the complement of one trivial vector (the constant: it would come first wherever locality decides). Three ways:
+
+    whole            n ≤ 600: LAPACK
+    Lanczos          products only: right where the wanted eigenvalues stand apart
+    inverted         Lanczos on (σI - B)⁻¹, σ above all eigenvalues: one sparse factorisation, and Woodbury's formula
+                     for F Fᵀ. Where the wanted end is crowded Lanczos would need thousands of products
+
+Products are tried first, to a fixed number. They fail where the graph is of low dimension (a sheet: eigenvalues ~ 1/n),
+and there a factorisation is cheap; they succeed on graphs of high dimension, which fill a factorisation up.
+The start is fixed, values fall, signs are those of ``fix_signs``: the same bytes every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh, lu_factor, lu_solve
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+
+from .eigen import fix_signs
+
+__all__ = ["Eigenpairs", "SymmetricSum", "leading_pairs"]
+
+Array = npt.NDArray[Any]
+_DENSE, _RESTARTS, _BASIS = 600, 30, 40
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """Eigenvalues (k,), largest first, their unit vectors (n, k), and whether they are sharp."""
+
+    values: Array
+    vectors: Array
+    converged: bool
+
+
+@dataclass(frozen=True)
+class SymmetricSum:
+    """``dense + sparse + factor factorᵀ``, a symmetric matrix by its parts."""
+
+    dense: Array | None = None
+    sparse: csr_array | None = None
+    factor: Array | None = None
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        part = next(p for p in (self.dense, self.sparse, self.factor) if p is not None)
+        return int(part.shape[0])
+
+    def apply(self, V: Array) -> Array:
+        """The product with columns (n, m)."""
+        out = np.zeros(V.shape)
+        if self.dense is not None:
+            out += self.dense @ V
+        if self.sparse is not None:
+            out += self.sparse @ V
+        if self.factor is not None:
+            out += self.factor @ (self.factor.T @ V)
+        return out
+
+    def inverse(self, shift: float) -> Callable[[Array], Array]:
+        """``V -> (shift I - B)⁻¹ V``, for a shift above every eigenvalue of a sum without a dense part."""
+        assert self.dense is None
+        S = csr_array((self.n, self.n)) if self.sparse is None else self.sparse
+        factored = splu(csc_array(shift * eye_array(self.n) - S), permc_spec="MMD_AT_PLUS_A")
+        if self.factor is None:
+            return lambda V: np.asarray(factored.solve(V))
+        F = self.factor
+        inner = factored.solve(np.ascontiguousarray(F))
+        core = lu_factor(np.eye(F.shape[1]) - F.T @ inner)
+
+        def solve(V: Array) -> Array:
+            half = factored.solve(V)
+            return np.asarray(half + inner @ lu_solve(core, F.T @ half))
+
+        return solve
+
+
+def leading_pairs(
+    matrix: SymmetricSum, k: int, *, trivial: Array | None = None, above: float | None = None, tolerance: float = 1e-10
+) -> Eigenpairs:
+    """The ``k`` largest eigenpairs (fewer for few rows) on the complement of ``trivial`` (n,), of length 1.
+
+    ``above`` is a number that no eigenvalue exceeds, as tight as is known; with it a crowded end is inverted.
+    """
+    n = matrix.n
+    k = min(k, n - (trivial is not None))
+
+    def projected(V: Array) -> Array:
+        return V if trivial is None else V - trivial[:, None] * (trivial @ V)
+
+    def apply(V: Array) -> Array:
+        return projected(matrix.apply(projected(np.asarray(V, dtype=np.float64).reshape(n, -1))))
+
+    if n <= _DENSE or k >= n // 4:
+        return _sharp(apply, *_whole(apply, n, k, trivial), tolerance)
+    size = _size(apply, n)
+
+    def lowered(V: Array) -> Array:  # rounding lets the trivial vector back in, and 0 may be the largest eigenvalue
+        out = apply(V)
+        return out if trivial is None else out - 2 * size * trivial[:, None] * (trivial @ np.asarray(V).reshape(n, -1))
+
+    found = _lanczos(lowered, n, k, tolerance)
+    if found is not None:
+        return _sharp(apply, *found, tolerance)
+    if matrix.dense is not None or above is None:
+        return _sharp(apply, *_whole(apply, n, k, trivial), tolerance)
+    shift = above + 1e-9 * (abs(above) + size)
+    solve = matrix.inverse(shift)
+    inverted = _lanczos(lambda V: projected(solve(projected(np.asarray(V).reshape(n, -1)))), n, k, tolerance)
+    values, vectors = inverted if inverted is not None else _whole(apply, n, k, trivial)
+    if inverted is not None:
+        values = shift - 1.0 / values
+    return _sharp(apply, values, vectors, tolerance)
+
+
+def _lanczos(apply: Callable[[Array], Array], n: int, k: int, tolerance: float) -> tuple[Array, Array] | None:
+    operator = LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
+    start = apply(np.cos(np.arange(n) * 0.7 + 0.3)[:, None])[:, 0]  # fixed, and orthogonal to nothing in particular
+    if not start.any():
+        return None
+    try:
+        found = eigsh(operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, k + _BASIS), maxiter=_RESTARTS)
+    except ArpackNoConvergence:
+        return None
+    return np.asarray(found[0]), np.asarray(found[1])
+
+
+def _whole(apply: Callable[[Array], Array], n: int, k: int, trivial: Array | None) -> tuple[Array, Array]:
+    """Of the whole matrix, with the trivial vector pushed to the small end."""
+    matrix = apply(np.eye(n))
+    matrix = 0.5 * (matrix + matrix.T)
+    if trivial is not None:
+        lowest = 2.0 * float(np.abs(matrix).sum(axis=0).max()) + 1.0
+        matrix -= lowest * np.outer(trivial, trivial)
+    values, vectors = eigh(matrix, subset_by_index=[n - k, n - 1])
+    return np.asarray(values), np.asarray(vectors)
+
+
+def _size(apply: Callable[[Array], Array], n: int) -> float:
+    """The largest eigenvalue in absolute value, roughly."""
+    V = np.cos(np.arange(n) * 0.7 + 0.3)[:, None]
+    for _ in range(8):
+        V = apply(V / (np.linalg.norm(V) or 1.0))
+    return float(np.linalg.norm(V))
+
+
+def _sharp(apply: Callable[[Array], Array], values: Array, vectors: Array, tolerance: float) -> Eigenpairs:
+    order = np.argsort(-values, kind="stable")
+    values, vectors = values[order], fix_signs(vectors[:, order])
+    left = np.linalg.norm(apply(vectors) - values * vectors, axis=0)
+    scale = max(float(np.abs(values).max(initial=0.0)), _size(apply, len(vectors)))
+    return Eigenpairs(values, vectors, bool((left <= max(1e-7, 100 * tolerance) * max(scale, 1e-300)).all()))

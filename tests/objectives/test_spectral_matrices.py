@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components, shortest_path
+from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
+
+from sidelight.kernels.neighbours import nearest
+from sidelight.objectives.spectral import (
+    centred_kernel,
+    centred_operator,
+    edge_weights,
+    geodesic_squares,
+    inverse_kernel,
+    laplacian,
+    lle_matrix,
+    local_squares,
+    neighbour_graph,
+    padded_lists,
+    reconstruction_weights,
+    shifted_kernel,
+)
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+NEAR = nearest(X, k=6)
+SQUARES = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+
+
+def test_reconstruction_weights_are_those_of_scikit_learn():
+    ours = np.zeros((60, 60))
+    np.put_along_axis(ours, NEAR.index, reconstruction_weights(X, NEAR.index), axis=1)
+    np.testing.assert_allclose(ours, barycenter_kneighbors_graph(X, 6).toarray(), atol=1e-10)
+
+
+def test_weights_from_distances_alone_are_the_same():
+    np.testing.assert_allclose(local_squares(SQUARES, NEAR.index), reconstruction_weights(X, NEAR.index), atol=1e-9)
+
+
+def test_weights_of_rows_that_are_all_the_same_are_finite_and_equal():
+    np.testing.assert_allclose(reconstruction_weights(np.ones((5, 2)), np.array([[1, 2], [0, 2]])), 0.5)
+
+
+def test_lle_matrix_measures_what_reconstruction_misses():
+    W = reconstruction_weights(X, NEAR.index)
+    Y = np.random.default_rng(1).normal(size=(60, 2))
+    missed = sum(np.sum((Y[i] - W[i] @ Y[NEAR.index[i]]) ** 2) for i in range(60))
+    L = lle_matrix(W, NEAR.index)
+    assert np.trace(Y.T @ (L @ Y)) == pytest.approx(missed)
+    np.testing.assert_allclose(L @ np.ones(60), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("heat", [None, 0.7])
+def test_laplacian_measures_differences_along_the_edges(heat):
+    graph = neighbour_graph(X, NEAR)
+    L, trivial = laplacian(edge_weights(graph, heat))
+    y = np.random.default_rng(2).normal(size=60)
+    lengths = graph.toarray()
+    W = np.where(lengths > 0, 1.0 if heat is None else np.exp(-(lengths**2) / heat), 0.0)
+    assert y @ (L @ y) == pytest.approx(0.5 * (W * np.subtract.outer(y, y) ** 2).sum())
+    np.testing.assert_allclose(L @ trivial, 0, atol=1e-12)
+
+
+def test_normalised_laplacian_solves_the_generalised_problem():
+    W = edge_weights(neighbour_graph(X, NEAR), 0.7)
+    (plain, _), (normed, trivial) = laplacian(W), laplacian(W, normalised=True)
+    R = np.diag(W.toarray().sum(axis=1))
+    values, vectors = np.linalg.eigh(normed.toarray())
+    Y = vectors / np.sqrt(np.diag(R))[:, None]
+    np.testing.assert_allclose(plain @ Y, R @ Y * values, atol=1e-10)
+    np.testing.assert_allclose(normed @ trivial, 0, atol=1e-12)
+
+
+def test_union_keeps_an_edge_that_one_side_names_and_mutual_does_not():
+    points = np.array([[0.0], [1.0], [2.0], [5.0]])
+    near = nearest(points, k=2)
+    union, mutual = (neighbour_graph(points, near, kind=kind).toarray() for kind in ("union", "mutual"))
+    assert union[3, 1] == 4
+    assert mutual[3, 1] == 0
+    assert mutual[3, 2] == 3  # the shortest link of two pieces
+
+
+@pytest.mark.parametrize("kind", ["union", "mutual"])
+def test_pieces_are_joined_by_their_shortest_link(kind):
+    far = np.concatenate([X[:30], X[30:] + 50])
+    graph = neighbour_graph(far, nearest(far, k=5), kind=kind)
+    assert connected_components(graph, directed=False)[0] == 1
+    between = graph.toarray()[:30, 30:]
+    gap = np.linalg.norm(far[:30, None] - far[None, 30:], axis=2)
+    assert between[between > 0] == pytest.approx([gap.min()])
+
+
+def test_geodesics_of_some_rows_are_rows_of_all():
+    graph = neighbour_graph(X, NEAR)
+    every = geodesic_squares(graph)
+    np.testing.assert_allclose(every, shortest_path(graph, directed=False) ** 2)
+    np.testing.assert_array_equal(geodesic_squares(graph, np.array([4, 9]), n_jobs=2), every[[4, 9]])
+
+
+def test_lists_hold_the_neighbours_of_the_graph():
+    graph = neighbour_graph(X, NEAR)
+    lists = padded_lists(graph)
+    for i in (0, 7, 59):
+        assert set(lists[i][lists[i] >= 0]) == set(np.flatnonzero(graph.toarray()[i]))
+
+
+def test_centring_as_an_operator_is_centring_of_the_matrix():
+    V = np.random.default_rng(3).normal(size=(60, 4))
+    np.testing.assert_allclose(centred_operator(SQUARES) @ V, centred_kernel(SQUARES) @ V, atol=1e-10)
+    np.testing.assert_allclose(centred_operator(SQUARES) @ V[:, 0], centred_kernel(SQUARES) @ V[:, 0], atol=1e-10)
+    inner = (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
+    np.testing.assert_allclose(centred_kernel(SQUARES), inner, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [shifted_kernel, inverse_kernel])
+def test_the_kernels_of_a_locality_have_its_smallest_vectors_on_top(make):
+    L = lle_matrix(reconstruction_weights(X, NEAR.index), NEAR.index)
+    smallest = np.linalg.eigh(L.toarray())[1][:, 1:3]
+    K = make(L)
+    values, vectors = np.linalg.eigh(K)
+    top = vectors[:, ::-1]
+    chosen = top[:, 1:3] if make is shifted_kernel else top[:, :2]
+    np.testing.assert_allclose(np.abs((smallest * chosen).sum(axis=0)), 1, atol=1e-6)
+    assert values[0] > -1e-9 * values[-1]
