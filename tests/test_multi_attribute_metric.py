@@ -19,7 +19,7 @@ TABLE = pd.DataFrame({"beard": X[:, 3] > 0, "glasses": np.where(X[:, 5] > 0.3, "
 def test_it_spans_the_directions_of_the_attributes_one_by_one(form):
     model = MultiAttributeMetric(form=form, regularization=0.5).fit(X, TABLE)
     columns = [
-        EquivalenceMetric(form=form, regularization=0.5).fit(X, same=_same(TABLE[name])).components_[0]
+        EquivalenceMetric(1, form=form, regularization=0.5).fit(X, same=_same(TABLE[name])).components_[0]
         for name in TABLE
     ]
     assert model.attributes_ == ("beard", "glasses")
@@ -65,9 +65,8 @@ def test_pairs_by_name_are_labels_by_pairs():
 
 
 def test_nothing_given_is_one_attribute_that_says_nothing():
-    np.testing.assert_allclose(
-        np.abs(MultiAttributeMetric().fit(X).components_), np.abs(EquivalenceMetric().fit(X).components_), atol=1e-9
-    )
+    wide = MultiAttributeMetric().fit(X).components_, EquivalenceMetric(1).fit(X).components_
+    assert subspace_angles(wide[0].T, wide[1].T).max() < 1e-7
 
 
 @pytest.mark.parametrize("same", [np.array([[0, 1]]), {}, [[0, 1]]])

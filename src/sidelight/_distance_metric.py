@@ -19,6 +19,7 @@ from .kernels.tiles import one_blas_thread
 from .objectives.partial_distances import PartialDistances
 from .side.contradictions import check_distances
 from .solvers.anneal import Path, anneal
+from .solvers.generalised import principal_factor
 from .solvers.result import Status
 
 __all__ = ["DistanceMetric"]
@@ -129,11 +130,11 @@ class DistanceMetric(MetricMap, BaseEstimator):
         self.misfit_, self.n_iter_, self.history_ = 0.0, 1, list[dict[str, Any]]()
         if len(index) == 0:
             W = np.eye(span.width)[:, : self.n_components]
-            self._keep(span, self._padded(W), units=span.scale)
+            self._keep(span, T, W)
             return self
         size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
         path, W = self._solve(T, index, (values / size) ** 2)
-        self._keep(span, self._padded(_principal(T, W, self.n_components)) * size, units=1.0)
+        self._keep(span, T, principal_factor(T, W, self.n_components) * size, units=1.0)
         self._tell(path)
         return self
 
@@ -149,7 +150,7 @@ class DistanceMetric(MetricMap, BaseEstimator):
         wanted = enough if self.n_components is None else min(int(self.n_components), p)
         path = self._search(problem, problem.start(min(enough, wanted + _SPARE)), None, 2)
         if wanted < path.point.shape[1] and path.status not in (Status.STOPPED, Status.INTERRUPTED):
-            cut = problem.point(_principal(T, problem.factor(path.point), wanted))
+            cut = problem.point(principal_factor(T, problem.factor(path.point), wanted))
             path = self._search(problem, cut, path, 2)
         self.misfit_ = path.history[-1].terms["misfit"] if path.history else 0.0
         return path, problem.factor(path.point)
@@ -170,11 +171,6 @@ class DistanceMetric(MetricMap, BaseEstimator):
             bar.close(path.stages[-1].message)
         return path
 
-    def _padded(self, W: Array) -> Array:
-        """Columns up to ``n_components``, where that is said; at least one."""
-        missing = int(self.n_components or 1) - W.shape[1]
-        return np.pad(W, ((0, 0), (0, max(missing, 0))))
-
     def _tell(self, path: Path | None) -> None:
         if path is None:
             return
@@ -186,12 +182,3 @@ class DistanceMetric(MetricMap, BaseEstimator):
             rule = f"did not let the search converge: it {path.status.value}"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
-
-
-def _principal(T: Array, W: Array, r: int | None) -> Array:
-    """The same metric in its own axes, in which the data is uncorrelated and widest first; at most r of them."""
-    P = T @ W
-    values, turn = np.linalg.eigh(P.T @ P)
-    values, turn = values[::-1], turn[:, ::-1]
-    used = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
-    return np.asarray((W @ turn)[:, used][:, :r])

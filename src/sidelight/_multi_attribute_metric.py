@@ -10,10 +10,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ._messages import complain
-from ._metric_map import FORMS, MetricMap, directions
-from ._validation import check_choice
+from ._metric_map import FORMS, MetricMap, informed_directions, literal_directions, variances_of, weight_of
+from ._validation import check_choice, check_integer
 from .kernels.tiles import one_blas_thread
-from .objectives.scatter import LabelScatter, NoScatter, PairScatter, Scatter
+from .objectives.scatter import LabelScatter, PairScatter, Scatter, pooled
 from .side.contradictions import distinct_pairs
 from .side.labels import label_codes
 from .side.pairs import Pairs
@@ -22,6 +22,7 @@ from .solvers.generalised import joined
 __all__ = ["MultiAttributeMetric"]
 
 Array = npt.NDArray[Any]
+_NONE = np.empty((0, 2), dtype=np.int64)
 
 
 class MultiAttributeMetric(MetricMap, BaseEstimator):
@@ -86,24 +87,38 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
             Pairs that are the same, by the name of the attribute. With nothing given, the metric is that of PCA.
         """
         check_choice(self, "form", self.form, FORMS)
+        check_integer(self, "n_components", self.n_components, 1)
         X = self._checked_rows(X)
         said = self._said(y, same, len(X))
         span, T = self._spanned(X)
-        found = [directions(one, T, self.form, self.regularization, int(self.n_components)) for one in said.values()]
-        V = joined(np.column_stack([V for V, _ in found]), found[0][1])
+        V = joined(np.column_stack([self._directions(one, T) for one in said.values()]), self._inner(T))
         self.attributes_ = tuple(said)
-        self._keep(span, V, units=span.scale if self.form == "literal" else 1.0)
+        self._keep(span, T, V, units=None if self.form == "literal" else 1.0)
         return self
+
+    def _directions(self, same: Scatter, T: Array) -> Array:
+        """Of one attribute, (p, n_components)."""
+        none = PairScatter(_NONE, len(T))
+        if self.form == "literal":
+            return literal_directions(same, none, T, int(self.n_components))
+        return informed_directions(same, none, T, self.regularization, int(self.n_components))
+
+    def _inner(self, T: Array) -> Array:
+        """The diagonal (p,) of the inner product in which the joined directions are orthonormal."""
+        n, p = T.shape
+        if self.form == "literal" or not p:
+            return np.ones(p)
+        variances = variances_of(T)
+        return pooled(variances, n, np.full(p, variances.mean()), weight_of(self.regularization, p))
 
     def _said(self, y: Any, same: Any, n: int) -> dict[str, Scatter]:
         if same is None:
             if y is None:
-                return {"nothing": NoScatter()}
-            return {name: LabelScatter(codes, only_same=True) for name, codes in label_codes(self, y, n).items()}
+                return {"nothing": PairScatter(_NONE, n)}
+            return {name: LabelScatter(codes) for name, codes in label_codes(self, y, n).items()}
         named: Any = {"same": same} if isinstance(same, Pairs) else same
         if not isinstance(named, Mapping) or not named:
             rule, remedy = "does not name attributes", "Give a dict from names to pairs, or labels as y"
             raise ValueError(complain(self, "same", type(same).__name__, rule, remedy))
-        none = np.empty((0, 2), dtype=np.int64)
         checked = {str(name): distinct_pairs(self, f"same[{name!r}]", pairs, n) for name, pairs in named.items()}
-        return {name: PairScatter(pairs.index, none, n) for name, pairs in checked.items()}
+        return {name: PairScatter(pairs.index, n) for name, pairs in checked.items()}

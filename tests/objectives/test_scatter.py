@@ -5,19 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.objectives.scatter import LabelScatter, NoScatter, PairScatter
+from sidelight.objectives.scatter import LabelScatter, PairScatter, pooled
 
 RNG = np.random.default_rng(0)
 T = RNG.normal(size=(12, 4))
 LABELS = np.array([0, 0, 1, 2, 1, 0, 2, 2, 1, 0, -1, -1])
 
 
-def listed(same, different):
-    M = np.zeros((4, 4))
-    for sign, pairs in ((1.0, same), (-1.0, different)):
-        for i, j in pairs:
-            M += sign * np.outer(T[i] - T[j], T[i] - T[j])
-    return M / (2 * max(len(same) + len(different), 1))
+def listed(pairs):
+    D = np.array([T[i] - T[j] for i, j in pairs])
+    return D.T @ D / (2 * len(pairs))
 
 
 def pairs_of(labels):
@@ -27,40 +24,48 @@ def pairs_of(labels):
     ]
 
 
-def test_pairs_by_the_laplacian_are_the_sum_of_outer_products():
-    same, different = np.array([[0, 1], [4, 2], [7, 3], [0, 5]]), np.array([[1, 2], [9, 0]])
-    scatter = PairScatter(same, different, 12)
-    np.testing.assert_allclose(scatter.matrix(T), listed(same, different), atol=1e-14)
-    assert (scatter.n_same, scatter.n_different) == (4, 2)
-    assert scatter.balance == pytest.approx(1 / 3)
+def rank_of(pairs):
+    """Dimensions of the space of differences, from their list."""
+    rows = np.zeros((len(pairs), 12))
+    for row, (i, j) in zip(rows, pairs, strict=True):
+        row[i], row[j] = 1, -1
+    return np.linalg.matrix_rank(rows)
 
 
-def test_labels_are_all_pairs_without_listing_them():
-    same, different = pairs_of(LABELS)
-    scatter = LabelScatter(LABELS)
-    assert (scatter.n_same, scatter.n_different) == (len(same), len(different))
-    np.testing.assert_allclose(scatter.matrix(T), listed(same, different), atol=1e-14)
+def test_pairs_by_the_laplacian_are_the_mean_of_outer_products():
+    pairs = np.array([[0, 1], [4, 2], [7, 3], [0, 5], [1, 5]])
+    scatter = PairScatter(pairs, 12)
+    np.testing.assert_allclose(scatter.matrix(T), listed(pairs), atol=1e-14)
+    assert (scatter.n_pairs, scatter.n_free) == (5, rank_of(pairs)) == (5, 4)
 
 
-def test_labels_of_same_pairs_alone():
-    same, _ = pairs_of(LABELS)
-    scatter = LabelScatter(LABELS, only_same=True)
-    assert (scatter.n_same, scatter.n_different) == (len(same), 0)
-    np.testing.assert_allclose(scatter.matrix(T), listed(same, []), atol=1e-14)
+@pytest.mark.parametrize("different", [False, True])
+def test_labels_are_all_pairs_without_listing_them(different):
+    pairs = pairs_of(LABELS)[int(different)]
+    scatter = LabelScatter(LABELS, different=different)
+    assert (scatter.n_pairs, scatter.n_free) == (len(pairs), rank_of(pairs))
+    np.testing.assert_allclose(scatter.matrix(T), listed(pairs), atol=1e-14)
 
 
-def test_the_same_pairs_can_be_had_alone():
-    same, different = pairs_of(LABELS)
-    for scatter in (LabelScatter(LABELS), PairScatter(np.array(same), np.array(different), 12)):
-        np.testing.assert_allclose(scatter.same().matrix(T), listed(same, []), atol=1e-14)
-    assert NoScatter().same().n_pairs == 0
+def test_one_class_has_no_different_pairs():
+    scatter = LabelScatter(np.zeros(12, dtype=int), different=True)
+    assert (scatter.n_pairs, scatter.n_free) == (0, 0)
+    assert np.abs(scatter.matrix(T)).max() < 1e-13
 
 
-def test_nothing_said_is_zero_and_counts_as_same():
-    assert not NoScatter().matrix(T).any()
-    assert NoScatter().balance == 1.0
+def test_no_pairs_are_zero():
+    scatter = PairScatter(np.empty((0, 2), dtype=int), 12)
+    assert not scatter.matrix(T).any()
+    assert (scatter.n_pairs, scatter.n_free) == (0, 0)
 
 
 def test_matrix_is_symmetric_to_the_bit():
     M = LabelScatter(LABELS).matrix(T)
     assert (M == M.T).all()
+
+
+def test_pooling_is_what_further_pairs_would_do():
+    pairs = np.array([[0, 1], [2, 3], [4, 5]])
+    two, one = listed(pairs[:2]), listed(pairs[2:])
+    np.testing.assert_allclose(pooled(two, 2, one, 1.0), listed(pairs), atol=1e-14)
+    np.testing.assert_array_equal(pooled(two, 0, one, 0.0), one)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh, subspace_angles
+from scipy.linalg import eigh, sqrtm, subspace_angles
 
-from sidelight.solvers.generalised import joined, relative_directions, smallest_directions
+from sidelight.solvers.generalised import joined, principal_factor, relative_factor, smallest_directions
 
 RNG = np.random.default_rng(1)
 VARIANCES = np.array([9.0, 4.0, 1.0, 0.5, 1e-6])
@@ -16,19 +16,51 @@ def symmetric(seed=0):
     return G + G.T
 
 
-def test_relative_directions_are_those_of_the_generalised_eigenproblem():
-    M = symmetric()
-    V = relative_directions(M, VARIANCES, 0.3, 3, balance=0.4)
-    S = np.diag(VARIANCES + 0.3)
-    _, expected = eigh(M + 0.4 * 0.3 * np.eye(5), S)
-    np.testing.assert_allclose(V.T @ S @ V, np.eye(3), atol=1e-12)
-    np.testing.assert_allclose(np.abs(V), np.abs(expected[:, :3]), atol=1e-10)
+def positive(seed):
+    G = np.random.default_rng(seed).normal(size=(5, 5))
+    return G @ G.T + 0.1 * np.eye(5)
 
 
-def test_nothing_said_gives_the_widest_directions_in_both_forms():
-    none = np.zeros((5, 5))
-    for V in (relative_directions(none, VARIANCES, 0.1, 2), smallest_directions(none, VARIANCES, 2)):
-        assert (np.abs(V) > 1e-9).tolist() == np.eye(5, 2, dtype=bool).tolist()
+def test_rows_that_belong_together_are_equally_far_apart_in_all_directions():
+    W, S = positive(0), positive(1)
+    B = relative_factor(W, S, S)
+    np.testing.assert_allclose(B.T @ W @ B, np.eye(5), atol=1e-10)
+
+
+def test_a_direction_counts_by_how_far_different_rows_are_apart_compared_with_all():
+    W, S = np.diag([1.0, 4.0, 1.0, 1.0, 1.0]), np.diag(VARIANCES)
+    D = S * np.array([2.0, 1.0, 1.0, 0.5, 1.0])
+    B = relative_factor(W, D, S)
+    np.testing.assert_allclose(B @ B.T, np.diag([2.0, 0.25, 1.0, 0.5, 1.0]), atol=1e-9)
+
+
+def test_the_factor_is_that_of_the_formula():
+    W, D, S = positive(0), positive(1), positive(2)
+    R = np.linalg.inv(sqrtm(W))
+    Q = np.linalg.inv(sqrtm(R @ S @ R))
+    B = relative_factor(W, D, S)
+    np.testing.assert_allclose(B @ B.T, R @ Q @ R @ D @ R @ Q @ R, atol=1e-8)
+
+
+def test_a_scatter_without_full_rank_gives_finite_weights():
+    W = np.diag([1.0, 0.0, 0.0, 0.0, 0.0])
+    assert np.isfinite(relative_factor(W, np.eye(5), np.eye(5))).all()
+    assert relative_factor(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))).shape == (0, 0)
+
+
+def test_the_widest_directions_are_those_of_the_generalised_eigenproblem():
+    T, W = RNG.normal(size=(40, 5)), positive(3)
+    S = T.T @ T
+    V = principal_factor(T, relative_factor(W, S, S), 3)
+    _, expected = eigh(S, W)
+    np.testing.assert_allclose(np.abs(V), np.abs(expected[:, ::-1][:, :3]), atol=1e-9)
+    P = T @ V
+    np.testing.assert_allclose(P.T @ P, np.diag((P**2).sum(axis=0)), atol=1e-9)
+
+
+def test_nothing_said_gives_the_widest_directions():
+    V = smallest_directions(np.zeros((5, 5)), VARIANCES, 2)
+    assert (np.abs(V) > 1e-9).tolist() == np.eye(5, 2, dtype=bool).tolist()
 
 
 def test_of_tied_directions_the_widest_come_first():

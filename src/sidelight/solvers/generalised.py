@@ -1,11 +1,13 @@
-r"""Directions along which one quadratic form is small relative to another: closed form, no iterations.
+r"""Metrics that make one kind of scatter small and another large: closed form, no iterations.
 
-generalised   min vᵀ(M + bρI)v / vᵀ(S + ρI)v      S = diag(variances), the scatter of the data in its own axes, ρ > 0
-literal       min vᵀM v / vᵀv
+relative   A = W^(-1/2) G W^(-1/2),   G = Q (W^(-1/2) D W^(-1/2)) Q,   Q = (W^(-1/2) S W^(-1/2))^(-1/2)
 
-With M = 0 both give the widest directions of the data: in the first that is what the ratio ρ/(s + ρ) says, in the
-second it is how ties are broken. With M the scatter within classes and b = 1, or within less between and b = 0, the
-first is the discriminant analysis of both scatters shrunk by ρ.
+W is the scatter of rows that belong together, D that of rows that do not, S that of all. Under A, rows that belong
+together are equally far apart in every direction, and a direction in which different rows are further apart than any
+two rows counts for more. With D = S it is relevant component analysis, its r widest directions are those of linear
+discriminant analysis. With W = sI besides it is the plain metric, and they are those of principal components.
+
+literal    min ⟨A, M⟩ over A ⪰ 0, A ⪯ I/r, tr A = 1:   A = VVᵀ/r, V the eigenvectors of the r smallest eigenvalues of M
 """
 
 from __future__ import annotations
@@ -16,24 +18,42 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
-__all__ = ["joined", "relative_directions", "smallest_directions"]
+__all__ = ["joined", "principal_factor", "relative_factor", "smallest_directions"]
 
 Array = npt.NDArray[Any]
 _TIED = 1e-10  # of the largest eigenvalue: closer ones are the same
 _DEPENDENT = 1e-6  # singular values below it are directions that two attributes share
+_SINGULAR = 1e-12  # of the largest eigenvalue: what is smaller counts as this
 
 
-def relative_directions(M: Array, variances: Array, ridge: float, r: int, balance: float = 1.0) -> Array:
-    """The r best directions (p, at most r), best first, ``Vᵀ (S + ρI) V = I``; of equal ones, the widest first.
+def relative_factor(W: Array, D: Array, S: Array) -> Array:
+    """B (p, p) with A = B Bᵀ, for symmetric W, D and S.
 
-    ``balance`` is how much of ρI the form M takes.
-
-    >>> relative_directions(np.diag([1.0, 0.0]), np.ones(2), 0.5, 1).round(3)[:, 0] ** 2
-    array([0.      , 0.665856])
+    >>> B = relative_factor(np.diag([4.0, 1.0]), np.eye(2), np.eye(2))
+    >>> B @ B.T
+    array([[0.25, 0.  ],
+           [0.  , 1.  ]])
     """
-    scale = 1.0 / np.sqrt(variances + ridge)
-    relative = scale[:, None] * (M + balance * ridge * np.eye(len(M))) * scale
-    return np.asarray(scale[:, None] * smallest_directions(relative, variances * scale**2, r))
+    if not len(W):
+        return W
+    whiten = _power(W, -0.5)
+    Q = _power(whiten @ S @ whiten, -0.5)
+    return np.asarray(whiten @ _power(Q @ (whiten @ D @ whiten) @ Q, 0.5))
+
+
+def _power(M: Array, exponent: float) -> Array:
+    values, vectors = eigh(0.5 * (M + M.T))
+    floor = _SINGULAR * max(float(values.max(initial=0.0)), 1e-300)
+    return np.asarray((vectors * np.maximum(values, floor) ** exponent) @ vectors.T)
+
+
+def principal_factor(T: Array, B: Array, r: int | None) -> Array:
+    """The metric BBᵀ in its own axes, in which rows T (n, p) are uncorrelated and widest first; at most r of them."""
+    P = T @ B
+    values, turn = np.linalg.eigh(P.T @ P)
+    values, turn = values[::-1], turn[:, ::-1]
+    used = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    return np.asarray((B @ turn)[:, used][:, :r])
 
 
 def smallest_directions(M: Array, variances: Array, r: int) -> Array:
