@@ -49,6 +49,15 @@ def test_noise_of_the_distances_stays_noise_of_the_metric(rank, noise, bar):
     assert np.median(np.abs(found.pair_distance(new, new[::-1]) / truth - 1)[:150]) < bar / 2
 
 
+def test_held_out_distances_say_how_strong_the_prior_is():
+    for noise, strong in ((0.0, False), (0.2, True)):
+        X, pairs, distances, A = planted(2, d=60, m=350, noise=noise)
+        chosen = DistanceMetric(2).fit(X, pairs=pairs, distances=distances)
+        usual = DistanceMetric(2, regularization=1e-3).fit(X, pairs=pairs, distances=distances)
+        assert (chosen.regularization_ > 1e-3) == strong
+        assert error(chosen.mahalanobis_, A) <= error(usual.mahalanobis_, A) + 1e-12
+
+
 def test_nothing_given_is_the_identity():
     X = planted(1)[0]
     np.testing.assert_allclose(DistanceMetric().fit(X).mahalanobis_, np.eye(10), atol=1e-12)
@@ -139,7 +148,7 @@ def test_distances_without_pairs_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("prior", "ridge"), ("max_iter", 0), ("tol", 0.0), ("regularization", "auto")]
+    ("name", "value"), [("prior", "ridge"), ("max_iter", 0), ("tol", 0.0), ("regularization", "strong")]
 )
 def test_bad_parameters_are_named(name, value):
     with pytest.raises(ValueError, match=rf"^DistanceMetric: {name}={value} is not "):

@@ -11,21 +11,19 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from ._distance_search import DistanceSearch, Known
 from ._messages import complain
-from ._metric_map import MetricMap, ridge_of
+from ._metric_map import MetricMap
 from ._progress import ProgressBar, both
 from ._validation import check_choice, check_integer, check_number
 from .kernels.tiles import one_blas_thread
-from .objectives.partial_distances import PartialDistances
 from .side.contradictions import check_distances
-from .solvers.anneal import Path, anneal
-from .solvers.generalised import principal_factor
+from .solvers.anneal import Path
 from .solvers.result import Status
 
 __all__ = ["DistanceMetric"]
 
 Array = npt.NDArray[Any]
-_SPARE = 4  # directions beyond those asked for: with them, the search does not get stuck
 
 
 class DistanceMetric(MetricMap, BaseEstimator):
@@ -42,8 +40,8 @@ class DistanceMetric(MetricMap, BaseEstimator):
     prior : {"trace", "identity"}, default="trace"
         What decides where the distances do not: as few and as small directions as will do, or plain distances, at the
         scale that fits best.
-    regularization : float, default=1e-3
-        Weight of the prior.
+    regularization : float or "auto", default="auto"
+        Weight of the prior. "auto" takes what predicts held-out distances best (1e-3 where fewer than 20 are known).
     max_iter : int, default=5000
     tol : float, default=1e-8
         The search ends when a step gains less, relative to distances that are all wrong by themselves (1).
@@ -58,6 +56,8 @@ class DistanceMetric(MetricMap, BaseEstimator):
         The factor C of A = CᵀC, widest direction of the data first (absent with a kernel).
     misfit_ : float
         Sum of squared errors of d², relative to the sum of d⁴.
+    regularization_ : float
+        The weight that was used.
     n_iter_ : int
     history_ : list of dict
     mahalanobis_ : array of shape (d, d)
@@ -84,7 +84,7 @@ class DistanceMetric(MetricMap, BaseEstimator):
         gamma: float | None = None,
         degree: int = 3,
         prior: str = "trace",
-        regularization: float = 1e-3,
+        regularization: float | str = "auto",
         max_iter: int = 5000,
         tol: float = 1e-8,
         verbose: int = 0,
@@ -116,7 +116,6 @@ class DistanceMetric(MetricMap, BaseEstimator):
         """
         del y
         check_choice(self, "prior", self.prior, ("trace", "identity"))
-        check_number(self, "regularization", self.regularization, 0.0)
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
         X = self._checked_rows(X)
@@ -124,52 +123,26 @@ class DistanceMetric(MetricMap, BaseEstimator):
             raise ValueError(complain(self, "pairs", None, "leaves distances without rows", "Give the pairs too"))
         index, values = np.empty((0, 2), dtype=np.int64), np.empty(0)
         if pairs is not None:
-            found, values = check_distances(self, pairs, distances, len(X))
-            index = found.index
+            told, values = check_distances(self, pairs, distances, len(X))
+            index = told.index
         span, T = self._spanned(X)
-        self.misfit_, self.n_iter_, self.history_ = 0.0, 1, list[dict[str, Any]]()
+        self.misfit_, self.n_iter_, self.history_, self.regularization_ = 0.0, 1, list[dict[str, Any]](), 0.0
         if len(index) == 0:
-            W = np.eye(span.width)[:, : self.n_components]
-            self._keep(span, T, W)
+            self._keep(span, T, np.eye(span.width)[:, : self.n_components])
             return self
         size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
-        path, W = self._solve(T, index, (values / size) ** 2)
-        self._keep(span, T, principal_factor(T, W, self.n_components) * size, units=1.0)
+        squares = (values / size) ** 2
+        bar = ProgressBar(type(self).__name__) if self.verbose else None
+        watch = both(self.callback, bar)
+        search = DistanceSearch(self.prior, self.n_components, self.max_iter, float(self.tol), watch)
+        found = search(Known(T, index, squares), self.regularization)
+        if bar is not None and found.path is not None:
+            bar.close(found.path.stages[-1].message)
+        self.regularization_, path = found.strength, found.path
+        self.misfit_ = path.history[-1].terms["misfit"] if path is not None and path.history else 0.0
+        self._keep(span, T, found.factor * size, units=1.0)
         self._tell(path)
         return self
-
-    def _solve(self, T: Array, index: Array, squares: Array) -> tuple[Path | None, Array]:
-        """The factor W (p, r), found with a few directions more than are wanted, cut down and refined."""
-        variances = np.einsum("ij,ij->j", T, T) / len(T)
-        scale = 1.0 / np.sqrt(variances + ridge_of(variances, self.regularization))  # the curvatures of both terms
-        p = T.shape[1]
-        if p == 0:
-            return None, np.zeros((0, 1))
-        problem = PartialDistances(T, index, squares, prior=self.prior, scale=scale)
-        enough = p if self.prior == "identity" else min(p, int(np.sqrt(2.0 * len(index))) + 2)
-        wanted = enough if self.n_components is None else min(int(self.n_components), p)
-        path = self._search(problem, problem.start(min(enough, wanted + _SPARE)), None, 2)
-        if wanted < path.point.shape[1] and path.status not in (Status.STOPPED, Status.INTERRUPTED):
-            cut = problem.point(principal_factor(T, problem.factor(path.point), wanted))
-            path = self._search(problem, cut, path, 2)
-        self.misfit_ = path.history[-1].terms["misfit"] if path.history else 0.0
-        return path, problem.factor(path.point)
-
-    def _search(self, problem: PartialDistances, start: Array, before: Path | None, n_stages: int) -> Path:
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-        path = anneal(
-            lambda strength: lambda F: problem.value_and_grad(F, strength),
-            [float(self.regularization)],
-            start,
-            max_iter=self.max_iter,
-            tolerance=float(self.tol),
-            callback=both(self.callback, bar),
-            before=before,
-            n_stages=n_stages,
-        )
-        if bar is not None:
-            bar.close(path.stages[-1].message)
-        return path
 
     def _tell(self, path: Path | None) -> None:
         if path is None:
