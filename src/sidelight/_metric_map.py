@@ -139,7 +139,7 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             check_number(self, "gamma", self.gamma, 0.0)
         if self.kernel is not None and not callable(self.kernel):
             check_choice(self, "kernel", self.kernel, _KERNELS)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         limit, what = (X.shape[1], "columns") if self.kernel is None else (len(X), "rows")
         if self.n_components is not None:

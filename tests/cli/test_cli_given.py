@@ -155,7 +155,7 @@ def test_wrong_values_of_what_was_given_get_one_line(trained, run, here, argumen
         (["--given-type", "angle"], "--given-type angle: there is no --given column"),
         (["--given", "batch", "--set", "given_types=angle"], "--set given_types: use --given-type for this"),
         (["--given", "batch", "--given-type", "number"], "'batch' holds entries that are not numbers"),
-        (["--same", "pairs.csv"], "say with --given what the groups are"),
+        (["--given", "batch", "--same", "a.csv", "--different", "b.csv"], "use --attribute, or leave --given out"),
         (["--given", "batch", "--same", "nothing.csv"], "--same nothing.csv: there is no such file"),
         (["--period", "t"], "--period t: write it as COLUMN=NUMBER, for example angle=360"),
     ],

@@ -16,8 +16,10 @@ def test_the_version_is_printed(run):
 
 def test_methods_lists_ours_and_scikit_learns(run):
     listed = [method["name"] for method in run("methods", "--json").answer["methods"]]
-    expected = "kie joint pca whitening factor-analysis ica kernel-pca dictionary-learning isomap lle spectral mds tsne"
-    assert listed[:13] == expected.split()
+    expected = (
+        "kie joint hybrid pca whitening factor-analysis ica kernel-pca dictionary-learning isomap lle spectral mds tsne"
+    )
+    assert listed[:14] == expected.split()
     assert "Laplacian eigenmaps" in run("methods").out
 
 

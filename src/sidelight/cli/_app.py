@@ -83,6 +83,9 @@ def embed(
     given: options.Given = None,
     given_type: options.GivenType = None,
     same: options.Same = None,
+    different: options.Different = None,
+    distances: options.Distances = None,
+    attribute: options.Attribute = None,
     period: options.Period = None,
     view2: options.View2 = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
@@ -107,7 +110,7 @@ def embed(
     from sidelight.cli._embed import embed as run
 
     how = Reading(
-        wishes=Wishes(colours=colour or (), label=label, drop=drop or (), given=given or ()),
+        wishes=Wishes(colour or (), label, drop or (), given or (), attribute or ()),
         key=key,
         layer=layer,
         obsm=obsm,
@@ -120,7 +123,7 @@ def embed(
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view2,
+            view2, different, distances,
         )  # fmt: skip
         run(talk, request)
 

@@ -41,6 +41,8 @@ class Wishes:
     drop: Sequence[str] = ()
     given: Sequence[str] = ()
     """What is known and to be factored out; not embedded."""
+    attributes: Sequence[str] = ()
+    """Labels that say which rows are the same, for a metric; not embedded."""
     given_if_there: Sequence[str] = ()
     """What a fitted model was given: used when the data has all of it."""
 
@@ -49,15 +51,18 @@ class Wishes:
         names = list(known)
         label = [self.label] if self.label else []
         asked = {"--colour": self.colours, "--label": label, "--drop": self.drop, "--given": self.given}
+        asked |= {"--attribute": self.attributes}
         for option, columns in asked.items():
             for column in columns:
                 if column not in names:
                     has = f"it has {_listed(names) or 'none'}{suggestion(column, names)}"
                     raise CommandError(f"{option} {column}: {source} has no such column; {has}")
-        for column in self.given:
-            if column in self.drop or column == self.label:
-                other = "--drop" if column in self.drop else "--label"
-                raise CommandError(f"--given {column}: is named by {other}, too; give it one part")
+        parts = {"--drop": self.drop, "--label": label, "--given": self.given, "--attribute": self.attributes}
+        for option in ("--given", "--attribute"):
+            for column in parts.pop(option):
+                other = next((other for other, columns in parts.items() if column in columns), None)
+                if other is not None:
+                    raise CommandError(f"{option} {column}: is named by {other}, too; give it one part")
 
     def known(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The given columns of ``frame``; of those that a model was given, all or none."""
@@ -66,9 +71,14 @@ class Wishes:
             names = list(self.given_if_there)
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
+    def labels(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The attributes of ``frame``."""
+        names = list(dict.fromkeys(self.attributes))
+        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+
     def shown(self, found: Iterable[str]) -> list[str]:
-        """The columns to colour by: as asked, otherwise as ``found``, and what is given in any case."""
-        return list(dict.fromkeys([*(self.colours or found), *self.given]))
+        """The columns to colour by: as asked, otherwise attributes and as ``found``; what was named in any case."""
+        return list(dict.fromkeys([*(self.colours or (*self.attributes, *found)), *self.given, *self.attributes]))
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
@@ -86,7 +96,7 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
     """Take the numeric columns as features and sort the others by what they are."""
     wishes.check(frame.columns, source)
-    taken = {*wishes.colours, *wishes.drop, *wishes.given, wishes.label}
+    taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, wishes.label}
     free = [name for name in frame.columns if name not in taken]
     kinds = {name: _kind(frame[name]) for name in free}
     features = [name for name, kind in kinds.items() if kind == "number"]
@@ -99,6 +109,7 @@ def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
         is_table=True,
         colours=frame[colours].reset_index(drop=True),
         given=wishes.known(frame),
+        attributes=wishes.labels(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
         remarks=[
             f"{len(features)} numeric columns are embedded: {_listed(features)}.",
@@ -125,6 +136,7 @@ def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: Wishes, sou
         names=list(names),
         colours=frame[colours].reset_index(drop=True),
         given=wishes.known(frame),
+        attributes=wishes.labels(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
     )
 

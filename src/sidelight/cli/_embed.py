@@ -11,17 +11,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
-from sidelight.cli._given import check_method, parse_types, read_pairs
+from sidelight.cli._given import check_method, parse_types
 from sidelight.cli._matrix import Matrix, complete, scaling_for
 from sidelight.cli._methods import JOINT, make
+from sidelight.cli._metric import HintFiles, learn, metric_settings, read_hints
 from sidelight.cli._model_file import ModelFile
+from sidelight.cli._pairs import read_pairs
 from sidelight.cli._progress import bar
 from sidelight.cli._read import Reading, read
-from sidelight.cli._second_view import read_second
+from sidelight.cli._second_view import SecondView, read_second
 from sidelight.cli._talk import INTERRUPTED, CommandError, Talk
 from sidelight.cli._write import check_free, embedding_frame, put_frame
 from sidelight.persistence import replacing
+from sidelight.report._chain import Chain
 
 __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
 
@@ -46,6 +50,8 @@ class Request:
     same: Path | None = None
     periods: Mapping[str, float] = field(default_factory=dict)
     view2: Path | None = None
+    different: Path | None = None
+    distances: Path | None = None
 
     @property
     def is_anndata(self) -> bool:
@@ -86,7 +92,7 @@ def embed(talk: Talk, request: Request) -> None:
     talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
-    fitted = fit(talk, request, matrix, len(whole.X))
+    fitted = fit(talk, request, matrix, whole)
     write_results(request, fitted)
     _tell(talk, request, fitted)
 
@@ -97,51 +103,83 @@ def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
     return replace(matrix, image_shape=shape)
 
 
-def fit(talk: Talk, request: Request, matrix: Matrix, n_rows: int = 0) -> Fitted:
-    """Fit the method; Ctrl-C keeps what the model has by then. The file had ``n_rows``, before any was left out."""
+def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = None) -> Fitted:
+    """Fit the method, after a metric where there are hints; Ctrl-C keeps what the model has by then.
+
+    The file had the rows ``whole``, before any was left out.
+    """
+    whole = matrix if whole is None else whole
     scaling, remark = scaling_for(matrix, request.standardize)
     talk.say(f"  {remark}")
     X = matrix.features(matrix.X if scaling is None else scaling.apply(matrix.X))
-    interrupted, began = False, time.perf_counter()
-    side, types = _side(talk, request, matrix)
+    began = time.perf_counter()
+    side, types = _side(talk, request, matrix, whole)
+    hints = read_hints(_for_the_metric(request, side), matrix, whole)
+    settings, of_the_metric = metric_settings(request.settings, hints)
     second = None
     if request.view2 is not None:
-        if request.method != JOINT:
-            raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {JOINT}")
-        Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
-        talk.say(f"  {told}")
-    talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
+        side["y"], second = _second(talk, request, matrix, len(whole.X))
     with bar(talk, request.method) as callback:
         model = make(
-            request.method, dims=request.dims, seed=request.seed, settings=request.settings, given_types=types,
+            request.method, dims=request.dims, seed=request.seed, settings=settings, given_types=types,
             callback=callback,
         )  # fmt: skip
         for argument in side:
             check_method(request.method, model.fit, argument, f"--{argument}")
-        try:
-            model.fit(X, **side, **({} if second is None else {"y": Y}))
-        except KeyboardInterrupt:
-            if not hasattr(model, "embedding_"):
-                raise
-            interrupted = True
+        before = None
+        if hints is not None:
+            before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
+            matrix = replace(matrix, remarks=[*matrix.remarks, told])
+            talk.say(f"  {told}")
+        talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
+        interrupted = _fitted_or_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
-    file = ModelFile(model, means, scaling, matrix.image_shape, request.command, second)
+    whole_model = model if before is None else Chain(Pipeline([("metric", before), ("embedding", model)]))
+    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second)
     return Fitted(file, matrix, X, seconds, interrupted)
 
 
-def _side(talk: Talk, request: Request, matrix: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
+def _fitted_or_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
+    """Fit; whether Ctrl-C ended it, with something to keep."""
+    try:
+        model.fit(X, **side)
+    except KeyboardInterrupt:
+        if not hasattr(model, "embedding_"):
+            raise
+        return True
+    return False
+
+
+def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
+    if request.method != JOINT:
+        raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {JOINT}")
+    assert request.view2 is not None
+    Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
+    talk.say(f"  {told}")
+    return Y, second
+
+
+def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the model is told beside the rows, and of which type it is."""
     side, types = matrix.side, parse_types(request.given_types, list(matrix.given.columns))
-    if request.same is not None:
-        if not side:
-            raise CommandError("--same: says which rows match across groups; say with --given what the groups are")
-        side["same"], remark = read_pairs(request.same, matrix)
-        talk.say(f"  {remark}")
     gaps = int(matrix.given.isna().any(axis=1).sum()) if side else 0
     if gaps:
         talk.say(f"  {gaps} rows lack what is given; they are placed by averaging over it.")
+    if side and request.same is not None:
+        if request.different is not None:
+            rule = "with --given, --same says which rows match across the groups, and a metric needs its own hints"
+            raise CommandError(f"--same and --different: {rule}; use --attribute, or leave --given out")
+        found = read_pairs("--same", request.same, whole)
+        side["same"], here = found.placed(matrix, len(whole.X))
+        lost = f"; {(~here).sum()} of rows that were left out are not used" if not here.all() else ""
+        talk.say(f"  {len(side['same'])} pairs of rows that show the same{lost}.")
     return side, types
+
+
+def _for_the_metric(request: Request, side: Mapping[str, Any]) -> HintFiles:
+    """The files that a metric is learned from: where something is given, --same is for the embedding."""
+    return HintFiles(None if side else request.same, request.different, request.distances)
 
 
 def write_results(request: Request, fitted: Fitted) -> None:

@@ -18,13 +18,19 @@ from sidelight.cli._read import Reading, read, read_frame
 from sidelight.cli._second_view import embed_second, second_of
 from sidelight.cli._talk import CommandError, Talk
 from sidelight.cli._write import check_format, check_free, embedding_frame, write_frame
+from sidelight.report._chain import Chain, name_of
 
 __all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
 
 
 def _needs(file: ModelFile, method: str, what: str) -> None:
     if not hasattr(file.model, method):
-        raise CommandError(f"this {type(file.model).__name__} cannot {what}: it has no {method}")
+        raise CommandError(f"this {name_of(file.model)} cannot {what}: it has no {method}")
+
+
+def _dims(model: Any) -> int:
+    """Latent dimensions: columns of the map, or of what a transformer without one makes."""
+    return int(np.shape(model.embedding_)[1] if hasattr(model, "embedding_") else model.n_components_)
 
 
 def _how(file: ModelFile, how: Reading) -> Reading:
@@ -73,7 +79,7 @@ def invert(talk: Talk, model: Path, data: Path, out: Path, *, given: Sequence[st
     file = ModelFile.open(model)
     _needs(file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
-    Z, frame = _latent(data, int(np.shape(file.model.embedding_)[1]))
+    Z, frame = _latent(data, _dims(file.model))
     side = _completed(file, asked, frame, len(Z), data)
     if not asked:
         _say_given(talk, file, side, data)
@@ -178,11 +184,13 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
     measures: dict[str, float] = {}
     if hasattr(file.model, "score"):
         measures["reconstruction_r2"] = float(file.model.score(X, **matrix.side))
-    if hasattr(file.model, "transform"):
-        neighbours = min(10, (len(rows) - 1) // 2)
-        if neighbours:
-            Z = np.asarray(file.model.transform(X, **matrix.side))
-            measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
+    neighbours = min(10, (len(rows) - 1) // 2)
+    Z = np.asarray(file.model.transform(X, **matrix.side)) if hasattr(file.model, "transform") else None
+    if Z is not None and neighbours:
+        measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
+        if isinstance(file.model, Chain):
+            near = np.asarray(file.model.rows(X))
+            measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))
     if hasattr(file.model, "score_samples"):
         measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
     talk.answer |= {"rows": len(rows), **measures}

@@ -1,20 +1,15 @@
-"""What the command line is told about rows: what is given, of which type, at which value, and which rows match."""
+"""What the command line is told about rows: what is given, of which type, and at which value."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from sidelight.cli._columns import suggestion
-from sidelight.cli._matrix import Matrix
 from sidelight.cli._methods import METHODS
-from sidelight.cli._read import Reading, read, read_frame
 from sidelight.cli._talk import CommandError
 
 __all__ = [
@@ -24,7 +19,6 @@ __all__ = [
     "parse_entries",
     "parse_periods",
     "parse_types",
-    "read_pairs",
     "repeated",
 ]
 
@@ -138,33 +132,3 @@ def entry_of(column: Any, value: str, text: str) -> Any:
 def repeated(entries: Mapping[str, Any], columns: Sequence[Any], n: int) -> dict[str, list[Any]]:
     """The same entries for ``n`` rows, in the order of the columns."""
     return {column.name: [entries[column.name]] * n for column in columns}
-
-
-def read_pairs(path: Path, matrix: Matrix) -> tuple[NDArray[np.int64], str]:
-    """Read pairs of row numbers (of the data file, from 0); return them as places in ``matrix``, and a remark."""
-    if not path.exists():
-        raise CommandError(f"--same {path}: there is no such file")
-    rows = read(path, Reading()).X if path.suffix.lower() in (".npy", ".npz") else _pair_columns(path)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise CommandError(f"--same {path}: needs two columns of row numbers, and has {rows.shape[1]}")
-    if not np.isfinite(rows).all() or (rows != np.rint(rows)).any():
-        raise CommandError(f"--same {path}: row numbers are whole numbers, and some are not")
-    index = rows.astype(np.int64)
-    last = int(matrix.rows.max(initial=-1))
-    if index.size and (index.min() < 0 or index.max() > last):
-        wrong = int(index[(index < 0) | (index > last)][0])
-        raise CommandError(f"--same {path}: there is no row {wrong}; rows are counted from 0 to {last}")
-    place = np.full(last + 1, -1, dtype=np.int64)
-    place[matrix.rows] = np.arange(len(matrix.rows))
-    found = place[index]
-    kept = found[(found >= 0).all(axis=1)]
-    lost = "" if len(kept) == len(found) else f"; {len(found) - len(kept)} of rows that were left out are not used"
-    return kept, f"{len(kept)} pairs of rows that show the same{lost}."
-
-
-def _pair_columns(path: Path) -> NDArray[Any]:
-    frame = read_frame(path)
-    text = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
-    if text:
-        raise CommandError(f"--same {path}: needs two columns of row numbers, and {text[0]} holds text")
-    return frame.to_numpy(dtype=np.float64)

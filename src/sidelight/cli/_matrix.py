@@ -31,6 +31,8 @@ class Matrix:
         Columns that are not features and may colour the picture.
     given : DataFrame of n rows
         What is known of each row and is to be factored out; no columns where nothing is.
+    attributes : DataFrame of n rows
+        Labels that say which rows are the same, for a metric; no columns where there is none.
     row_names : Series of n rows, or None
         What the rows are called (a label column, file names, cell names).
     rows : ndarray of shape (n,)
@@ -47,6 +49,7 @@ class Matrix:
     names: list[str] | None = None
     colours: pd.DataFrame = field(default_factory=pd.DataFrame)
     given: pd.DataFrame = field(default_factory=pd.DataFrame)
+    attributes: pd.DataFrame = field(default_factory=pd.DataFrame)
     row_names: pd.Series[Any] | None = None
     rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     image_shape: tuple[int, int] | None = None
@@ -75,6 +78,7 @@ class Matrix:
             X=self.X[keep],
             colours=_kept(self.colours, keep),
             given=_kept(self.given, keep),
+            attributes=_kept(self.attributes, keep),
             row_names=None if self.row_names is None else self.row_names[keep].reset_index(drop=True),
             rows=self.rows[keep],
         )

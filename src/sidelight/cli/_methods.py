@@ -49,6 +49,7 @@ class Method:
 _ALL = (
     Method("kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way"),
     Method("joint", "sidelight", "JointInformationEmbedding", "What two views share (--view2), and one from the other"),
+    Method("hybrid", "sidelight", "HybridEmbedding", "Distances and neighbours at once, in closed form"),
     Method("pca", "sklearn.decomposition", "PCA", "Principal components: the widest linear shadow"),
     Method("whitening", "sklearn.decomposition", "PCA", "Principal components at unit variance", {"whiten": True}),
     Method("factor-analysis", "sklearn.decomposition", "FactorAnalysis", "Linear factors, noise per column"),

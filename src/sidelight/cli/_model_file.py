@@ -14,6 +14,7 @@ from sidelight.cli._read import Reading, read
 from sidelight.cli._second_view import SecondView
 from sidelight.cli._talk import CommandError
 from sidelight.persistence import load, load_notes, save
+from sidelight.report._chain import Chain, chained
 
 __all__ = ["ModelFile"]
 
@@ -25,6 +26,7 @@ class ModelFile:
     Parameters
     ----------
     model : fitted model
+        A Pipeline as a chain.
     means : ndarray of shape (d,)
         Mean of each column of the data, for rows with missing values.
     scaling : Scaling or None
@@ -46,7 +48,7 @@ class ModelFile:
     @classmethod
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
-        model, notes = load(path), load_notes(path)
+        model, notes = chained(load(path)), load_notes(path)
         if not hasattr(model, "n_features_in_"):
             raise CommandError(f"{path}: this model was saved before it was fitted; fit it first")
         scaled = notes.get("center") is not None
@@ -69,7 +71,7 @@ class ModelFile:
             "scale": None if self.scaling is None else self.scaling.scale,
             "second": None if self.second is None else self.second.to_notes(),
         }
-        save(self.model, path, notes=notes)
+        save(self.model.pipeline if isinstance(self.model, Chain) else self.model, path, notes=notes)
 
     @property
     def names(self) -> list[str] | None:

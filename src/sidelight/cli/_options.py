@@ -10,10 +10,13 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Colour", "DataFile", "Debug", "Drop", "Force", "Given",
-    "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing", "MissingValues", "ModelPath",
-    "Period", "Quiet", "Same", "Settings", "View", "View2", "parse_size",
+    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
+    "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
+    "MissingValues", "ModelPath", "Period", "Quiet", "Same", "Settings", "View", "View2", "parse_size",
 ]  # fmt: skip
+
+_KNOWN = "What is known"
+"""Where the help lists what the embedding is told beside the rows."""
 
 
 class MissingValues(StrEnum):
@@ -39,7 +42,13 @@ Label = Annotated[str | None, typer.Option("--label", metavar="COLUMN", help="Co
 Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave this column out.")]
 Given = Annotated[
     list[str] | None,
-    typer.Option("--given", "-g", metavar="COLUMN", help="Known: factor it out, show the rest (repeatable)."),
+    typer.Option(
+        "--given",
+        "-g",
+        metavar="COLUMN",
+        help="Known: factor it out, show the rest (repeatable).",
+        rich_help_panel=_KNOWN,
+    ),
 ]
 GivenType = Annotated[
     list[str] | None,
@@ -47,6 +56,7 @@ GivenType = Annotated[
         "--given-type",
         metavar="[COLUMN=]TYPE",
         help="What a given column is: category, number, ordinal, angle (degrees), or its period, e.g. hour=24.",
+        rich_help_panel=_KNOWN,
     ),
 ]
 GivenValue = Annotated[
@@ -59,11 +69,50 @@ Period = Annotated[
 ]
 Same = Annotated[
     Path | None,
-    typer.Option("--same", metavar="FILE", help="Two columns of row numbers, from 0: the same across groups."),
+    typer.Option(
+        "--same",
+        metavar="FILE",
+        help="Pairs of rows (numbers from 0, or names by --label) that are the same: a metric learned from them goes "
+        "before the embedding. With --given instead: rows that show the same across groups.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+Different = Annotated[
+    Path | None,
+    typer.Option(
+        "--different",
+        metavar="FILE",
+        help="Pairs of rows that are different, for the metric; with or without --same.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+Distances = Annotated[
+    Path | None,
+    typer.Option(
+        "--distances",
+        metavar="FILE",
+        help="Row, row, how far apart they are: a metric that agrees goes before the embedding.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+Attribute = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute",
+        metavar="COLUMN",
+        help="Show this: a metric in which rows with equal entries are near goes before the embedding; the column "
+        "itself is not embedded (repeatable).",
+        rich_help_panel=_KNOWN,
+    ),
 ]
 View2 = Annotated[
     Path | None,
-    typer.Option("--view2", metavar="FILE", help="A second view of the same rows, empty where unseen: --method joint."),
+    typer.Option(
+        "--view2",
+        metavar="FILE",
+        help="A second view of the same rows, empty where unseen: --method joint.",
+        rich_help_panel=_KNOWN,
+    ),
 ]
 View = Annotated[int, typer.Option("--view", min=1, max=2, help="Which view of a model of two.")]
 ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
@@ -74,7 +123,10 @@ ImageShape = Annotated[
     str | None, typer.Option("--image-shape", metavar="WxH", help="Rows of columns are pictures of this size.")
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, e.g. perplexity=50.")
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A setting of the method, e.g. perplexity=50, or metric__kernel=rbf."
+    ),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.sidelight.", show_default=False)]
 DataFile = Annotated[

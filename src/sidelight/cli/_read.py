@@ -139,6 +139,7 @@ def _read_arrays(path: Path, how: Reading) -> Matrix:
         names=None if how.expected is None else _expected_names(path, X, how.expected),
         colours=pd.DataFrame({name: array for name, array in kept.items() if name != label}),
         given=how.wishes.known(pd.DataFrame(others)),
+        attributes=how.wishes.labels(pd.DataFrame(others)),
         row_names=None if label is None else pd.Series(others[label], name=label),
         image_shape=None if pictures is None else (int(pictures[0]), int(pictures[1])),
         remarks=_array_remarks(key, X, list(kept)),

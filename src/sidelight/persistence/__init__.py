@@ -26,16 +26,17 @@ _ABSURD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, 
 
 
 def save(model: object, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
-    """Save a Sidelight model, fitted or not, to one file.
+    """Save a Sidelight model, or a scikit-learn Pipeline of them, fitted or not, to one file.
 
     The file is written beside its destination and renamed, so that a save which fails leaves an older file as
-    it was. The parameter ``callback`` is not saved. A foreign estimator among the parameters is saved as a
-    description (:class:`ForeignEstimator`), any other object that is not plain data is refused.
+    it was. The parameter ``callback`` is not saved, nor is ``memory`` of a Pipeline. A foreign estimator among
+    the parameters is saved as a description (:class:`ForeignEstimator`), any other object that is not plain data is
+    refused.
 
     Parameters
     ----------
-    model : estimator
-        A model of this library.
+    model : estimator or Pipeline
+        A model of this library, or a Pipeline all of whose steps are.
     path : path-like
         Where to write; the folder must exist.
     notes : dict, optional

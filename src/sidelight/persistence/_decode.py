@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from sidelight.persistence._container import ModelFileError, Tensors, unreadable
-from sidelight.persistence._encode import SPARSE, always_saved
+from sidelight.persistence._encode import PASSTHROUGH, SPARSE, always_saved
 from sidelight.persistence._tables import callables, estimator_class, record_class
 
 __all__ = ["Decoder"]
@@ -33,10 +34,21 @@ class Decoder:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def model(self, node: Any) -> Any:
-        """Return the model at the root of the tree."""
-        if not isinstance(node, dict) or node.get("$") != "estimator":
+        """Return the model at the root of the tree: an estimator, or a Pipeline of them."""
+        kind = node.get("$") if isinstance(node, dict) else None
+        if kind == "pipeline":
+            return self._pipeline(node)
+        if kind != "estimator":
             raise self._wrong("does not hold a model", "Save the model again")
         return self.value(node)
+
+    def _pipeline(self, node: dict[str, Any]) -> Pipeline:
+        steps = [(str(name), self._step(step)) for name, step in node["steps"]]
+        # Never a place for a cache: a file must not be able to say where things are written.
+        return Pipeline(steps, transform_input=self.value(node["transform_input"]), verbose=bool(node["verbose"]))
+
+    def _step(self, node: Any) -> Any:
+        return node if node is None or node == PASSTHROUGH else self.model(node)
 
     def value(self, node: Any) -> Any:
         """Return the value of a node, whatever it is."""

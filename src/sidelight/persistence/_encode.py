@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from sidelight._messages import complain
 from sidelight.persistence._tables import callables, estimator_class, record_class
 
-__all__ = ["NATIVE", "SPARSE", "Encoder", "ForeignEstimator", "always_saved"]
+__all__ = ["NATIVE", "PASSTHROUGH", "SPARSE", "Encoder", "ForeignEstimator", "always_saved"]
 
 NATIVE = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}) | {
     "float16",
@@ -28,6 +29,9 @@ NATIVE = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "uint16"
 """Types that the container knows itself; the others are kept as bytes with the name of their type."""
 
 SPARSE = {name: getattr(sparse, name) for name in ("csr_array", "csc_array", "csr_matrix", "csc_matrix")}
+
+PASSTHROUGH = "passthrough"
+"""How a Pipeline calls a step that does nothing."""
 
 _DEEPEST = 60
 
@@ -77,13 +81,26 @@ class Encoder:
         self._known: dict[tuple[Any, ...], tuple[Json, NDArray[Any]]] = {}
         self._depth = 0
 
-    def model(self, model: object) -> Json:
-        """Return the tree of a model of this library; anything else is refused."""
+    def model(self, model: object, where: str = "model") -> Json:
+        """Return the tree of a model of this library, or of a Pipeline of them; anything else is refused."""
+        if type(model) is Pipeline and _has_estimator(model):
+            return self._pipeline(model)
         if not _is_ours(model):
             rule = "is not a model of this library"
-            remedy = "Save a Sidelight estimator; for a Pipeline save the Sidelight step"
-            raise TypeError(complain("save", "model", type(model).__name__, rule, remedy))
-        return self.value(model, type(model).__name__)
+            remedy = "Save a Sidelight estimator or a Pipeline of them; TwoWayEmbedding makes one of any embedding"
+            raise TypeError(complain("save", where, type(model).__name__, rule, remedy))
+        return self.value(model, type(model).__name__ if where == "model" else where)
+
+    def _pipeline(self, pipeline: Any) -> Json:
+        """Steps in their order, and what is neither a step nor a place for a cache."""
+        steps = [[name, self._step(name, step)] for name, step in pipeline.steps]
+        inputs = self.value(pipeline.transform_input, "Pipeline.transform_input")
+        return {"$": "pipeline", "steps": steps, "transform_input": inputs, "verbose": bool(pipeline.verbose)}
+
+    def _step(self, name: str, step: object) -> Json:
+        if type(name) is not str:
+            raise _refusal("Pipeline.steps", name, "is the name of a step and not text", "Name steps by text")
+        return step if step is None or step == PASSTHROUGH else self.model(step, f"Pipeline.{name}")
 
     def value(self, value: Any, where: str, *, parameter: bool = False) -> Json:
         """Return the tree of any supported value; ``where`` says where in the model it stands."""
@@ -203,6 +220,10 @@ class Encoder:
 
 def _is_ours(value: Any) -> bool:
     return estimator_class(type(value).__name__) is type(value)
+
+
+def _has_estimator(pipeline: Any) -> bool:
+    return any(step not in (None, PASSTHROUGH) for _, step in pipeline.steps)
 
 
 def _is_foreign(value: Any) -> bool:

@@ -14,6 +14,7 @@ from sidelight._messages import complain
 from sidelight.plot._colouring import Categories, Numbers, column_of
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane_of, presence
+from sidelight.report._chain import Chain, chained, name_of
 from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of
 
 __all__ = ["Context", "Forward", "context_of"]
@@ -87,6 +88,11 @@ class Context:
             return False
         return self.known is None or self.model.explained_ > 0 or len(np.unique(self.known.values, axis=0)) > 1
 
+    @property
+    def after_a_step(self) -> bool:
+        """Whether a step before the map changed what is near: a learned metric."""
+        return isinstance(self.model, Chain) and bool(self.model.before)
+
     @cached_property
     def before(self) -> Before | None:
         """The map without what was given; None where there is nothing to make it of."""
@@ -123,6 +129,7 @@ def context_of(
     max_rows: int,
 ) -> Context:
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
+    model = chained(model)
     rows = None if X is None else _rows_of(X)
     plane = plane_of(_embedding_of(model, X, rows, embedding))
     n = len(plane.Z)
@@ -148,7 +155,7 @@ def context_of(
         given_columns=given_columns(model, known),
         plain=None if plain is None else _same_rows(latent_of(plain, "report"), n),
         image_shape=shape,
-        title=title or f"A map by {type(model).__name__}",
+        title=title or f"A map by {name_of(model)}",
         command=command,
         notes=tuple(notes),
         seconds=seconds,

@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.plot._annealing import path_of
 from sidelight.plot._counterfactual import decoded
+from sidelight.report._chain import name_of, steps_of
 from sidelight.report._chart import path_chart
 from sidelight.report._context import Context
 from sidelight.report._section import Section, table, write_number
@@ -38,7 +39,7 @@ def summary(context: Context) -> str:
     pictures = "" if context.image_shape is None else f" ({context.image_shape[0]}×{context.image_shape[1]} pictures)"
     seconds = _seconds(context)
     took = "" if seconds is None else f" in {_duration(seconds)}"
-    name = type(context.model).__name__
+    name = name_of(context.model)
     sentence = f"{n:,} rows{values}{pictures} on a map of {_dimensions(q)}, made by {name}{took}."
     notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in context.notes)
     return f"<p class='summary'>{escape(sentence)}</p>{notes}"
@@ -90,6 +91,8 @@ def quality_section(context: Context) -> Section | None:
         words += (
             " Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
         )
+    if context.after_a_step:
+        words += " Neighbours in the data are those of plain distances, which a step before the map changed."
     return Section("quality", "Quality", f'{html}<p class="caption">{words}</p>', wide=False)
 
 
@@ -175,17 +178,23 @@ def parameters_section(context: Context) -> Section | None:
     """The parameters of the model, those that are not the default marked."""
     if not hasattr(context.model, "get_params"):
         return None
-    given = context.model.get_params(deep=False)
-    usual = _defaults(type(context.model))
-    items = []
-    for name, value in given.items():
-        if name in _NOT_THE_MODEL:
-            continue
-        changed = name in usual and repr(usual[name]) != repr(value)
-        kind = "changed" if changed else "default"
-        items.append(f'<div class="{kind}"><dt>{escape(name)}</dt><dd>{escape(_shown(value))}</dd></div>')
+    items = [item for prefix, step in steps_of(context.model) for item in _parameters(prefix, step)]
     html = f'<dl class="parameters">{"".join(items)}</dl><p class="caption">Bold: not the default.</p>'
     return Section("parameters", "Parameters", html)
+
+
+def _parameters(prefix: str, step: Any) -> list[str]:
+    """The parameters of a step, as scikit-learn names them in a Pipeline."""
+    if not hasattr(step, "get_params"):
+        return []
+    usual, items = _defaults(type(step)), []
+    for name, value in step.get_params(deep=False).items():
+        if name in _NOT_THE_MODEL:
+            continue
+        kind = "changed" if name in usual and repr(usual[name]) != repr(value) else "default"
+        shown = f"{prefix}__{name}" if prefix else name
+        items.append(f'<div class="{kind}"><dt>{escape(shown)}</dt><dd>{escape(_shown(value))}</dd></div>')
+    return items
 
 
 def _defaults(kind: type) -> dict[str, Any]:

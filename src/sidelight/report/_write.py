@@ -74,7 +74,8 @@ def write(
     ----------
     model : fitted model
         Its ``embedding_`` is the map. What it has of ``inverse_transform``, ``latent_log_density``,
-        ``history_`` and ``estimate_cost`` is shown; what it does not have is left out.
+        ``history_`` and ``estimate_cost`` is shown; what it does not have is left out. A Pipeline is shown by the map
+        of its last step.
     path : path
         Where to write. The file appears whole or not at all.
     X : array-like of shape (n, d), optional
