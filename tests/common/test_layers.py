@@ -12,14 +12,15 @@ import sidelight
 HOME = Path(sidelight.__file__).parent
 ANYWHERE = {"_messages", "_validation"}
 ESTIMATORS, ROOT = "<estimators>", "<sidelight itself>"
-CORE = {"side", "kernels", "objectives", "solvers", "maps"}
+CORE = {"side", "kernels", "rows", "objectives", "solvers", "maps"}
 USES = {*CORE, ESTIMATORS, "gated", ROOT}
 BELOW: dict[str, set[str]] = {
+    "rows": {"kernels"},
     "side": set(),
     "kernels": {"side"},
-    "objectives": {"side", "kernels"},
+    "objectives": {"side", "kernels", "rows"},
     "solvers": set(),  # they take callables and know nothing of what those mean
-    "maps": {"side", "kernels", "objectives", "solvers"},
+    "maps": {"side", "kernels", "rows", "objectives", "solvers"},
     ESTIMATORS: CORE,
     "gated": {*CORE, ESTIMATORS},
     "datasets": USES,

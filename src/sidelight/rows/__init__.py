@@ -1,0 +1,11 @@
+"""Rows that can be walked more than once: arrays in memory, batches from anywhere, Dask (``sidelight.distributed``).
+
+Models whose fit is a loop of sums over rows (linear-Gaussian models, mixtures, their coordination) are written once
+against :class:`Rows`, and so fit in memory, in batches and on a cluster.
+"""
+
+from sidelight.rows._array import ArrayRows
+from sidelight.rows._base import Rows, Sums, added
+from sidelight.rows._batches import BatchRows, as_rows
+
+__all__ = ["ArrayRows", "BatchRows", "Rows", "Sums", "added", "as_rows"]

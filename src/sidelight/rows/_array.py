@@ -1,0 +1,53 @@
+"""Rows in memory: fixed blocks, worked on by threads of our own, added in fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added
+
+__all__ = ["ArrayRows"]
+
+Array = npt.NDArray[Any]
+
+
+class ArrayRows(Rows):
+    """An array (n, d), also one mapped from a file: a block is read when it is worked on.
+
+    >>> rows = ArrayRows(np.arange(6.0).reshape(3, 2))
+    >>> rows.total(lambda block: {"sum": block.sum(axis=0)})["sum"]
+    array([6., 9.])
+    """
+
+    def __init__(self, X: Array, *, n_jobs: int | None = None, block: int = BLOCK) -> None:
+        self._X, self._n_jobs = X, n_jobs
+        self._spans = spans(len(X), block)
+        self.n_features = int(X.shape[1])
+
+    def blocks(self) -> Iterator[Array]:
+        """Consecutive rows."""
+        return (self._block(part) for part in self._spans)
+
+    def total(self, statistic: Statistic) -> Sums:
+        """The sum over blocks, on threads; the caller limits BLAS to one (``one_blas_thread``)."""
+        return added(run_tiles(lambda part: statistic(self._block(part)), self._spans, self._n_jobs))
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._X)
+
+    def sample(self, m: int, seed: int) -> Array:
+        """At most m rows, drawn without replacement, in their order."""
+        n = len(self._X)
+        if n <= m:
+            return np.array(self._X, dtype=np.float64)
+        chosen = np.sort(np.random.default_rng(seed).choice(n, m, replace=False))
+        return np.array(self._X[chosen], dtype=np.float64)
+
+    def _block(self, part: slice) -> Array:
+        return np.asarray(self._X[part], dtype=np.float64)

@@ -1,0 +1,121 @@
+"""Rows in batches, from anything that can be walked more than once, in memory that does not depend on their number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._messages import complain
+from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.rows._array import ArrayRows
+from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added
+
+__all__ = ["BatchRows", "as_rows"]
+
+Array = npt.NDArray[Any]
+
+
+class BatchRows(Rows):
+    """Batches that ``walk`` yields anew each time it is called: arrays (m, d) or data frames, of any length.
+
+    >>> rows = BatchRows(lambda: (np.full((4, 2), float(i)) for i in range(3)))
+    >>> rows.count(), rows.n_features
+    (12, 2)
+    """
+
+    def __init__(
+        self,
+        walk: Callable[[], Iterable[Any]],
+        *,
+        owner: object = "BatchRows",
+        missing: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._walk, self._owner, self._missing, self._n_jobs = walk, owner, missing, n_jobs
+        first = next(iter(walk()), None)
+        if first is None:
+            raise ValueError(complain(owner, "source", "no batch", "has no rows", "Give at least one batch"))
+        self.n_features = int(_as_array(first).shape[-1]) if _as_array(first).ndim == 2 else -1
+        self._checked(first)
+        if not self._starts_again(first):
+            remedy = "Give a callable that returns the batches anew, e.g. lambda: reader(path)"
+            raise ValueError(complain(owner, "source", type(walk).__name__, "can be walked only once", remedy))
+
+    def blocks(self) -> Iterator[Array]:
+        """Batches, long ones cut into blocks."""
+        return chain.from_iterable(self._cut(batch) for batch in self._walk())
+
+    def total(self, statistic: Statistic) -> Sums:
+        """The sum over blocks; those of one batch on threads, one batch after the other."""
+        return added(chain.from_iterable(run_tiles(statistic, self._cut(b), self._n_jobs) for b in self._walk()))
+
+    def _cut(self, batch: Any) -> list[Array]:
+        X = self._checked(batch)
+        return [X[part] for part in spans(len(X), BLOCK)]
+
+    def _checked(self, batch: Any) -> Array:
+        X = _as_array(batch)
+        if X.ndim != 2 or X.shape[1] != self.n_features or X.shape[1] == 0:
+            rule = (
+                f"is not an array of {self.n_features} columns like the first batch"
+                if self.n_features > 0
+                else ("is not an array of rows and columns")
+            )
+            raise ValueError(complain(self._owner, "source", f"a batch of shape {X.shape}", rule, "Mend the source"))
+        bad = np.isinf(X).any() if self._missing else not np.isfinite(X).all()
+        if bad:
+            what = "infinite numbers" if self._missing else "NaN or infinite numbers"
+            raise ValueError(complain(self._owner, "source", f"a batch with {what}", "is not data", "Mend the source"))
+        return X
+
+    def _starts_again(self, first: Any) -> bool:
+        again = next(iter(self._walk()), None)
+        return again is not None and np.array_equal(_as_array(again), _as_array(first), equal_nan=True)
+
+
+def _as_array(batch: Any) -> Array:
+    """A batch as float64: arrays, data frames (pandas, polars), record batches of pyarrow."""
+    if type(batch).__module__.startswith("pyarrow"):
+        batch = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+    elif hasattr(batch, "to_numpy"):
+        batch = batch.to_numpy()
+    return np.asarray(batch, dtype=np.float64)
+
+
+def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | None = None) -> Rows:
+    """Rows of an array, a memory map, a file (.npy, .parquet), a folder of Parquet files, a callable, or Rows."""
+    if isinstance(source, Rows):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _from_file(Path(source), owner=owner, missing=missing, n_jobs=n_jobs)
+    if callable(source):
+        return BatchRows(source, owner=owner, missing=missing, n_jobs=n_jobs)
+    if isinstance(source, np.ndarray) and source.ndim == 2:
+        return BatchRows(lambda: ArrayRows(source).blocks(), owner=owner, missing=missing, n_jobs=n_jobs)
+    if isinstance(source, list | tuple):
+        return BatchRows(lambda: source, owner=owner, missing=missing, n_jobs=n_jobs)
+    remedy = "Give a callable that returns batches, an array, a list of batches, or the path of a .npy or Parquet file"
+    raise TypeError(complain(owner, "source", type(source).__name__, "cannot be walked more than once", remedy))
+
+
+def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) -> Rows:
+    if not path.exists():
+        raise FileNotFoundError(complain(owner, "source", path.name, "does not exist", f"Look in {path.parent}"))
+    if path.suffix == ".npy":
+        return as_rows(np.load(path, mmap_mode="r"), owner=owner, missing=missing, n_jobs=n_jobs)
+    if path.is_dir() or path.suffix in (".parquet", ".pq"):
+        return BatchRows(lambda: _parquet(path), owner=owner, missing=missing, n_jobs=n_jobs)
+    remedy = "Give a .npy or Parquet file, or a callable that reads yours"
+    raise ValueError(complain(owner, "source", path.name, "is no file of a kind that is read in batches", remedy))
+
+
+def _parquet(path: Path) -> Iterator[Any]:
+    from pyarrow import dataset
+
+    return iter(dataset.dataset(path).to_batches(batch_size=8 * BLOCK))
