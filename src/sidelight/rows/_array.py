@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.tiles import run_tiles, spans
-from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added
+from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added, drawn, row_keys
 
 __all__ = ["ArrayRows"]
 
@@ -43,10 +43,7 @@ class ArrayRows(Rows):
 
     def sample(self, m: int, seed: int) -> Array:
         """At most m rows, drawn without replacement, in their order."""
-        n = len(self._X)
-        if n <= m:
-            return np.array(self._X, dtype=np.float64)
-        chosen = np.sort(np.random.default_rng(seed).choice(n, m, replace=False))
+        chosen, _ = drawn(m, np.arange(len(self._X)), row_keys(seed, 0, len(self._X)))
         return np.array(self._X[chosen], dtype=np.float64)
 
     def _block(self, part: slice) -> Array:

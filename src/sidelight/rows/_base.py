@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BLOCK", "Rows", "Statistic", "Sums", "added"]
+__all__ = ["BLOCK", "Rows", "Statistic", "Sums", "added", "drawn", "row_keys"]
 
 Array = npt.NDArray[Any]
 Sums = dict[str, Array]
@@ -43,15 +43,29 @@ class Rows(ABC):
         return int(self.total(lambda block: {"n": np.array(len(block))})["n"])
 
     def sample(self, m: int, seed: int) -> Array:
-        """At most m rows, drawn without replacement, in their order; all of them where there are no more."""
-        rng = np.random.default_rng(seed)
-        kept, keys = np.empty((0, self.n_features)), np.empty(0)
+        """At most m rows, drawn without replacement, in their order: the same rows wherever they come from."""
+        kept, keys, start = np.empty((0, self.n_features)), np.empty(0), 0
         for block in self.blocks():
-            kept, keys = np.concatenate([kept, block]), np.concatenate([keys, rng.random(len(block))])
-            if len(keys) > m:
-                chosen = np.sort(np.argpartition(keys, m)[:m])
-                kept, keys = kept[chosen], keys[chosen]
+            kept, keys = drawn(m, np.concatenate([kept, block]), np.append(keys, row_keys(seed, start, len(block))))
+            start += len(block)
         return kept
+
+
+def row_keys(seed: int, start: int, n: int) -> Array:
+    """Random numbers (n,) that belong to rows ``start``, ``start + 1``, ..., however these are cut into blocks.
+
+    >>> bool((row_keys(0, 0, 5)[2:] == row_keys(0, 2, 3)).all())
+    True
+    """
+    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(n)
+
+
+def drawn(m: int, rows: Array, keys: Array) -> tuple[Array, Array]:
+    """The m rows with the smallest keys, in their order, and these keys."""
+    if len(keys) <= m:
+        return rows, keys
+    chosen = np.sort(np.argpartition(keys, m)[:m])
+    return rows[chosen], keys[chosen]
 
 
 def added(parts: Iterable[Sums]) -> Sums:

@@ -16,7 +16,7 @@ from sidelight.kernels.tiles import run_tiles, spans
 from sidelight.rows._array import ArrayRows
 from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added
 
-__all__ = ["BatchRows", "as_rows"]
+__all__ = ["BatchRows", "as_rows", "check_batch"]
 
 Array = npt.NDArray[Any]
 
@@ -41,8 +41,7 @@ class BatchRows(Rows):
         first = next(iter(walk()), None)
         if first is None:
             raise ValueError(complain(owner, "source", "no batch", "has no rows", "Give at least one batch"))
-        self.n_features = int(_as_array(first).shape[-1]) if _as_array(first).ndim == 2 else -1
-        self._checked(first)
+        self.n_features = check_batch(owner, first, None, missing=missing).shape[1]
         if not self._starts_again(first):
             remedy = "Give a callable that returns the batches anew, e.g. lambda: reader(path)"
             raise ValueError(complain(owner, "source", type(walk).__name__, "can be walked only once", remedy))
@@ -60,23 +59,24 @@ class BatchRows(Rows):
         return [X[part] for part in spans(len(X), BLOCK)]
 
     def _checked(self, batch: Any) -> Array:
-        X = _as_array(batch)
-        if X.ndim != 2 or X.shape[1] != self.n_features or X.shape[1] == 0:
-            rule = (
-                f"is not an array of {self.n_features} columns like the first batch"
-                if self.n_features > 0
-                else ("is not an array of rows and columns")
-            )
-            raise ValueError(complain(self._owner, "source", f"a batch of shape {X.shape}", rule, "Mend the source"))
-        bad = np.isinf(X).any() if self._missing else not np.isfinite(X).all()
-        if bad:
-            what = "infinite numbers" if self._missing else "NaN or infinite numbers"
-            raise ValueError(complain(self._owner, "source", f"a batch with {what}", "is not data", "Mend the source"))
-        return X
+        return check_batch(self._owner, batch, self.n_features, missing=self._missing)
 
     def _starts_again(self, first: Any) -> bool:
         again = next(iter(self._walk()), None)
         return again is not None and np.array_equal(_as_array(again), _as_array(first), equal_nan=True)
+
+
+def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: bool) -> Array:
+    """A batch as float64 (m, d), after checking that it is one; ``n_features`` is what the first one had."""
+    X = _as_array(batch)
+    if X.ndim != 2 or X.shape[1] == 0 or (n_features is not None and X.shape[1] != n_features):
+        like = "rows and columns" if n_features is None or X.ndim != 2 else f"{n_features} columns like the first batch"
+        rule = f"is not an array of {like}"
+        raise ValueError(complain(owner, "source", f"a batch of shape {X.shape}", rule, "Mend the source"))
+    if np.isinf(X).any() if missing else not np.isfinite(X).all():
+        what = "infinite numbers" if missing else "NaN or infinite numbers"
+        raise ValueError(complain(owner, "source", f"a batch with {what}", "is not data", "Mend the source"))
+    return X
 
 
 def _as_array(batch: Any) -> Array:
@@ -100,6 +100,9 @@ def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | 
         return BatchRows(lambda: ArrayRows(source).blocks(), owner=owner, missing=missing, n_jobs=n_jobs)
     if isinstance(source, list | tuple):
         return BatchRows(lambda: source, owner=owner, missing=missing, n_jobs=n_jobs)
+    if type(source).__module__.startswith("dask"):
+        remedy = "Give sidelight.distributed.DaskRows(source)"
+        raise TypeError(complain(owner, "source", type(source).__name__, "is computed by Dask", remedy))
     remedy = "Give a callable that returns batches, an array, a list of batches, or the path of a .npy or Parquet file"
     raise TypeError(complain(owner, "source", type(source).__name__, "cannot be walked more than once", remedy))
 
