@@ -19,6 +19,8 @@ BENCHMARKS = (
     "informed_cost",
     "hybrid",
     "metrics",
+    "imputation",
+    "many_rows",
 )
 
 

@@ -24,6 +24,9 @@ REPRODUCTIONS = (
     "informed_faces",
     "glasses",
     "face_attributes",
+    "coordinated_sheets",
+    "coordinated_frey",
+    "bernoulli_digits",
 )
 
 

@@ -50,12 +50,17 @@ def test_api_pages_document_nothing_that_is_gone():
 
 
 PAGES_OF = {
+    "CoordinatedCCA": ("coordinated",),
+    "CoordinatedMixture": ("coordinated",),
+    "BernoulliMixture": ("mixtures",),
     "DistanceMetric": ("metrics",),
     "EquivalenceMetric": ("metrics",),
     "HybridEmbedding": ("hybrid_embedding",),
     "JointInformationEmbedding": ("joint_information_embedding",),
     "KernelInformationEmbedding": ("kernel_information_embedding", "informed_embedding"),
     "MultiAttributeMetric": ("metrics",),
+    "PPCAMixture": ("mixtures",),
+    "ProbabilisticPCA": ("probabilistic_pca",),
     "SmootherEmbedding": ("smoother_embedding",),
     "TwoWayEmbedding": ("two_way_embedding",),
     "UnsupervisedKernelRegression": ("unsupervised_kernel_regression",),
@@ -106,6 +111,9 @@ RUN = (
     "methods/joint_information_embedding",
     "methods/kernel_information_embedding",
     "methods/metrics",
+    "methods/coordinated",
+    "methods/mixtures",
+    "methods/probabilistic_pca",
     "methods/smoother_embedding",
 )
 

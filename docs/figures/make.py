@@ -13,6 +13,7 @@ import warnings
 import clusters
 import digits
 import informed
+import mixtures
 import screenshot
 import sheets
 import spectral
@@ -20,7 +21,7 @@ import two_ways
 import wrapping
 from canvas import write
 
-PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral)
+PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures)
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 

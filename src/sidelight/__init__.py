@@ -9,12 +9,17 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._bernoulli_mixture import BernoulliMixture
+from ._coordinated_cca import CoordinatedCCA
+from ._coordinated_mixture import CoordinatedMixture
 from ._distance_metric import DistanceMetric
 from ._equivalence_metric import EquivalenceMetric
 from ._hybrid_embedding import HybridEmbedding
 from ._joint_information_embedding import JointInformationEmbedding
 from ._kernel_information_embedding import KernelInformationEmbedding
 from ._multi_attribute_metric import MultiAttributeMetric
+from ._ppca_mixture import PPCAMixture
+from ._probabilistic_pca import ProbabilisticPCA
 from ._smoother_embedding import SmootherEmbedding
 from ._transformation_distances import ReconstructionDistance, TangentDistance
 from ._two_way_embedding import TwoWayEmbedding
@@ -25,13 +30,18 @@ from .side.pairs import Pairs
 __version__ = "0.1.0"
 
 __all__ = [
+    "BernoulliMixture",
+    "CoordinatedCCA",
+    "CoordinatedMixture",
     "DistanceMetric",
     "EquivalenceMetric",
     "HybridEmbedding",
     "JointInformationEmbedding",
     "KernelInformationEmbedding",
     "MultiAttributeMetric",
+    "PPCAMixture",
     "Pairs",
+    "ProbabilisticPCA",
     "ReconstructionDistance",
     "SmootherEmbedding",
     "TangentDistance",

@@ -7,15 +7,21 @@ import inspect
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.manifold import Isomap
+from sklearn.mixture import GaussianMixture
 
 import sidelight
 from sidelight import (
+    BernoulliMixture,
+    CoordinatedCCA,
+    CoordinatedMixture,
     DistanceMetric,
     EquivalenceMetric,
     HybridEmbedding,
     JointInformationEmbedding,
     KernelInformationEmbedding,
     MultiAttributeMetric,
+    PPCAMixture,
+    ProbabilisticPCA,
     SmootherEmbedding,
     TangentDistance,
     TwoWayEmbedding,
@@ -49,10 +55,21 @@ VARIANTS = {
     "hybrid-euclidean-heat": lambda: HybridEmbedding(3, distance="euclidean", heat=4.0, graph="union"),
     "hybrid-landmarks-lle": lambda: HybridEmbedding(locality="lle", n_landmarks=30, negative="shift", alpha=0.9),
     "hybrid-tangent": lambda: HybridEmbedding(distance=TangentDistance("shift"), alpha=0.2),
+    "ppca": lambda: ProbabilisticPCA(2),
+    "ppca-auto": lambda: ProbabilisticPCA(),
+    "ppca-standardized-3d": lambda: ProbabilisticPCA(3, standardize=True),
+    "coordinated": lambda: CoordinatedMixture(),
+    "coordinated-parallel-smooth": lambda: CoordinatedMixture(n_charts=2, n_mixtures=2, smoothing=0.5, balance=None),
+    "coordinated-gaussian-3d": lambda: CoordinatedMixture(3, mixture=GaussianMixture(2, random_state=0)),
+    "coordinated-automatic": lambda: CoordinatedMixture(n_charts=2, alignment="automatic"),
+    "cca": lambda: CoordinatedCCA(),
     "two-way": lambda: TwoWayEmbedding(),
     "two-way-isomap": lambda: TwoWayEmbedding(Isomap(n_neighbors=8, eigen_solver="dense")),
 }
-DEFAULTS = {name: VARIANTS[name] for name in ("kie", "joint", "smoother", "ukr", "hybrid", "two-way")}
+DEFAULTS = {
+    name: VARIANTS[name]
+    for name in ("kie", "joint", "smoother", "ukr", "hybrid", "ppca", "coordinated", "cca", "two-way")
+}
 
 METRICS = {
     "equivalence": lambda: EquivalenceMetric(),
@@ -65,6 +82,14 @@ METRICS = {
     "distance-rbf-2d": lambda: DistanceMetric(2, kernel="rbf", regularization=1e-2),
 }
 DEFAULT_METRICS = {name: METRICS[name] for name in ("equivalence", "multi-attribute", "distance")}
+
+MIXTURES = {
+    "ppca-mixture": lambda: PPCAMixture(),
+    "ppca-mixture-one": lambda: PPCAMixture(1, 3),
+    "ppca-mixture-auto": lambda: PPCAMixture("auto", "auto", n_init=1),
+    "bernoulli-mixture": lambda: BernoulliMixture(binarize=0.0),
+}
+DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 
 
 def public_estimators() -> list[type]:

@@ -55,6 +55,7 @@ class DaskRows(Rows):
             raise ValueError(complain("DaskRows", "source", f"array of chunks {source.chunksize}", rule, remedy))
         self.n_features = int(source.shape[1])
         self._missing = missing
+        self._source = source  # what was persisted on a cluster is let go with its last reference
         self._parts = list(np.ravel(source.to_delayed()))
         self._lengths: list[int] | None = None
 

@@ -1,0 +1,386 @@
+"""Probabilistic PCA: principal axes with a density; missing entries, new rows and samples follow from one model.
+
+The model, its posterior and its EM stand in ``objectives/linear_gaussian.py``, the closed form in
+``objectives/principal_axes.py``, the choice of dimensions in ``objectives/relevance.py``, the way from rows to a model
+in ``_linear_gaussian_fit.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ._cost import Cost, refuse_if_too_large
+from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
+from ._messages import complain
+from ._mixture_fit import Survey, seed_of, surveyed
+from ._progress import ProgressBar, both
+from ._validation import check_integer, check_number
+from .kernels.tiles import one_blas_thread, run_tiles, spans
+from .objectives.linear_gaussian import (
+    LinearGaussian,
+    entry_variance,
+    latent_mean,
+    log_density,
+    posterior,
+    reconstruction,
+)
+from .objectives.principal_axes import moments
+from .rows import ArrayRows, Rows, Sums, added, as_rows
+from .solvers.result import Callback, Status
+
+__all__ = ["ProbabilisticPCA"]
+
+Array = npt.NDArray[Any]
+_TILE = 2048  # rows of a block in the maps
+_BLOCK = 8192  # rows of a block in the fit, at least
+
+
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Principal component analysis as a density: missing values exactly, imputation with variance, samples, streams.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Latent dimensions. "auto": as many as the data speak for, at least one (Bayesian relevance determination).
+    standardize : bool, default=False
+        Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
+        different units need this; results are in units of the data either way.
+    max_iter : int, default=200
+        EM steps at most. Whole rows need none.
+    tol : float, default=5e-3
+        EM ends when a step gains less, in log likelihood per observed entry.
+    random_state : int, RandomState or None, default=None
+        For ``sample``, and for the rows that a start is made of where there are more than 5000.
+    n_jobs : int or None, default=None
+        Threads; None: all. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+    callback : callable or None, default=None
+        Called with a state (stage, iteration, objective, terms, seconds) after each EM step; returning True stops the
+        fit there.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, q)
+        ``transform`` of the rows of ``fit``; after ``fit_batches`` and ``partial_fit`` there is none.
+    mean_ : array of shape (d,)
+    components_ : array of shape (q, d)
+        Axes of length 1, widest first (orthogonal in the units of the fit: see ``standardize``).
+    explained_variance_ : array of shape (q,)
+        Variance of the model along them, noise included, in the units of the fit.
+    noise_variance_ : float or array of shape (d,)
+        Variance around the plane; of each column where ``standardize`` is set.
+    n_components_ : int
+    model_ : LinearGaussian
+        The model of ``(x - centre_) / scale_``.
+    centre_, scale_ : arrays of shape (d,)
+    history_ : list of dict
+        stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
+    n_iter_ : int
+    n_features_in_ : int
+
+    Notes
+    -----
+    Of whole rows the axes, noise and likelihood are those of ``sklearn.decomposition.PCA``. ``transform`` differs: it
+    returns the posterior mean of z, which has unit variance a priori and shrinks where the noise is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import ProbabilisticPCA
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 8)) + 0.1 * rng.normal(size=(200, 8))
+    >>> gaps = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    >>> model = ProbabilisticPCA().fit(gaps)
+    >>> model.n_components_, bool(np.abs(model.impute(gaps) - X).mean() < 0.1)
+    (2, True)
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        standardize: bool = False,
+        max_iter: int = 200,
+        tol: float = 5e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
+        """Fit to the rows of ``X`` (n, d), of which entries may be missing (NaN); ``y`` is ignored."""
+        del y
+        self._check_parameters()
+        kinds = [np.float64, np.float32]
+        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        block = max(256, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
+        found = self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block))
+        self.embedding_ = self._by_block(X, lambda part: latent_mean(self.model_, part))
+        return self._ended(found)
+
+    @one_blas_thread
+    def fit_batches(self, source: Any) -> ProbabilisticPCA:
+        """Fit to rows that are walked once a step, in memory that does not depend on their number.
+
+        ``source`` is a callable that returns batches, an array (also mapped from a file), a list of batches, or the
+        path of a .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        """
+        self._check_parameters()
+        rows = as_rows(source, owner=self, missing=True, n_jobs=self.n_jobs)
+        self.n_features_in_ = rows.n_features
+        return self._ended(self._fit_rows(rows))
+
+    @one_blas_thread
+    def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
+        """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
+
+        Rows must be whole; missing entries need more than one walk (``fit_batches``). After ``fit`` it begins anew.
+        """
+        del y
+        self._check_parameters()
+        before: Sums | None = getattr(self, "moments_", None)
+        begun = before is not None
+        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
+        if X.shape[1] > LARGEST:
+            rule = f"has more than the {LARGEST} of which products are kept"
+            raise ValueError(complain(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
+        if not begun:
+            self._begin(X)
+        new = moments((X - self.centre_) / self.unit_)
+        self.moments_ = new if before is None else added([before, new])
+        widths = self._widths(self._variance_of_moments())
+        scaled = {
+            "n": self.moments_["n"],
+            "sum": self.moments_["sum"] / widths,
+            "outer": self.moments_["outer"] / np.outer(widths, widths),
+        }
+        self.scale_ = self.unit_ * widths
+        return self._keep(from_moments(scaled, self._asked()))
+
+    @one_blas_thread
+    def transform(self, X: Array) -> Array:
+        """Posterior means of the latent points (m, q), each row by itself, from its observed entries."""
+        return self._by_block(self._checked(X), lambda part: latent_mean(self.model_, part))
+
+    @one_blas_thread
+    def posterior_covariance(self, X: Array) -> Array:
+        """Posterior covariances of the latent points (m, q, q): ``σ² M⁻¹``, wider where more entries are missing."""
+        X = self._checked(X)
+        covariance = posterior(self.model_, self._inside(X))[1]
+        q = self.n_components_
+        return np.array(np.broadcast_to(covariance, (len(X), q, q)), dtype=X.dtype)
+
+    @one_blas_thread
+    def inverse_transform(self, X: Array) -> Array:
+        """Take latent points back to the data space, E[x | z], shape (m, d)."""
+        Z = self._checked_latent(X)
+        return np.asarray(self._outside(reconstruction(self.model_, Z)).astype(Z.dtype, copy=False))
+
+    @one_blas_thread
+    def denoise(self, X: Array) -> Array:
+        """Rows as the plane has them: ``inverse_transform(transform(X))``, shape (m, d)."""
+        return self._by_block(self._checked(X), self._expected)
+
+    @one_blas_thread
+    def impute(self, X: Array) -> Array:
+        """Rows with their missing entries (NaN) replaced by their mean given the observed ones, shape (m, d)."""
+        X = self._checked(X)
+        return np.asarray(np.where(np.isnan(X), self._by_block(X, self._expected), X))
+
+    @one_blas_thread
+    def impute_variance(self, X: Array) -> Array:
+        """Variance (m, d) of each missing entry given the observed ones of its row; 0 where the entry is observed."""
+        X = self._checked(X)
+        units = self.scale_**2
+        variance = self._by_block(X, lambda part: entry_variance(self.model_, part) * units)
+        return np.asarray(np.where(np.isnan(X), variance, np.zeros((), dtype=X.dtype)))
+
+    def predictive_variance(self, X: Array) -> Array:
+        """How uncertain the data is at latent points (m, q): the variance of the noise in each column, (m, d)."""
+        Z = self._checked_latent(X)
+        return np.tile(self.model_.noise * self.scale_**2, (len(Z), 1))
+
+    @one_blas_thread
+    def score_samples(self, X: Array) -> Array:
+        """Log density of each row (m,), of its observed entries."""
+        X = self._checked(X)
+        logs = np.log(self.scale_)
+
+        def scored(part: Array) -> Array:
+            return np.asarray(log_density(self.model_, part) - ~np.isnan(part) @ logs)
+
+        return self._by_block(X, scored)
+
+    def score(self, X: Array, y: Any = None) -> float:
+        """Mean log density of rows, as scikit-learn's PCA has it."""
+        del y
+        return float(np.mean(self.score_samples(X), dtype=np.float64))
+
+    def latent_log_density(self, X: Array) -> Array:
+        """Log density of latent points (m,), standard normal."""
+        Z = self._checked_latent(X)
+        return np.asarray(-0.5 * ((Z.astype(np.float64) ** 2).sum(axis=1) + Z.shape[1] * np.log(2 * np.pi)))
+
+    @one_blas_thread
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows (n_samples, d); ``random_state=None`` uses the model's own, so that it gives the same rows."""
+        check_is_fitted(self, "model_")
+        if n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+        state = self.random_state if random_state is None else random_state
+        rng = np.random.default_rng(check_random_state(state).randint(2**31 - 1))
+        Z = rng.normal(size=(n_samples, self.n_components_))
+        noise = np.sqrt(self.model_.noise) * rng.normal(size=(n_samples, len(self.model_.mean)))
+        return self._outside(reconstruction(self.model_, Z) + noise)
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """What a fit of n rows and d columns takes, before it is paid, with missing entries; whole rows take less."""
+        q = min(n - 1, d, 60) if isinstance(self.n_components, str) else self.n_components
+        packed = (q + 1) * (q + 2) / 2
+        products = min(n, d, LARGEST) ** 2
+        size = 8 * (3 * n * d + 6 * d * packed + 3e7 + 3 * products)
+        return Cost(int(size), float(0.02 + 15 * (2e-10 * n * d * packed + 1e-9 * n * q**3) + 1e-9 * products * d))
+
+    def _check_parameters(self) -> None:
+        if self.n_components != "auto":
+            check_integer(self, "n_components", self.n_components, 1)
+        check_integer(self, "max_iter", self.max_iter, 1)
+        check_number(self, "tol", self.tol, 0.0)
+
+    def _asked(self) -> int | None:
+        return None if isinstance(self.n_components, str) else int(self.n_components)
+
+    def _fit_rows(self, rows: Rows) -> Fitted:
+        self._forget()
+        survey = surveyed(self, rows, 1, seed_of(self))
+        widths = self._widths(survey.variance)
+        self.centre_, self.scale_ = survey.frame.centre, survey.frame.scale * widths
+        bar = ProgressBar(type(self).__name__) if self.verbose else None
+        found = fitted(self._task(rows, survey, widths, both(bar, self.callback)))
+        if bar is not None:
+            bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
+        self.history_ = [vars(record) for record in found.history]
+        self.n_iter_ = max(1, len(found.history))
+        self._keep(found.model)
+        return found
+
+    def _task(self, rows: Rows, survey: Survey, widths: Array, callback: Callback | None) -> Task:
+        d = len(survey.mean)
+        counted = rows.total(lambda X: {"seen": (~np.isnan(X)).sum(axis=0)}) if survey.missing else {}
+        return Task(
+            rows=rows,
+            inside=self._inside,
+            sample=survey.sample / widths,
+            n=survey.n,
+            seen=counted.get("seen", np.full(d, survey.n)),
+            variance=float((survey.variance / widths**2).mean()),
+            n_components=self._asked(),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=callback,
+        )
+
+    def _ended(self, found: Fitted) -> ProbabilisticPCA:
+        if found.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if found.status in (Status.ITERATIONS, Status.STALLED):
+            rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
+            message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        return self
+
+    def _widths(self, variance: Array) -> Array:
+        """What columns are divided by inside the frame."""
+        if not self.standardize:
+            return np.ones(len(variance))
+        return np.asarray(np.where(variance > 0, np.sqrt(variance), 1.0))
+
+    def _variance_of_moments(self) -> Array:
+        n = float(self.moments_["n"])
+        spread = np.diagonal(self.moments_["outer"]) / n - (self.moments_["sum"] / n) ** 2
+        return np.maximum(spread, 0.0)
+
+    def _begin(self, X: Array) -> None:
+        """The frame of a stream, from its first batch."""
+        self._forget()
+        size = float(np.abs(X).max()) or 1.0
+        self.centre_ = (X / size).mean(axis=0) * size
+        self.unit_ = float(np.abs(X - self.centre_).max()) or size
+
+    def _forget(self) -> None:
+        for name in ("embedding_", "moments_", "unit_", "history_", "n_iter_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _keep(self, model: LinearGaussian) -> ProbabilisticPCA:
+        self.model_ = model
+        self.n_components_ = model.n_components
+        self.mean_ = self._outside(model.mean)
+        unit = self.scale_ / self.scale_.max()
+        axes = model.W * unit[:, None]
+        lengths = np.sqrt((axes**2).sum(axis=0))
+        self.components_ = (axes / np.where(lengths > 0, lengths, 1.0)).T
+        size = 1.0 if self.standardize else float(self.scale_[0]) ** 2
+        self.explained_variance_ = ((model.W**2).sum(axis=0) + model.noise) * size
+        noise = model.noise * self.scale_**2
+        self.noise_variance_ = noise if self.standardize else float(noise[0])
+        return self
+
+    def _expected(self, inside: Array) -> Array:
+        """What the plane has for rows (m, d)."""
+        return self._outside(reconstruction(self.model_, latent_mean(self.model_, inside)))
+
+    def _inside(self, X: Array) -> Array:
+        return np.asarray((np.asarray(X, dtype=np.float64) - self.centre_) / self.scale_)
+
+    def _outside(self, Y: Array) -> Array:
+        return np.asarray(Y * self.scale_ + self.centre_)
+
+    def _by_block(self, X: Array, function: Callable[[Array], Array]) -> Array:
+        """A function of rows inside the frame, a block at a time, on threads, in the type of the rows."""
+        parts = run_tiles(lambda part: function(self._inside(X[part])), spans(len(X), _TILE), self.n_jobs)
+        return np.asarray(np.concatenate(parts).astype(X.dtype, copy=False))
+
+    def _checked(self, X: Array) -> Array:
+        check_is_fitted(self, "model_")
+        kinds = [np.float64, np.float32]
+        return np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=False))
+
+    def _checked_latent(self, X: Array) -> Array:
+        check_is_fitted(self, "model_")
+        Z = np.asarray(check_array(X, dtype=[np.float64, np.float32], input_name="X"))
+        if Z.shape[1] != self.n_components_:
+            rule = f"does not match the {self.n_components_} latent dimensions"
+            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
+        return Z
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,109 @@
+r"""Charts of a mixture of Bernoullis, with principal axes of each chart's rows as local coordinates where asked for.
+
+A product of Bernoullis has no local coordinates of its own (n_local = 0: coordination then places charts by who shares
+their rows). :func:`with_axes` gives each chart those of a plane through its rows, as if they were numbers:
+
+    C_s = Σ_n r_ns (x_n - θ_s)(x_n - θ_s)ᵀ / Σ_n r_ns = V Λ Vᵀ,    f_s(x) = Λ_q^(-1/2) V_qᵀ (x - θ_s)
+
+Missing values (NaN) count as the chart's mean θ_s in the coordinates, and drop out of the density, which is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+
+from sidelight.maps.charts import local_numbers
+from sidelight.objectives.bernoulli import BernoulliParameters, joint_log_density
+from sidelight.objectives.mixtures import normalised
+from sidelight.solvers.eigen import fix_signs
+
+__all__ = ["BernoulliCharts", "bernoulli_charts", "with_axes"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class BernoulliCharts:
+    """``weights`` (k,), ``means`` (k, d); of each chart ``axes`` (d, q_s) = V Λ^(1/2), ``inverse`` = V Λ^(-1/2)."""
+
+    weights: Array
+    means: Array
+    axes: tuple[Array, ...]
+    inverse: tuple[Array, ...]
+
+    @property
+    def n_charts(self) -> int:
+        """How many charts there are."""
+        return len(self.weights)
+
+    @property
+    def n_local(self) -> tuple[int, ...]:
+        """Local coordinates of each chart."""
+        return tuple(int(axes.shape[1]) for axes in self.axes)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: weights and means."""
+        return self.n_charts - 1 + self.means.size
+
+    def responsibilities(self, X: Array) -> Array:
+        """Posterior of the charts (n, k)."""
+        return normalised(self._joint(X))[0]
+
+    def features(self, X: Array, chart: int) -> Array:
+        """Local coordinates (n, n_local[chart])."""
+        residual = np.asarray(X, dtype=np.float64) - self.means[chart]
+        return np.asarray(np.where(np.isnan(residual), 0.0, residual) @ self.inverse[chart])
+
+    def reconstruction(self, F: Array, chart: int) -> Array:
+        """Probabilities of a 1 (n, d) at local coordinates."""
+        return np.asarray(np.clip(self.means[chart] + np.asarray(F) @ self.axes[chart].T, 0.0, 1.0))
+
+    def log_density(self, X: Array) -> Array:
+        """Log probability (n,) of what is seen of rows."""
+        return normalised(self._joint(X))[1]
+
+    def sample(self, n: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+        """Draw n rows (n, d) of 0 and 1, and the chart of each (n,)."""
+        chart = rng.choice(self.n_charts, n, p=self.weights)
+        return (rng.uniform(size=(n, self.means.shape[1])) < self.means[chart]).astype(np.float64), chart
+
+    def expected(self, X: Array) -> Array:
+        """Probability of a 1 in each entry (n, d), given what is seen of the row."""
+        return np.asarray(self.responsibilities(X) @ self.means)
+
+    def _joint(self, X: Array) -> Array:
+        return joint_log_density(BernoulliParameters(self.weights, self.means), np.asarray(X, dtype=np.float64))
+
+
+def bernoulli_charts(mixture: BernoulliParameters) -> BernoulliCharts:
+    """The charts of a mixture, without local coordinates."""
+    none = tuple(np.empty((mixture.means.shape[1], 0)) for _ in mixture.weights)
+    return BernoulliCharts(mixture.weights, mixture.means, none, none)
+
+
+def with_axes(charts: BernoulliCharts, X: Array, n_local: int | Sequence[int]) -> BernoulliCharts:
+    """Charts with ``n_local`` principal axes each, of rows ``X`` (a sample of them is enough)."""
+    d = charts.means.shape[1]
+    numbers = local_numbers("with_axes", n_local, charts.n_charts, d)
+    X = np.asarray(X, dtype=np.float64)
+    R = charts.responsibilities(X)
+    found = [_axes(X - mean, r, q) for mean, r, q in zip(charts.means, R.T, numbers, strict=True)]
+    axes, inverse = zip(*found, strict=True)
+    return replace(charts, axes=tuple(axes), inverse=tuple(inverse))
+
+
+def _axes(residual: Array, r: Array, q: int) -> tuple[Array, Array]:
+    residual = np.where(np.isnan(residual), 0.0, residual)
+    d = residual.shape[1]
+    C = (residual * r[:, None]).T @ residual / max(float(r.sum()), 1e-300)
+    values, vectors = eigh(C, subset_by_index=(d - q, d - 1)) if q else (np.empty(0), np.empty((d, 0)))
+    lengths = np.sqrt(np.maximum(values[::-1], 1e-12))  # a chart of equal rows has no axes: its coordinates are 0
+    V = fix_signs(vectors[:, ::-1])
+    return V * lengths, np.where(values[::-1] > 1e-12, V / lengths, 0.0)

@@ -1,0 +1,205 @@
+r"""Both ways through coordinated charts (Verbeek et al. 2003, eqs. 6, 7, 13).
+
+    backward   z(x) = Σ_s q_s(x) L_sᵀ [f_s(x), 1]                 exact, a row at a time
+    forward    x(z) = Σ_s p(s | z) x̂_s( m_s + K_s (z - c_s) ),    p(s | z) ∝ π_s N(z; c_s, S_s)
+               c_s = L_sᵀ [m_s, 1],   S_s = A_sᵀ C_s A_s,   K_s = C_s A_s S_s⁻¹
+
+m_s and C_s are mean and covariance of the local features of chart s over the rows it is responsible for, A_s the slopes
+of L_s; K_s is the pseudo-inverse of the local map that prefers likely features. Charts of several mixtures stand side
+by side, the responsibilities of each mixture divided by the number of mixtures that see the row: parallel mixtures over
+the same columns, or one for each view. A view is missing in a row where it is NaN; the others' then count for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+
+from sidelight.objectives.coordination import Overlaps
+from sidelight.objectives.mixtures import normalised
+
+__all__ = ["ChartedView", "CoordinatedMap", "LatentCharts", "latent_charts", "weighed"]
+
+Array = npt.NDArray[Any]
+_LEAST = 1e-6  # of the latent variance of a chart: a direction that it does not reach is given this much
+_ROWS = 32  # products of fewer rows take another path through BLAS, with other last bits
+
+
+@dataclass(frozen=True)
+class ChartedView:
+    """A mixture over some ``columns`` of the rows, in the frame ``(x - centre) / scale``; ``view`` says of which view.
+
+    ``charts`` is any :class:`sidelight.maps.charts.Charts`.
+    """
+
+    charts: Any
+    columns: Array
+    centre: Array
+    scale: float
+    view: int = 0
+
+    def inside(self, X: Array) -> tuple[Array, Array]:
+        """What the charts see of rows, and which rows the view has seen at all; the others are put at the centre."""
+        Y = (X[:, self.columns] - self.centre) / self.scale
+        seen = np.asarray(~np.isnan(Y).any(axis=1))
+        return np.where(seen[:, None], Y, 0.0), seen
+
+    def axes(self, chart: int) -> Array:
+        """Steps (d, q_s) in the frame for unit steps of the local features."""
+        q = self.charts.n_local[chart]
+        origin = self.charts.reconstruction(np.zeros((1, q)), chart)
+        return np.asarray((self.charts.reconstruction(np.eye(q), chart) - origin).T) if q else np.zeros((0, 0))
+
+
+def weighed(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[Array, list[Array], list[Array]]:
+    """Responsibilities (m, K) of all charts, rows of which sum to 1, their features, and what each view saw."""
+    Q, features, insides, seen = [], [], [], []
+    for view in views:
+        Y, present = view.inside(X)
+        R = view.charts.responsibilities(Y)
+        if smoothing != 1.0:
+            R = R**smoothing
+            R /= R.sum(axis=1, keepdims=True)
+        Q.append(R * present[:, None])
+        seen.append(present)
+        insides.append(Y)
+        features += [view.charts.features(Y, chart) for chart in range(view.charts.n_charts)]
+    count = np.maximum(np.sum(seen, axis=0), 1)
+    return np.concatenate(Q, axis=1) / count[:, None], features, insides
+
+
+@dataclass(frozen=True)
+class LatentCharts:
+    """The charts as Gaussians in the latent space, and the way from there to their local features."""
+
+    weights: Array
+    centres: Array
+    covariances: Array
+    local_means: tuple[Array, ...]
+    gains: tuple[Array, ...]
+
+    def joint(self, Z: Array, charts: slice) -> Array:
+        """``log p(z, s)`` (m, k) of some charts."""
+        factors = np.linalg.cholesky(self.covariances[charts])
+        away = Z[None] - self.centres[charts, None]
+        white = np.linalg.solve(factors, away.transpose(0, 2, 1))
+        volumes = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+        constants = np.log(self.weights[charts]) - volumes - 0.5 * Z.shape[1] * np.log(2.0 * np.pi)
+        return np.asarray(constants - 0.5 * (white**2).sum(axis=1).T)
+
+    def features(self, Z: Array, chart: int) -> Array:
+        """The likely local features (m, q_s) of latent points."""
+        return np.asarray(self.local_means[chart] + (Z - self.centres[chart]) @ self.gains[chart].T)
+
+
+def latent_charts(overlaps: Overlaps, maps: Sequence[Array]) -> LatentCharts:
+    """Where the charts are in the latent space."""
+    parts = [_latent(D, L) for D, L in zip(overlaps.moments, maps, strict=True)]
+    centres, covariances, means, gains = zip(*parts, strict=True)
+    weights = np.maximum(overlaps.rows / overlaps.n, 1e-300)
+    return LatentCharts(weights, np.stack(centres), np.stack(covariances), tuple(means), tuple(gains))
+
+
+def _latent(D: Array, L: Array) -> tuple[Array, Array, Array, Array]:
+    rows = max(float(D[-1, -1]), 1e-300)
+    mean = D[:-1, -1] / rows
+    C = D[:-1, :-1] / rows - np.outer(mean, mean)
+    A = L[:-1]
+    S = A.T @ C @ A
+    q = len(S)
+    S = S + max(_LEAST * float(np.trace(S)) / q, _LEAST**2) * np.eye(q)
+    return mean @ A + L[-1], S, mean, np.linalg.solve(S, A.T @ C).T
+
+
+@dataclass(frozen=True)
+class CoordinatedMap:
+    """The maps: ``maps`` L_s (p_s, q) of every chart, and of each mixture the variance its charts leave (k, d)."""
+
+    views: tuple[ChartedView, ...]
+    maps: tuple[Array, ...]
+    latent: LatentCharts
+    residuals: tuple[Array, ...]
+    smoothing: float
+
+    @property
+    def n_components(self) -> int:
+        """Latent dimensions."""
+        return int(self.maps[0].shape[1])
+
+    def spans(self, view: int) -> list[tuple[ChartedView, slice, Array]]:
+        """The mixtures of a view, where their charts stand, and what these leave."""
+        ends = np.cumsum([0, *(own.charts.n_charts for own in self.views)])
+        found = zip(self.views, ends[:-1], ends[1:], self.residuals, strict=True)
+        return [(own, slice(int(a), int(b)), left) for own, a, b, left in found if own.view == view]
+
+    def backward(self, X: Array) -> Array:
+        """Latent points (m, q) of rows."""
+        m = len(X)
+        X = X if m >= _ROWS else np.concatenate([X, np.repeat(X[:1], _ROWS - m, axis=0)])
+        Q, features, _ = weighed(self.views, X, self.smoothing)
+        Z = np.zeros((len(X), self.n_components))
+        for s, (L, F) in enumerate(zip(self.maps, features, strict=True)):
+            Z += Q[:, s : s + 1] * (F @ L[:-1] + L[-1])
+        return Z[:m]
+
+    def forward(self, Z: Array, view: int = 0) -> Array:
+        """Rows (m, d) of a view at latent points."""
+        return self._moments(Z, view)[0]
+
+    def variance(self, Z: Array, view: int = 0) -> Array:
+        """Variance (m, d) of the rows of a view around ``forward``: what charts leave, and how far they disagree."""
+        return self._moments(Z, view)[1]
+
+    def latent_log_density(self, Z: Array) -> Array:
+        """Log density (m,) of latent points: a Gaussian for each chart."""
+        return normalised(self.latent.joint(Z, slice(None)))[1]
+
+    def log_density(self, X: Array) -> Array:
+        """Log density (m,): of parallel mixtures the mean, of views that a row has been seen in the sum."""
+        total = np.zeros(len(X))
+        for view in sorted({own.view for own in self.views}):
+            logs = []
+            for own, _, _ in self.spans(view):
+                Y, seen = own.inside(X)
+                logs.append(np.where(seen, own.charts.log_density(Y) - Y.shape[1] * np.log(own.scale), 0.0))
+            total += logsumexp(logs, axis=0) - np.log(len(logs))
+        return total
+
+    def sample(self, n: int, rng: np.random.RandomState, n_columns: int) -> Array:
+        """Draw rows (n, d): the first view from its mixtures, by chance, the others through the latent space."""
+        X = np.full((n, n_columns), np.nan)
+        mixtures = self.spans(0)
+        chosen = rng.randint(len(mixtures), size=n)
+        for i, (own, _, _) in enumerate(mixtures):
+            rows = np.flatnonzero(chosen == i)
+            if len(rows):
+                X[np.ix_(rows, own.columns)] = own.charts.sample(len(rows), rng)[0] * own.scale + own.centre
+        others = {own.view: own.columns for own in self.views if own.view != 0}
+        Z = self.backward(X) if others else np.empty((n, 0))
+        for view, columns in others.items():
+            X[:, columns] = self.forward(Z, view)
+        return X
+
+    def _moments(self, Z: Array, view: int) -> tuple[Array, Array]:
+        m = len(Z)
+        Z = Z if m >= _ROWS else np.concatenate([Z, np.repeat(Z[:1], _ROWS - m, axis=0)])
+        parts = [self._moments_of(Z, *span) for span in self.spans(view)]
+        first = np.mean([part[0] for part in parts], axis=0)
+        second = np.mean([part[1] + (part[0] - first) ** 2 for part in parts], axis=0)
+        own = self.spans(view)[0][0]
+        return (first * own.scale + own.centre)[:m], (second * own.scale**2)[:m]
+
+    def _moments_of(self, Z: Array, own: ChartedView, charts: slice, left: Array) -> tuple[Array, Array]:
+        """Mean and variance of one mixture, inside its frame."""
+        P = normalised(self.latent.joint(Z, charts))[0]
+        found = np.stack(
+            [own.charts.reconstruction(self.latent.features(Z, charts.start + s), s) for s in range(P.shape[1])], axis=1
+        )
+        mean = np.einsum("ms,msd->md", P, found)
+        between = np.einsum("ms,msd->md", P, (found - mean[:, None]) ** 2)
+        return mean, P @ left + between + 1e-24

@@ -1,0 +1,127 @@
+r"""Charts of a mixture of probabilistic PCA, in the units of the data: local coordinates, imputation, samples.
+
+    f_s(x) = E[z | x, s],    x̂_s(f) = μ_s + W_s f,    E[x | x_seen] = Σ_s r_s(x_seen) x̂_s(f_s(x_seen))
+    Var[x_j | x_seen] = Σ_s r_s ( w_sjᵀ Cov(z | x_seen, s) w_sj + σ_s² + m_sj² ) - (Σ_s r_s m_sj)²,    m_s = x̂_s(f_s)
+
+Missing values (NaN) are left out of every sum, which is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.objectives import linear_gaussian
+from sidelight.objectives.linear_gaussian import LinearGaussian
+from sidelight.objectives.mixtures import MixtureParameters, joint_log_density, normalised
+from sidelight.solvers.eigen import fix_signs
+
+__all__ = ["PlaneCharts", "plane_charts"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PlaneCharts:
+    """A mixture of planes with noise in the frame ``(x - centre) / scale``."""
+
+    centre: Array
+    scale: float
+    weights: Array
+    charts: tuple[LinearGaussian, ...]
+
+    @property
+    def n_charts(self) -> int:
+        """How many charts there are."""
+        return len(self.charts)
+
+    @property
+    def n_local(self) -> tuple[int, ...]:
+        """Local coordinates of each chart."""
+        return tuple(chart.n_components for chart in self.charts)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: weights, and of each chart mean, noise, and W up to a rotation."""
+        d = len(self.centre)
+        own = (d + 1 + d * q - q * (q - 1) // 2 for q in self.n_local)
+        return self.n_charts - 1 + sum(own)
+
+    def responsibilities(self, X: Array) -> Array:
+        """Posterior of the charts (n, k); for a row of which nothing is seen, their weights."""
+        return normalised(self._joint(X))[0]
+
+    def features(self, X: Array, chart: int) -> Array:
+        """Posterior means of the local coordinates (n, n_local[chart])."""
+        return linear_gaussian.latent_mean(self.charts[chart], self._inside(X))
+
+    def reconstruction(self, F: Array, chart: int) -> Array:
+        """Rows (n, d) at local coordinates."""
+        return self._outside(linear_gaussian.reconstruction(self.charts[chart], np.asarray(F)))
+
+    def log_density(self, X: Array) -> Array:
+        """Log density (n,) of what is seen of rows, in the units of the data."""
+        seen = (~np.isnan(X)).sum(axis=1)
+        return np.asarray(normalised(self._joint(X))[1] - seen * np.log(self.scale))
+
+    def sample(self, n: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+        """Draw n rows (n, d) and the chart of each (n,)."""
+        chart = rng.choice(self.n_charts, n, p=self.weights)
+        X = rng.standard_normal((n, len(self.centre)))
+        Z = rng.standard_normal((n, max(self.n_local, default=0)))
+        for s in np.unique(chart):
+            drawn, own = chart == s, self.charts[s]
+            X[drawn] = own.mean + Z[drawn, : own.n_components] @ own.W.T + np.sqrt(own.noise) * X[drawn]
+        return self._outside(X), chart
+
+    def expected(self, X: Array) -> Array:
+        """``E[W z + μ | x_seen]`` (n, d): rows by the planes alone, for denoising and for what is missing."""
+        X = self._inside(X)
+        R = normalised(self._joint_inside(X))[0]
+        total = np.zeros_like(X)
+        for s, chart in enumerate(self.charts):
+            total += R[:, s : s + 1] * _mean(chart, X)
+        return self._outside(total)
+
+    def variance(self, X: Array) -> Array:
+        """Variance (n, d) of each entry of a row that is like what is seen of this one, noise included."""
+        X = self._inside(X)
+        R = normalised(self._joint_inside(X))[0]
+        first, second = np.zeros_like(X), np.zeros_like(X)
+        for s, chart in enumerate(self.charts):
+            means = _mean(chart, X)
+            first += R[:, s : s + 1] * means
+            second += R[:, s : s + 1] * (means**2 + linear_gaussian.entry_variance(chart, X))
+        return np.asarray((second - first**2) * self.scale**2)
+
+    def _inside(self, X: Array) -> Array:
+        return np.asarray((np.asarray(X, dtype=np.float64) - self.centre) / self.scale)
+
+    def _outside(self, Y: Array) -> Array:
+        return np.asarray(Y * self.scale + self.centre)
+
+    def _joint(self, X: Array) -> Array:
+        return self._joint_inside(self._inside(X))
+
+    def _joint_inside(self, X: Array) -> Array:
+        return joint_log_density(MixtureParameters(self.weights, self.charts), X)
+
+
+def plane_charts(mixture: MixtureParameters, centre: Array, scale: float) -> PlaneCharts:
+    """The charts of a mixture that was fitted in that frame; local axes are principal, the widest first."""
+    charts = tuple(LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
+    return PlaneCharts(centre, scale, mixture.weights, charts)
+
+
+def _mean(chart: LinearGaussian, X: Array) -> Array:
+    """``E[W z + μ | x_seen]`` (n, d) under one chart."""
+    return linear_gaussian.reconstruction(chart, linear_gaussian.latent_mean(chart, X))
+
+
+def _principal(W: Array) -> Array:
+    """W turned so that its columns are orthogonal, longest first, of signs that do not depend on the machine."""
+    U, lengths, _ = np.linalg.svd(W, full_matrices=False)
+    return np.asarray(fix_signs(U) * lengths)

@@ -1,0 +1,137 @@
+r"""Coordination: charts that share rows should place them at the same latent point (Verbeek et al. 2003, eqs. 8-15).
+
+    Φ(L) = ½ Σ_st w_st Σ_n q_ns q_nt |L_sᵀ z_ns - L_tᵀ z_nt|²  =  tr Lᵀ B L,      z_ns = [f_s(x_n), 1] (p_s,)
+
+q_ns (n, k) are the responsibilities, f_s the local features of chart s, L_s (p_s, q) its map into the latent space.
+With w = 1 this is the source's objective and B = D - UᵀU, U the rows [q_n1 z_n1, ..., q_nk z_nk], D the blocks below.
+The eigenvalues that matter are 1e-5 to 1e-13 of D, so B is made not as that difference, but from sums without
+cancellation:
+
+    T_st = Σ_n q_ns q_nt z_ns z_nsᵀ,      B_ss = Σ_{t≠s} w_st T_st,      B_st = -w_st U_sᵀU_t,      D_s = Σ_t T_st
+
+**Balance.** In the source a pair of charts counts by the rows it shares, m_st = Σ_n q_ns q_nt. A chart that shares few
+is nearly free, and its freedom becomes a latent axis. Were the disagreement of a pair all noise, counting by rows would
+be right; where it is curvature, which more rows do not average away, each pair should count the same. Between the two,
+
+    w_st = (1 + ε) / (m_st / √(n_s n_t) + ε),      n_s = Σ_n q_ns,      ε = ∞: the source's objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.rows import Sums
+
+__all__ = ["Overlaps", "distortion", "overlap_sums", "overlaps_of", "unfolded"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """What charts share: ``products`` UᵀU (p, p), ``shared`` T_st of each s as (k, p_s, p_s), and the rows ``n``."""
+
+    products: Array
+    shared: tuple[Array, ...]
+    n: float
+
+    @property
+    def blocks(self) -> tuple[slice, ...]:
+        """Where each chart stands in ``products``."""
+        ends = np.cumsum([0, *(T.shape[1] for T in self.shared)])
+        return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+
+    @property
+    def moments(self) -> tuple[Array, ...]:
+        """``D_s = Σ_n q_ns z_ns z_nsᵀ`` of each chart."""
+        return tuple(T.sum(axis=0) for T in self.shared)
+
+    @property
+    def rows(self) -> Array:
+        """``n_s`` (k,): the rows of each chart."""
+        return np.array([D[-1, -1] for D in self.moments])
+
+    def disagreement(self, balance: float = np.inf) -> Array:
+        """``B`` (p, p), positive semidefinite; ``balance`` is ε."""
+        W = self._weights(balance)
+        sizes = [T.shape[1] for T in self.shared]
+        B = -self.products * np.repeat(np.repeat(W, sizes, axis=0), sizes, axis=1)
+        for s, (block, T) in enumerate(zip(self.blocks, self.shared, strict=True)):
+            others = np.where(np.arange(len(W)) == s, 0.0, W[s])
+            B[block, block] = np.tensordot(others, T, axes=1)
+        return np.asarray(0.5 * (B + B.T))
+
+    def constant(self) -> Array:
+        """The trivial solution (p,), which places every row at 1."""
+        v = np.zeros(len(self.products))
+        v[[block.stop - 1 for block in self.blocks]] = 1.0
+        return v
+
+    def _weights(self, balance: float) -> Array:
+        k = len(self.shared)
+        if not np.isfinite(balance):
+            return np.ones((k, k))
+        mass = np.stack([T[:, -1, -1] for T in self.shared])
+        size = np.sqrt(np.maximum(self.rows, 1e-300))
+        share = 0.5 * (mass + mass.T) / np.outer(size, size)
+        return np.asarray((1.0 + balance) / (share + balance))
+
+
+def unfolded(Q: Array, features: Sequence[Array]) -> Array:
+    """``U`` (m, p), whose rows are [q_n1 z_n1, ..., q_nk z_nk], so that latent points are U L."""
+    return np.concatenate(
+        [Q[:, s : s + 1] * np.column_stack([F, np.ones(len(Q))]) for s, F in enumerate(features)], axis=1
+    )
+
+
+def overlap_sums(Q: Array, features: Sequence[Array]) -> Sums:
+    """The sums of a block of rows: responsibilities ``Q`` (m, k), rows of which sum to 1, and f_s (m, p_s - 1)."""
+    Z = [np.column_stack([F, np.ones(len(Q))]) for F in features]
+    U = unfolded(Q, features)
+    T = [_outer(own).T @ (Q[:, s : s + 1] * Q) for s, own in enumerate(Z)]
+    return {"products": U.T @ U, "shared": np.concatenate(T), "n": np.array(float(len(Q)))}
+
+
+def _outer(Z: Array) -> Array:
+    return np.asarray((Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1))
+
+
+def overlaps_of(sums: Sums, n_local: Sequence[int]) -> Overlaps:
+    """The overlaps that sums over all rows tell."""
+    sizes = [q + 1 for q in n_local]
+    ends = np.cumsum([0, *(p * p for p in sizes)])
+    parts = (sums["shared"][a:b].T for a, b in pairwise(ends))
+    shared = tuple(part.reshape(-1, p, p) for part, p in zip(parts, sizes, strict=True))
+    return Overlaps(sums["products"], shared, float(sums["n"]))
+
+
+def distortion(slopes: Sequence[Array], axes: Sequence[Array], rows: Array) -> float:
+    r"""How far the charts are from one common stretching of the data: 0 for an isometry up to a linear map.
+
+        M_s = J_s J_sᵀ,  J_s = A_sᵀ (W_sᵀW_s)^(-1/2),      mean_s |M̄^(-1/2) M_s M̄^(-1/2) - I|² / q
+
+    A_s (q_s, q) are the slopes of L_s and W_s (d, q_s) the axes of the chart in the data, so that J_s takes a step
+    along the chart, in units of the data, to a step in the latent space. Weighted by ``rows``.
+    """
+    metrics = np.stack([_metric(A, W) for A, W in zip(slopes, axes, strict=True)])
+    share = rows / max(float(rows.sum()), 1e-300)
+    values, vectors = np.linalg.eigh(np.tensordot(share, metrics, axes=1))
+    if not values[0] > 1e-12 * values[-1]:
+        return np.inf
+    root = vectors / np.sqrt(values)
+    away = root.T @ metrics @ root - np.eye(len(values))
+    return float(share @ (away**2).sum(axis=(1, 2))) / len(values)
+
+
+def _metric(A: Array, W: Array) -> Array:
+    if A.shape[0] == 0:
+        return np.zeros((A.shape[1], A.shape[1]))
+    values, vectors = np.linalg.eigh(W.T @ W)
+    J = A.T @ (vectors / np.sqrt(np.maximum(values, max(1e-12 * values[-1], 1e-300))))
+    return np.asarray(J @ J.T)

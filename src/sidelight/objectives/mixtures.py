@@ -1,0 +1,250 @@
+r"""A mixture of probabilistic PCA: k charts, each a plane with noise around it (Tipping and Bishop 1999; S2, S3).
+
+    p(x) = Σ_s π_s N(x; μ_s, W_s W_sᵀ + σ_s² I),      W_s (d, q_s),      σ_s² ≥ floor
+
+With M = WᵀW + σ² I = L Lᵀ and B = W L⁻ᵀ (d, q), all charts at once, by products of (m, d) with (d, k q) and (d, k):
+
+    -2 log N = ( |x - μ|² - |Bᵀ(x - μ)|² ) / σ² + (d - q) log σ² + log|M| + d log 2π
+
+The M step of full rows of few columns is the closed form: the principal axes of each chart's covariance, of which
+Σ r, Σ r x and Σ r x xᵀ are all that is kept of the rows. With missing values, or many columns, each chart takes the
+sums of ``linear_gaussian`` with its responsibilities as weights. Where the noise is less than the floor, the floor is
+its most likely value, so the likelihood does not fall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+
+from sidelight.kernels.tiles import spans
+from sidelight.objectives import linear_gaussian
+from sidelight.objectives.linear_gaussian import LinearGaussian
+from sidelight.rows import Sums
+
+__all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised"]
+
+Array = npt.NDArray[Any]
+_FEW_COLUMNS = 32  # up to here all products x_i x_j of a row are made once, for all charts
+_COVARIANCES = 300  # columns up to which a d x d matrix a chart costs less than more iterations
+_NO_ROWS = 1e-9  # a chart responsible for less is left where it is
+_INNER = 1024  # rows whose products stay in a core's cache
+
+
+@dataclass(frozen=True)
+class MixtureParameters:
+    """``weights`` π (k,) and the charts."""
+
+    weights: Array
+    charts: tuple[LinearGaussian, ...]
+
+
+def normalised(joint: Array) -> tuple[Array, Array]:
+    """Responsibilities (n, k) and log density (n,) of ``joint`` = log p(x, s) (n, k).
+
+    >>> normalised(np.log([[0.1, 0.3]]))[0].round(2)
+    array([[0.25, 0.75]])
+    """
+    largest = joint.max(axis=1, keepdims=True)
+    R = np.exp(joint - largest)
+    total = R.sum(axis=1, keepdims=True)
+    R /= total
+    return R, (largest + np.log(total))[:, 0]
+
+
+def joint_log_density(mixture: MixtureParameters, X: Array) -> Array:
+    """``log p(x, s)`` (n, k); NaN is missing."""
+    broken = np.isnan(X).any(axis=1)
+    if not broken.any():
+        return _Projections.of(mixture).joint(X)
+    joint = np.empty((len(X), len(mixture.charts)))
+    joint[~broken] = _Projections.of(mixture).joint(X[~broken])
+    for s, chart in enumerate(mixture.charts):
+        joint[broken, s] = linear_gaussian.log_density(chart, X[broken]) + np.log(mixture.weights[s])
+    return joint
+
+
+@dataclass(frozen=True)
+class _Projections:
+    """The charts side by side: ``B`` (d, q k), its offsets, the means (d, k), the noise (k,), and constants (k,)."""
+
+    B: Array
+    offsets: Array
+    means: Array
+    noise: Array
+    constants: Array
+
+    @classmethod
+    def of(cls, mixture: MixtureParameters) -> _Projections:
+        k, d = len(mixture.charts), len(mixture.charts[0].mean)
+        q = max(chart.W.shape[1] for chart in mixture.charts)
+        B, offsets, volumes = np.zeros((d, q, k)), np.zeros((q, k)), np.zeros(k)
+        for s, chart in enumerate(mixture.charts):
+            own = chart.W.shape[1]
+            L = np.linalg.cholesky(chart.W.T @ chart.W + chart.noise * np.eye(own))
+            B[:, :own, s] = np.linalg.solve(L, chart.W.T).T
+            offsets[:own, s] = chart.mean @ B[:, :own, s]
+            volumes[s] = (d - own) * np.log(chart.noise) + 2.0 * np.log(np.diag(L)).sum()
+        means = np.stack([chart.mean for chart in mixture.charts], axis=1)
+        constants = np.log(mixture.weights) - 0.5 * (volumes + d * np.log(2.0 * np.pi))
+        noise = np.array([chart.noise for chart in mixture.charts])
+        return cls(B.reshape(d, q * k), offsets.reshape(q * k), means, noise, constants)
+
+    def joint(self, X: Array) -> Array:
+        """``log p(x, s)`` (n, k)."""
+        squares = X @ (-2.0 * self.means)
+        squares += np.einsum("dk,dk->k", self.means, self.means)
+        squares += np.einsum("nd,nd->n", X, X)[:, None]
+        if len(self.offsets):
+            Y = X @ self.B
+            Y -= self.offsets
+            Y *= Y
+            squares -= Y.reshape(len(X), len(self.offsets) // len(self.noise), len(self.noise)).sum(axis=1)
+        np.maximum(squares, 0.0, out=squares)
+        squares *= -0.5 / self.noise
+        squares += self.constants
+        return squares
+
+
+@dataclass(frozen=True)
+class Planes:
+    """The EM of a mixture of probabilistic PCA; ``missing``: some values are NaN.
+
+    ``expand``: longer steps, by parameter expansion; not in a stream, whose sums refer to the local axes before.
+    """
+
+    floor: float
+    missing: bool = False
+    expand: bool = True
+
+    def joint(self, mixture: MixtureParameters, X: Array) -> Array:
+        """``log p(x, s)`` (n, k)."""
+        return joint_log_density(mixture, X)
+
+    def sums(self, mixture: MixtureParameters, X: Array) -> Sums:
+        """What the M step needs of rows."""
+        if self.missing or X.shape[1] > _COVARIANCES:
+            return self._chart_by_chart(mixture, X)
+        projections = _Projections.of(mixture)
+        total: Sums = {}
+        d = X.shape[1]
+        room = np.empty((d * (d + 1) // 2 if d <= _FEW_COLUMNS else 0, min(_INNER, len(X))))
+        for part in spans(len(X), _INNER):
+            R, log_density = normalised(projections.joint(X[part]))
+            own = _moments(R, X[part], room) | {"log": np.asarray(log_density.sum())}
+            total = {name: total[name] + value for name, value in own.items()} if total else own
+        return total
+
+    def _chart_by_chart(self, mixture: MixtureParameters, X: Array) -> Sums:
+        R, log_density = normalised(joint_log_density(mixture, X))
+        sums: Sums = {
+            "rows": np.array(float(len(X))),
+            "log": np.asarray(log_density.sum()),
+            "n": R.sum(axis=0),
+        }
+        for s, chart in enumerate(mixture.charts):
+            own = linear_gaussian.statistics(chart, X, R[:, s], missing=self.missing)
+            sums |= {f"{s}:{name}": value for name, value in own.items()}
+        return sums
+
+    def maximised(self, sums: Sums, mixture: MixtureParameters) -> MixtureParameters:
+        """The M step; a chart without rows keeps its place."""
+        weights = np.maximum(sums["n"], 1e-300)
+        charts = tuple(
+            self._maximised_chart(sums, s, chart) if sums["n"][s] > _NO_ROWS else chart
+            for s, chart in enumerate(mixture.charts)
+        )
+        return MixtureParameters(weights / weights.sum(), charts)
+
+    def _maximised_chart(self, sums: Sums, s: int, chart: LinearGaussian) -> LinearGaussian:
+        if "xx" in sums:
+            return _principal(sums["n"][s], sums["x"][s], sums["xx"][s], chart.W.shape[1], self.floor)
+        own = {name.partition(":")[2]: value for name, value in sums.items() if name.startswith(f"{s}:")}
+        return linear_gaussian.maximised(own, chart, least_noise=self.floor, expand=self.expand)
+
+    def value(self, sums: Sums, mixture: MixtureParameters) -> float:
+        """Mean log likelihood of the mixture that the sums were made with."""
+        del mixture
+        return float(sums["log"] / sums["rows"])
+
+    def carried(self, sums: Sums, before: MixtureParameters, after: MixtureParameters) -> Sums:
+        """Sums about the means of one mixture, as they are about those of the next."""
+        if "xx" in sums:
+            return sums
+        moved = dict(sums)
+        for s, (old, new) in enumerate(zip(before.charts, after.charts, strict=True)):
+            delta, b, q = old.mean - new.mean, sums[f"{s}:b"], old.n_components
+            last = sums[f"{s}:A"][:, np.triu_indices(q + 1)[1] == q]  # Σ E[ζ] over the rows that have a column
+            moved[f"{s}:square"] = sums[f"{s}:square"] + 2.0 * delta * b[:, q] + delta**2 * sums[f"{s}:seen"]
+            moved[f"{s}:b"] = b + delta[:, None] * last
+        return moved
+
+    def reseeded(self, mixture: MixtureParameters, charts: Array, X: Array) -> MixtureParameters:
+        """Charts begun anew, each at a row of ``X``, as wide as charts are on average, along the axes of its owner."""
+        d, weights, found = X.shape[1], mixture.weights.copy(), list(mixture.charts)
+        width = float(mixture.weights @ [(chart.W**2).sum() / d + chart.noise for chart in mixture.charts])
+        overall = mixture.weights @ np.stack([chart.mean for chart in mixture.charts])
+        owners = joint_log_density(mixture, X).argmax(axis=1)
+        for s, row, owner in zip(charts, X, owners, strict=True):
+            mean = np.where(np.isnan(row), overall, row)
+            found[s] = LinearGaussian(mean, mixture.charts[owner].W, max(width, self.floor))
+        weights[charts] = 1.0 / len(weights)
+        return MixtureParameters(weights / weights.sum(), tuple(found))
+
+
+def kept_dimensions(mixture: MixtureParameters, rows: Array) -> MixtureParameters:
+    r"""Each chart with as many local dimensions as its ``rows`` (k,) speak for, by the Bayesian information criterion.
+
+    A chart's model tells its spectrum, λ_1 ... λ_q and d - q times σ², from which the likelihood of fewer dimensions p
+    follows: minimise over p ``N (Σ_{j ≤ p} log λ_j + (d - p) log σ_p²) + p (d - (p - 1)/2) log N``.
+    """
+    pruned = (_pruned(chart, float(n)) for chart, n in zip(mixture.charts, rows, strict=True))
+    return replace(mixture, charts=tuple(pruned))
+
+
+def _pruned(chart: LinearGaussian, n: float) -> LinearGaussian:
+    d, q = chart.W.shape
+    U, lengths, _ = np.linalg.svd(chart.W, full_matrices=False)
+    values = lengths**2 + chart.noise
+    p = np.arange(q + 1)
+    tails = np.append(np.cumsum(values[::-1])[::-1], 0.0) + (d - q) * chart.noise
+    noise = tails / (d - p)
+    logs = np.append(0.0, np.cumsum(np.log(values))) + (d - p) * np.log(noise)
+    best = int(np.argmin(n * logs + p * (d - (p - 1) / 2) * np.log(max(n, 2.0))))
+    return LinearGaussian(chart.mean, U[:, :best] * np.sqrt(np.maximum(values[:best] - noise[best], 0.0)), noise[best])
+
+
+def _moments(R: Array, X: Array, room: Array) -> Sums:
+    """``Σ r``, ``Σ r x`` and the upper triangle of ``Σ r x xᵀ`` of each chart."""
+    sums = {"rows": np.array(float(len(X))), "n": R.sum(axis=0), "x": R.T @ X}
+    if X.shape[1] <= _FEW_COLUMNS:
+        return sums | {"xx": (_products(X, room) @ R).T}
+    upper = np.triu_indices(X.shape[1])
+    return sums | {"xx": np.stack([((X * r[:, None]).T @ X)[upper] for r in R.T])}
+
+
+def _products(X: Array, room: Array) -> Array:
+    """``x_i x_j`` of each row, i ≤ j, as (d (d + 1) / 2, n), in ``room``: new memory costs more than they do."""
+    columns = np.ascontiguousarray(X.T)
+    d, n = columns.shape
+    products, start = room[:, :n], 0
+    for i in range(d):
+        np.multiply(columns[i], columns[i:], out=products[start : start + d - i])
+        start += d - i
+    return products
+
+
+def _principal(n: float, x: Array, xx: Array, q: int, floor: float) -> LinearGaussian:
+    """The most likely plane for moments of rows: principal axes, less the noise, which is the mean of what is left."""
+    d, mean = len(x), x / n
+    C = np.zeros((d, d))
+    C[np.triu_indices(d)] = xx / n
+    C -= np.triu(np.outer(mean, mean))
+    values, vectors = eigh(C, lower=False, subset_by_index=(d - q, d - 1)) if q else (np.empty(0), np.empty((d, 0)))
+    noise = max((np.trace(C) - values.sum()) / (d - q), floor)
+    W = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1] - noise, 0.0))
+    return LinearGaussian(mean, W, float(noise))

@@ -1,0 +1,83 @@
+r"""The eigenproblem of coordination, solved the well-posed way round and without any ridge that could reorder it.
+
+    B v = λ D v,      smallest λ first,      tᵀ D v = 0,      vᵀ G v = n
+
+D is block-diagonal (or one block): each block is factored as D_s = V Λ Vᵀ, directions in which it has no spread are
+left out, and the problem is solved in Λ^(-1/2) Vᵀ coordinates, where D = I. The trivial solution t (every row at one
+place) is projected out rather than dropped by its rank, since other solutions can be as good as it. Orthogonality to t
+makes the latent mean 0; vectors are scaled so that each latent column Uv has unit variance, G = UᵀU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+
+__all__ = ["coordinated", "whitener"]
+
+Array = npt.NDArray[Any]
+_EMPTY = 1e-13  # of the rows: a chart responsible for less has no say
+_FLAT = 1e-10  # of a block's largest eigenvalue: a direction without spread
+
+
+def whitener(blocks: Sequence[Array], n: float) -> Array:
+    """``H`` (p, r) with ``HᵀDH = I`` for the diagonal blocks of D; r ≤ p, directions without spread left out."""
+    p = sum(len(D) for D in blocks)
+    H, row, column = np.zeros((p, p)), 0, 0
+    for D in blocks:
+        values, vectors = np.linalg.eigh(D)
+        kept = values > max(_FLAT * values[-1], _EMPTY * n)
+        width = int(kept.sum())
+        H[row : row + len(D), column : column + width] = vectors[:, kept] / np.sqrt(values[kept])
+        row, column = row + len(D), column + width
+    return H[:, :column]
+
+
+def coordinated(
+    B: Array, H: Array, products: Array, trivial: Array, n: float, n_components: int
+) -> tuple[Array, Array]:
+    """Maps ``L`` (p, q) and disagreements λ (q,), the smallest first; columns of 0 where there are fewer solutions.
+
+    Parameters
+    ----------
+    B : array of shape (p, p)
+        The disagreement.
+    H : array of shape (p, r)
+        From :func:`whitener`.
+    products : array of shape (p, p)
+        UᵀU.
+    trivial : array of shape (p,)
+        The trivial solution t.
+    n : float
+        Rows.
+    n_components : int
+        q.
+    """
+    L, found = np.zeros((len(B), n_components)), np.full(n_components, np.inf)
+    means = H.T @ (products @ trivial)  # UᵀU t = D t: the sums over rows of each column of U
+    C = _complement(means)
+    count = min(n_components, C.shape[1])
+    if count == 0:
+        return L, found
+    A = C.T @ (H.T @ B @ H) @ C
+    values, vectors = eigh(0.5 * (A + A.T), subset_by_index=(0, count - 1))
+    V = H @ (C @ vectors)
+    variance = np.einsum("pq,pr,rq->q", V, products, V) / n
+    spread = variance > 1e-12 / n
+    L[:, :count] = np.where(spread, V / np.sqrt(np.where(spread, variance, 1.0)), 0.0)
+    found[:count] = np.maximum(values, 0.0)
+    return L, found
+
+
+def _complement(v: Array) -> Array:
+    """An orthonormal basis (r, r - 1) of what is orthogonal to v, by one reflection."""
+    length = float(np.linalg.norm(v))
+    if length == 0.0:
+        return np.eye(len(v))
+    u = v / length
+    u[0] += 1.0 if u[0] >= 0 else -1.0
+    return np.asarray((np.eye(len(v)) - np.outer(u, u) * (2.0 / (u @ u)))[:, 1:])
