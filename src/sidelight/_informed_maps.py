@@ -50,6 +50,8 @@ class InformedMaps(TwoWayMaps):
         given : array of shape (m,) or (m, g), or table, default=None
             What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
             answer is averaged over what could be the case.
+            Where no effect was taken off (``conditioning="product"``, precomputed distances) the row alone decides:
+            ``given`` is checked and changes nothing.
 
         Returns
         -------
