@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import sidelight
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+from sidelight import HybridEmbedding, KernelInformationEmbedding, TwoWayEmbedding
 
 every = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
 each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
@@ -27,10 +27,15 @@ def test_every_public_estimator_is_in_the_registry():
     assert {type(make()) for make in (DEFAULTS | DEFAULT_METRICS).values()} == set(public_estimators())
 
 
+def expected_failures(estimator):
+    """Training rows of a hybrid return to their places exactly, by the eigenproblem itself."""
+    return {} if isinstance(estimator, HybridEmbedding) else EXPECTED_FAILURES
+
+
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning"
 )
-@parametrize_with_checks([make() for make in DEFAULTS.values()], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+@parametrize_with_checks([make() for make in DEFAULTS.values()], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
