@@ -11,7 +11,7 @@ from benchmarks.informed_protocols import CARS, Protocol, cars_angle, cars_objec
 from reproductions.figures import COLOURS, GREY, INK, bare, house_style
 from reproductions.harness import Outcome
 from sidelight import KernelInformationEmbedding
-from sidelight.plot._thumbnails import place_apart
+from sidelight.plot.placement import place_apart
 
 TITLE = "Turntable objects, informed"
 SOURCE = "S0 (Memisevic 2007), section 3.2, figs. 3.7-3.9; S1 (Memisevic 2006), figs. 2, 3"

@@ -47,6 +47,34 @@ def test_alpha_0_along_the_graph_is_isomap():
     assert up_to_sign(ours.fit_transform(X), theirs.embedding_) < 1e-9
 
 
+def test_alpha_0_along_a_graph_of_radius_is_isomap():
+    ours = HybridEmbedding(alpha=0, radius=1.0)
+    theirs = Isomap(n_neighbors=None, radius=1.0, eigen_solver="dense").fit(X)
+    assert up_to_sign(ours.fit_transform(X), theirs.embedding_) < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["laplacian", "lle"])
+def test_a_radius_gives_rows_and_their_distances_the_same_map(kind):
+    by_rows = HybridEmbedding(distance="euclidean", locality=kind, radius=0.9).fit_transform(X)
+    by_distances = HybridEmbedding(distance="precomputed", locality=kind, radius=0.9).fit_transform(np.sqrt(SQUARES))
+    assert up_to_sign(by_distances, by_rows) < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["laplacian", "lle"])
+def test_new_rows_land_among_the_rows_within_the_radius(kind):
+    train, new = s_curve(300, random_state=1), s_curve(100, random_state=2)
+    model = HybridEmbedding(locality=kind, radius=0.9).fit(train.X)
+    both = {key: np.r_[train.factors[key], new.factors[key]] for key in train.factors}
+    assert sheet_correlation(np.concatenate([model.embedding_, model.transform(new.X)]), both) > 0.98
+
+
+def test_a_radius_that_joins_more_pairs_than_memory_holds_is_refused(monkeypatch):
+    monkeypatch.setattr("sidelight._cost.available_memory", lambda: 2**28)
+    rows = s_curve(3000, random_state=0).X
+    with pytest.raises(MemoryError, match=r"HybridEmbedding: X=3000 rows needs about 1\.0 GiB"):
+        HybridEmbedding(distance="euclidean", radius=100.0).fit(rows)
+
+
 @pytest.mark.parametrize("kind", ["laplacian", "lle"])
 def test_alpha_1_is_the_locality_alone(kind):
     Z = HybridEmbedding(distance="euclidean", locality=kind, alpha=1.0).fit_transform(X)
@@ -181,6 +209,7 @@ def test_an_eigenproblem_that_is_not_solved_is_said(monkeypatch):
         ("alpha", -0.1),
         ("alpha", 1.5),
         ("n_neighbors", 0),
+        ("radius", 0.0),
         ("graph", "full"),
         ("heat", 0.0),
         ("n_landmarks", 1),

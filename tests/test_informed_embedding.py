@@ -190,6 +190,17 @@ def test_transform_with_given_is_near_the_embedding():
     assert rms(informed().transform(X) - Z) < 0.05 * spread
 
 
+def test_where_no_effect_is_taken_off_the_row_alone_decides_its_place():
+    """What is known is read all the same, so that a mistake in it is said, and it counts on the way back."""
+    X, _, groups, *_ = bent_sheets()
+    model = KernelInformationEmbedding(conditioning="product", tol=1e-3).fit(X, given=groups)
+    others = (groups + 1) % 3
+    np.testing.assert_array_equal(model.transform(X, given=others), model.transform(X))
+    assert rms(model.denoise(X, given=others) - model.denoise(X, given=groups)) > 1.0
+    with pytest.raises(ValueError, match="is not among the categories"):
+        model.transform(X, given=groups + 7)
+
+
 def test_new_rows_of_another_group_land_where_their_twins_are():
     """The same sheet point, moved to each of the three groups, is one point of the map."""
     X, sheet, groups, _, _, moves = bent_sheets()

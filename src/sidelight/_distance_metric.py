@@ -41,7 +41,8 @@ class DistanceMetric(MetricMap, BaseEstimator):
         What decides where the distances do not: as few and as small directions as will do, or plain distances, at the
         scale that fits best.
     regularization : float or "auto", default="auto"
-        Weight of the prior. "auto" takes what predicts held-out distances best (1e-3 where fewer than 20 are known).
+        Weight of the prior. "auto" takes what predicts held-out distances best (1e-3 where
+        fewer than 20 are known, or fewer than there are dimensions).
     max_iter : int, default=5000
     tol : float, default=1e-8
         The search ends when a step gains less, relative to distances that are all wrong by themselves (1).

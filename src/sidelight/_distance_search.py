@@ -18,7 +18,7 @@ __all__ = ["DistanceSearch", "Found", "Known"]
 
 Array = npt.NDArray[Any]
 _STRENGTHS = (0.1, 0.03, 0.01, 1e-3, 1e-4)  # of the prior, strongest first
-_USUAL = 1e-3  # where too few distances are known to hold any out
+_USUAL = 1e-3  # where too few distances are known to hold any out: 20, or fewer than there are coordinates
 _FEW, _SOME = 20, 300  # distances: too few to hold any out; few enough to hold each out once
 _WORSE = 1.1  # times the best error so far: weaker priors are not tried
 _ROUGH, _ROUGH_ITERATIONS = 1e-7, 1000  # of the searches that only choose
@@ -76,7 +76,7 @@ class DistanceSearch:
     def _chosen(self, known: Known) -> tuple[float, Array | None]:
         """What predicts held-out distances best; and the metric so far, if the search was ended there."""
         m = len(known.index)
-        if m < _FEW:
+        if m < max(_FEW, known.T.shape[1]):
             return _USUAL, None
         parts = [np.arange(m) % 5 == k for k in range(5 if m < _SOME else 1)]
         found: list[Array | None] = [None for _ in parts]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -32,7 +33,7 @@ from .maps.kernel_map import KernelMap, adaptive_map
 from .maps.nystrom import NystromMap
 from .maps.parzen import fit_density
 from .maps.weights import PrecomputedWeights
-from .objectives.spectral import neighbour_graph, padded_lists
+from .objectives.spectral import neighbour_graph, padded_lists, radius_graph
 
 __all__ = ["HybridEmbedding"]
 
@@ -60,8 +61,11 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         than "clip".
     n_neighbors : int, default=12
         Neighbours of the graph and of the locality.
+    radius : float or None, default=None
+        Neighbours are all rows within this distance, in units of the data, instead of a number of them.
     graph : {"mutual", "union"}, default="mutual"
-        Edges where each is a neighbour of the other, or where one is. Pieces are joined by their shortest links.
+        Edges where each is a neighbour of the other, or where one is (with a ``radius`` that is the same). Pieces are
+        joined by their shortest links.
     heat : float or None, default=None
         Width of the Laplacian's weights ``exp(-d²/heat)``, in squared units of the data; None: every edge weighs 1.
     n_landmarks : int, "auto" or None, default="auto"
@@ -108,6 +112,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         locality: str = "laplacian",
         alpha: float = 0.5,
         n_neighbors: int = 12,
+        radius: float | None = None,
         graph: str = "mutual",
         heat: float | None = None,
         n_landmarks: int | str | None = "auto",
@@ -120,6 +125,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         self.locality = locality
         self.alpha = alpha
         self.n_neighbors = n_neighbors
+        self.radius = radius
         self.graph = graph
         self.heat = heat
         self.n_landmarks = n_landmarks
@@ -143,12 +149,10 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         self.frame_ = Frame.of(X, self.metric)
         points = self.frame_.points(X)
         wide = self._neighbours(points)
-        k = min(self.n_neighbors, len(X) - 1)
-        near = Neighbours(wide.index[:, :k], wide.distance[:, :k])
-        edges = neighbour_graph(points, near, kind=self.graph, precomputed=self._is("precomputed"))
+        edges, listed = self._graph(points, wide)
         M, unit = self._distances(X, points, edges)
         heat = None if self.heat is None else (np.sqrt(self.heat) / self.frame_.scale) ** 2
-        L = locality_matrix(self.locality, points, near, edges, heat, precomputed=self._is("precomputed"))
+        L = locality_matrix(self.locality, points, listed, edges, heat, precomputed=self._is("precomputed"))
         found = solve_hybrid(M.matrix, L, float(self.alpha), self.n_components)
         factor = self._factors(found) * unit
         Z = np.zeros((len(X), self.n_components))
@@ -193,6 +197,8 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         if self.alpha != 0 and not (self.negative != "clip" and self.alpha == 1):
             check_number(self, "alpha", self.alpha, 0.0, 1.0)
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
+        if self.radius is not None:
+            check_number(self, "radius", self.radius, 0.0)
         if self.heat is not None:
             check_number(self, "heat", self.heat, 0.0)
         if isinstance(self.n_landmarks, str):
@@ -224,6 +230,18 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         if self._is("precomputed"):
             return nearest_precomputed(points, k=width, own=True)
         return nearest(points, k=width, n_jobs=self.n_jobs)
+
+    def _graph(self, points: Array, wide: Neighbours) -> tuple[csr_array, Array]:
+        """The neighbour graph with its lengths, and the neighbours (n, k) that reconstruct a row (-1: none)."""
+        known = self._is("precomputed")
+        if self.radius is not None:
+            radius = float(self.radius) / self.frame_.scale
+            refuse_if_too_large(self, _edge_cost(points, radius, precomputed=known), len(points))
+            edges = radius_graph(points, radius, precomputed=known, n_jobs=self.n_jobs)
+            return edges, padded_lists(edges)
+        k = min(self.n_neighbors, len(points) - 1)
+        near = Neighbours(wide.index[:, :k], wide.distance[:, :k])
+        return neighbour_graph(points, near, kind=self.graph, precomputed=known), near.index
 
     def _distances(self, X: Array, points: Array, edges: csr_array) -> tuple[Distances, float]:
         """M, and what one of its units of length is in those of the distance."""
@@ -297,7 +315,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         return NystromMap(
             points, V, found.pairs.values, factor, weight * gain, M.offset, M.paths, weight * constant,
             0.5 * float(self.alpha), self.locality, heat or 0.0, padded_lists(edges),
-            min(self.n_neighbors, len(points) - 1),
+            min(self.n_neighbors, len(points) - 1) if self.radius is None else 0,
         )  # fmt: skip
 
     def _placed(self, points: Array) -> Array:
@@ -318,3 +336,11 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = self._is("precomputed")
         return tags
+
+
+def _edge_cost(points: Array, radius: float, *, precomputed: bool) -> Cost:
+    """What a graph of all pairs within a radius takes, judged by some of the rows."""
+    rows = np.unique(np.linspace(0, len(points) - 1, 256).astype(np.int64))
+    share = float(np.mean((points[rows] if precomputed else cdist(points[rows], points)) <= radius))
+    edges = share * len(points) ** 2
+    return Cost(int(120 * edges), 3e-7 * edges)

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from .kernels.neighbours import Neighbours
 from .objectives.spectral import (
     centred_kernel,
     edge_weights,
@@ -98,13 +97,13 @@ def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_job
 
 
 def locality_matrix(
-    kind: str, points: Array, near: Neighbours, graph: csr_array, heat: float | None, *, precomputed: bool
+    kind: str, points: Array, index: Array, graph: csr_array, heat: float | None, *, precomputed: bool
 ) -> csr_array:
-    """L of the Laplacian of the graph, or of LLE's weights on the neighbours."""
+    """L of the Laplacian of the graph, or of LLE's weights on the listed neighbours (n, k; -1: none)."""
     if kind == "laplacian":
         return laplacian(edge_weights(graph, heat))[0]
-    weights = local_squares(points**2, near.index) if precomputed else reconstruction_weights(points, near.index)
-    return lle_matrix(weights, near.index)
+    weights = local_squares(points**2, index) if precomputed else reconstruction_weights(points, index)
+    return lle_matrix(weights, index)
 
 
 def solve_hybrid(M: SymmetricSum, L: csr_array, alpha: float, k: int) -> Hybrid:
@@ -113,7 +112,8 @@ def solve_hybrid(M: SymmetricSum, L: csr_array, alpha: float, k: int) -> Hybrid:
     alone = leading_pairs(M, k, trivial=constant, tolerance=1e-8 if alpha else 1e-10)
     top = float(alone.values.max(initial=0.0))
     n_positive = int((alone.values > 1e-9 * max(top, 1e-300)).sum())
-    norm = float(leading_pairs(SymmetricSum(sparse=L), 1, tolerance=1e-8).values[0])
+    bound = float(abs(L).sum(axis=1).max())  # Gershgorin's
+    norm = float(leading_pairs(SymmetricSum(sparse=L), 1, above=bound, tolerance=1e-8).values[0])
     scale = norm / top if top > 0 and norm > 0 else 1.0
     if alpha == 0:
         return Hybrid(Eigenpairs(scale * alone.values, alone.vectors, alone.converged), scale, norm, n_positive)

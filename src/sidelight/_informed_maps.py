@@ -19,35 +19,21 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from ._messages import complain
-from ._two_way_maps import TwoWayMaps, _has_forward
+from ._two_way_maps import TwoWayMaps, has_forward
 from .kernels.tiles import one_blas_thread
-from .maps.effect import principal_axes
 from .maps.kernel_map import KernelMap
 from .maps.modes import conditional_mode, content_mode
-from .maps.weights import FixedWeights
 from .side.given import Known
 
-__all__ = ["InformedMaps", "conditional_forward"]
+__all__ = ["InformedMaps"]
 
 Array = npt.NDArray[Any]
 Read = Callable[[KernelMap, Array, "int | None"], Array]
-_SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
 def _informed_forward(model: Any) -> bool:
     """There is something to change, and a way back to the data."""
-    return _has_forward(model) and getattr(model, "given_", True) is not None
-
-
-def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> tuple[KernelMap, float]:
-    """The map (z, scale · features) -> residual rows, and the scale with the least leave-one-out error."""
-    shadow = rest @ principal_axes(rest)
-
-    def along(scale: float, outputs: Array) -> KernelMap:
-        return KernelMap(FixedWeights(np.column_stack([Z, scale * features]), 1.0, kernel), outputs)
-
-    scale = min(_SCALES, key=lambda tried: along(tried, shadow).leave_one_out_error())
-    return along(scale, rest), scale
+    return has_forward(model) and getattr(model, "given_", True) is not None
 
 
 class InformedMaps(TwoWayMaps):
@@ -64,6 +50,8 @@ class InformedMaps(TwoWayMaps):
         given : array of shape (m,) or (m, g), or table, default=None
             What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
             answer is averaged over what could be the case.
+            Where no effect was taken off (``conditioning="product"``, precomputed distances) the row alone decides:
+            ``given`` is checked and changes nothing.
 
         Returns
         -------
@@ -74,7 +62,7 @@ class InformedMaps(TwoWayMaps):
         Z = self.latent_frame_.outside(self._backward(X, known))
         return np.asarray(Z.astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def inverse_transform(self: Any, X: Array, *, given: Any = None) -> Array:
         """Take latent points back to the data space, by the conditional mean.
@@ -108,7 +96,7 @@ class InformedMaps(TwoWayMaps):
         Z = self.latent_frame_.outside(self._backward(X, known, self._content_mode))
         return np.asarray(Z.astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def inverse_transform_mode(self: Any, X: Array, *, given: Any = None) -> Array:
         """Take latent points back by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
@@ -135,7 +123,7 @@ class InformedMaps(TwoWayMaps):
         rows = self.frame_.outside(self._forward(self._backward(X, None), known))
         return np.asarray(rows.astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def denoise(self: Any, X: Array, *, given: Any = None) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
@@ -144,7 +132,7 @@ class InformedMaps(TwoWayMaps):
         rows = self._forward(self._backward(X, known), known)
         return np.asarray(self.frame_.outside(rows).astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def predictive_variance(self: Any, X: Array, *, given: Any = None) -> Array:
         """How uncertain the data is at latent points: variance per feature, shape (m, d).
@@ -159,7 +147,7 @@ class InformedMaps(TwoWayMaps):
         own = 0.5 * self._marginal_forward.weights.average(inside, self.density_.bandwidths[:, None], self.n_jobs)
         return np.asarray((spread + own) * self.frame_.scale**2)
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def score(self: Any, X: Array, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
         """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._frame import Frame
-from ._informed_maps import conditional_forward
 from ._informed_problem import Informed
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
 from .kernels.neighbours import nearest
+from .maps.conditional import conditional_forward
 from .maps.effect import smooth_effect
 from .maps.kernel_map import KernelMap, best_perplexity
 from .maps.parzen import ParzenDensity, fit_density

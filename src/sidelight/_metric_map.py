@@ -231,7 +231,8 @@ def informed_directions(
     S, identity = np.diag(variances), np.eye(p)
     plain = float(variances.mean()) if p else 1.0
     within = same.matrix(T)
-    typical = plain**2 / (float(np.mean(variances**2)) or 1.0) if p else 1.0  # small where a few directions hold most of the scatter
+    squares = float(np.mean(variances**2)) if p else 0.0
+    typical = plain**2 / squares if squares > 0 else 1.0  # small where a few directions hold most of the scatter
     apart = float(np.trace(within)) / p if same.n_pairs and p else 0.0
     W = pooled(within, same.n_free, typical * (apart or plain) * identity, weight)
     D = pooled(different.matrix(T), different.n_free, S, weight * max(1.0, p / _BELIEVED))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+from sklearn.utils.metaestimators import available_if
 
 from ._messages import complain
 from ._validation import check_choice, check_integer, check_number
-from .kernels.graph import joined_graph
-from .kernels.neighbours import Neighbours, nearest
+from .kernels.neighbours import Neighbours
+from .kernels.tiles import spans
 from .kernels.transformations import (
     Transformation,
     filter_neighbours,
@@ -22,6 +24,9 @@ from .kernels.transformations import (
     orthonormal,
     rotated,
     shifted,
+    side_by_side,
+    sine_neighbours,
+    smoothed,
     squared_sines,
     tangents,
     transformed_neighbours,
@@ -33,6 +38,8 @@ __all__ = ["ReconstructionDistance", "TangentDistance"]
 Array = npt.NDArray[Any]
 _NAMES = ("shift", "rotate", "local")
 _STEPS = {"shift": 1.0, "rotate": 10.0}
+_SHARE = 1 / 7  # of the shorter side of a picture: chosen on five draws of three digits, see the reproduction
+_BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge"
 
 
@@ -52,6 +59,17 @@ class TangentDistance:
         How far the parameters are moved to measure a tangent; one for each. None: a pixel, 10 degrees, 1e-3.
     size : int, default=3
         Width of the local filter.
+    smoothing : float or "auto", default="auto"
+        Standard deviation, in pixels, of the Gaussian that pictures are smoothed with before their tangents are taken
+        (lines of values are not). "auto": a seventh of the shorter side; one pixel where ``parameters`` are given, for
+        then the transformation itself bridges the steps between rows. 0: none.
+    paths : bool, default=False
+        False: each pair by its own angle. True: sin² is summed along shortest paths, so that rows between which others
+        change little by little are near, however far apart they are. Pieces are joined by their shortest links.
+    parameters : sequence or None, default=None
+        With ``paths``: the θ by which a row is moved before its tangents are compared with another's, besides 0.
+    n_neighbors : int, default=20
+        With ``paths``: edges kept of each row and θ.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
@@ -68,10 +86,22 @@ class TangentDistance:
     image_shape: tuple[int, int] | None = None
     step: Any = None
     size: int = 3
+    smoothing: Any = "auto"
+    paths: bool = False
+    parameters: Any = None
+    n_neighbors: int = 20
     n_jobs: int | None = None
 
     def __call__(self, X: Array, Y: Array | None = None) -> Array:
-        """Distances (n, m) of the rows of ``X`` to those of ``Y``: √(mean sin² of the angles between tangents)."""
+        """Distances (n, m) of the rows of ``X`` to those of ``Y``: √(mean sin² of the angles between tangents).
+
+        With ``paths`` between the rows of ``X`` only: the sums of sin².
+        """
+        if self.paths:
+            if Y is not None:
+                rule = "follows paths among the rows of one array"
+                raise ValueError(complain(self, "paths", True, rule, "Give X alone, or paths=False"))
+            return np.sqrt(geodesic_squares(self.graph(X), n_jobs=self.n_jobs))
         P = orthonormal(self.tangents(X))
         Q = P if Y is None else orthonormal(self.tangents(Y))
         D = np.sqrt(squared_sines(P, Q, n_jobs=self.n_jobs))
@@ -82,8 +112,39 @@ class TangentDistance:
 
     def tangents(self, X: Array) -> Array:
         """The tangents of each row, (n, parameters, d)."""
+        return self._tangents(self._smoothed(X))
+
+    @available_if(lambda self: self.paths)
+    def graph(self, X: Array) -> csr_array:
+        """The connected graph of sin² whose shortest paths are the distances."""
+        check_integer(self, "n_neighbors", self.n_neighbors, 1)
+        X = self._smoothed(X)
+        there = orthonormal(self._tangents(X))
+        moved = [there, *(orthonormal(self._tangents(rows)) for rows in self._moved(X))]
+        found = [sine_neighbours(basis, there, k=self.n_neighbors, n_jobs=self.n_jobs) for basis in moved]
+        return _joined(side_by_side(found), lambda rows: squared_sines(there[rows], there, n_jobs=self.n_jobs))
+
+    def _smoothed(self, X: Array) -> Array:
+        """Pictures after the Gaussian; lines of values as they are."""
         X = np.asarray(X, dtype=np.float64)
-        if isinstance(self.transformation, str) and self.transformation == "local":
+        automatic = isinstance(self.smoothing, str)
+        if automatic:
+            check_choice(self, "smoothing", self.smoothing, ("auto",))
+        elif self.smoothing != 0:
+            check_number(self, "smoothing", self.smoothing, 0.0)
+        if self.image_shape is None:
+            if not automatic and self.smoothing:
+                rule = "needs pictures"
+                raise ValueError(complain(self, "smoothing", self.smoothing, rule, 'Give image_shape, or "auto"'))
+            return X
+        shape = _shape(self, X, self.image_shape)
+        pixels = self.smoothing
+        if automatic:
+            pixels = _SHARE * min(shape) if self.parameters is None else 1.0
+        return smoothed(X, float(pixels), shape) if pixels else X
+
+    def _tangents(self, X: Array) -> Array:
+        if _is_local(self):
             check_integer(self, "size", self.size, 2)
             shape = _shape(self, X, self.image_shape)
             return (filtered(X, shape, self.size, n_jobs=self.n_jobs) - X)[:, None, :]
@@ -93,6 +154,17 @@ class TangentDistance:
         for step in steps:
             check_number(self, "step", float(step), 0.0)
         return tangents(X, move, list(steps))
+
+    def _moved(self, X: Array) -> Iterator[Array]:
+        """The rows moved by each of ``parameters``."""
+        if self.parameters is None:
+            return
+        if _is_local(self):
+            rule = "moves rows by a filter that is fitted, not given"
+            raise ValueError(complain(self, "transformation", "local", rule, "Leave parameters out"))
+        move = _transformation(self, X)
+        for theta in self.parameters:
+            yield move(X, theta)
 
 
 @dataclass(frozen=True)
@@ -142,14 +214,14 @@ class ReconstructionDistance:
         X = np.asarray(X, dtype=np.float64)
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
         k = min(self.n_neighbors, len(X) - 1)
-        if isinstance(self.transformation, str) and self.transformation == "local":
+        if _is_local(self):
             check_integer(self, "size", self.size, 2)
             shape = _shape(self, X, self.image_shape)
             edges = filter_neighbours(X, shape, self.size, k=k, n_jobs=self.n_jobs)
         else:
             move = _transformation(self, X)
             edges = transformed_neighbours(X, move, self._grid(), k=k, n_jobs=self.n_jobs)
-        return _joined(X, edges, k, self.n_jobs)
+        return _joined(edges, lambda rows: cdist(X[rows], X))
 
     def _grid(self) -> Sequence[Any]:
         if self.parameters is not None:
@@ -189,16 +261,37 @@ def _shape(owner: Any, X: Array, shape: Any) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _joined(X: Array, edges: Neighbours, k: int, n_jobs: int | None) -> csr_array:
-    """A connected symmetric graph of the listed edges, each at the smaller of its errors."""
+def _is_local(owner: Any) -> bool:
+    return isinstance(owner.transformation, str) and owner.transformation == "local"
+
+
+def _joined(edges: Neighbours, lengths: Callable[[slice], Array]) -> csr_array:
+    """A connected symmetric graph of the listed edges, each at its smaller length.
+
+    Pieces are joined by their shortest links; ``lengths`` gives those of some rows to all, (m, n).
+    """
     n, width = edges.index.shape
-    rows, columns = np.repeat(np.arange(n), width), edges.index.ravel()
-    graph = _shortest(n, rows, columns, edges.distance.ravel())
-    if connected_components(graph, directed=False)[0] > 1:
-        straight = coo_array(joined_graph(X, nearest(X, k=k, n_jobs=n_jobs)))
-        rows, columns = np.r_[rows, straight.coords[0]], np.r_[columns, straight.coords[1]]
-        graph = _shortest(n, rows, columns, np.r_[edges.distance.ravel(), straight.data])
-    return graph
+    rows, columns, values = np.repeat(np.arange(n), width), edges.index.ravel(), edges.distance.ravel()
+    while True:
+        graph = _shortest(n, rows, columns, values)
+        n_pieces, piece = connected_components(graph, directed=False)
+        if n_pieces == 1:
+            return graph
+        start, end, length = _links(piece, lengths)
+        rows, columns, values = np.r_[rows, start], np.r_[columns, end], np.r_[values, length]
+
+
+def _links(piece: Array, lengths: Callable[[slice], Array]) -> tuple[Array, Array, Array]:
+    """For each piece its shortest link to any other piece (one round of Borůvka's algorithm)."""
+    n = len(piece)
+    best, target = np.empty(n), np.empty(n, dtype=np.int64)
+    for rows in spans(n, max(1, _BUDGET // n)):
+        outside = np.where(piece[rows][:, None] == piece, np.inf, lengths(rows))
+        target[rows] = outside.argmin(axis=1)
+        best[rows] = outside.min(axis=1)
+    order = np.lexsort((np.arange(n), best, piece))
+    start = order[np.r_[True, np.diff(piece[order]) > 0]]
+    return start, target[start], best[start]
 
 
 def _shortest(n: int, rows: Array, columns: Array, lengths: Array) -> csr_array:

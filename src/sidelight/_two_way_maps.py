@@ -20,12 +20,12 @@ from ._messages import complain
 from .kernels.tiles import one_blas_thread
 from .maps.modes import conditional_mode
 
-__all__ = ["TwoWayMaps"]
+__all__ = ["TwoWayMaps", "has_forward"]
 
 Array = npt.NDArray[Any]
 
 
-def _has_forward(model: Any) -> bool:
+def has_forward(model: Any) -> bool:
     """A model of precomputed distances has no data space to go back to."""
     return getattr(model, "metric", "euclidean") != "precomputed"
 
@@ -50,7 +50,7 @@ class TwoWayMaps(TransformerMixin):
         Z = self.latent_frame_.outside(self.backward_(self.frame_.points(X), self.n_jobs))
         return np.asarray(Z.astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def inverse_transform(self: Any, X: Array) -> Array:
         """Take latent points back to the data space, by the conditional mean.
@@ -75,7 +75,7 @@ class TwoWayMaps(TransformerMixin):
         found = conditional_mode(self.backward_, self.frame_.points(X), self.latent_density_.bandwidths, self.n_jobs)
         return np.asarray(self.latent_frame_.outside(found).astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def inverse_transform_mode(self: Any, X: Array) -> Array:
         """Take latent points back by the mode of p(x | z) instead of its mean: always near real rows, shape (m, d)."""
@@ -83,14 +83,14 @@ class TwoWayMaps(TransformerMixin):
         found = conditional_mode(self.forward_, self.latent_frame_.inside(Z), self.density_.bandwidths, self.n_jobs)
         return np.asarray(self.frame_.outside(found).astype(Z.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def denoise(self: Any, X: Array) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
         X = self._checked(X)
         return np.asarray(self.frame_.outside(self._there_and_back(X)).astype(X.dtype, copy=False))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def predictive_variance(self: Any, X: Array) -> Array:
         """How uncertain the data is at latent points: variance per feature, shape (m, d).
@@ -102,7 +102,7 @@ class TwoWayMaps(TransformerMixin):
         own = 0.5 * self.forward_.weights.average(Z, self.density_.bandwidths[:, None], self.n_jobs)
         return np.asarray((self.forward_.variance(Z, self.n_jobs) + own) * self.frame_.scale**2)
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def score_samples(self: Any, X: Array) -> Array:
         """Log-density of rows under the model's Parzen density of the data, shape (m,).
@@ -122,7 +122,7 @@ class TwoWayMaps(TransformerMixin):
         logs = self.latent_density_.log_density(Z, self.n_jobs)
         return np.asarray(logs - Z.shape[1] * np.log(self.latent_frame_.scale))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     def sample(self: Any, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw rows from the density of the data, shape (n_samples, d).
 
@@ -135,7 +135,7 @@ class TwoWayMaps(TransformerMixin):
         seed = check_random_state(state).randint(2**31 - 1)
         return np.asarray(self.frame_.outside(self.density_.sample(n_samples, np.random.default_rng(seed))))
 
-    @available_if(_has_forward)
+    @available_if(has_forward)
     @one_blas_thread
     def score(self: Any, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
         """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.kernels.hints import harmonic_coordinates, hint_classes
+from sidelight.kernels.hints import harmonic_coordinates, hint_classes, with_hints
 from sidelight.kernels.matrices import adaptive_kernel
 from sidelight.kernels.neighbours import nearest
 
@@ -110,3 +110,28 @@ def test_duplicates_and_tiny_groups_are_solved():
     assert np.isfinite(phi).all()
     pair = harmonic_coordinates(line(2), np.zeros(2, dtype=int), np.array([0, -1]))
     np.testing.assert_allclose(pair, 1.0)
+
+
+def hinted_rows():
+    """Two groups of random rows, their residuals, and two pairs across them."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 3)), rng.normal(size=(40, 3)), np.repeat([0, 1], 20), np.array([[0, 20], [9, 35]])
+
+
+def test_the_coordinates_stand_beside_the_residual_on_its_scale():
+    X, rest, codes, pairs = hinted_rows()
+    found = with_hints(X, rest, codes, pairs)
+    phi = harmonic_coordinates(X, codes, hint_classes(pairs, 40))
+    np.testing.assert_array_equal(found[:, :3], rest)
+    np.testing.assert_allclose(found[:, 3:] ** 2, 10 * np.mean((rest**2).sum(axis=1)) * phi**2)
+    np.testing.assert_allclose(with_hints(X, 7 * rest, codes, pairs), 7 * found)
+    assert np.linalg.norm(found[0, 3:] - found[20, 3:]) < 1e-9 < np.linalg.norm(found[0, 3:] - found[9, 3:])
+
+
+def test_distances_are_lengthened_where_the_hints_tell_rows_apart():
+    X, _, codes, pairs = hinted_rows()
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    found = with_hints(D, D, codes, pairs, precomputed=True)
+    assert (found >= D).all()
+    assert found[0, 20] == pytest.approx(D[0, 20])
+    assert found[0, 9] > 1.5 * D[0, 9]

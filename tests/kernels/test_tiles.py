@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from sidelight.kernels.tiles import TILE, one_blas_thread, run_tiles, spans, thread_count
+from sidelight.kernels.tiles import TILE, added, corner, one_blas_thread, run_tiles, spans, thread_count
 
 
 @pytest.mark.parametrize("n", [0, 1, TILE - 1, TILE, TILE + 1, 3 * TILE + 7])
@@ -39,6 +39,18 @@ def test_threads_are_counted_as_scikit_learn_counts_jobs():
     assert thread_count(None) == thread_count(-1) == cores
     assert thread_count(3) == 3
     assert thread_count(-10_000) == thread_count(0) == 1
+
+
+def test_partial_results_are_added_in_their_order():
+    parts = [np.array([1e16]), np.array([1.0]), np.array([-1e16])]
+    assert added([part.copy() for part in parts])[0] == 0.0
+    assert added([parts[k].copy() for k in (0, 2, 1)])[0] == 1.0
+
+
+def test_the_corner_of_a_buffer_is_written_in_place():
+    buffer = np.zeros((4, 4))
+    corner(buffer, np.empty((2, 3)))[:] = 1.0
+    assert buffer.sum() == 6.0
 
 
 def test_blas_has_one_thread_inside_and_what_it_had_outside():

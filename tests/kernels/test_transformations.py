@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.ndimage import rotate
-from scipy.sparse.csgraph import shortest_path
+from scipy.ndimage import gaussian_filter, rotate
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree, shortest_path
+from scipy.stats import spearmanr
 
 import sidelight
 from sidelight import HybridEmbedding, ReconstructionDistance, TangentDistance
-from sidelight.datasets import shifted_digits
+from sidelight.datasets import load_digits, shifted_digits
+from sidelight.evaluate import neighbour_hit
 from sidelight.kernels.transformations import (
     filter_neighbours,
     filtered,
@@ -119,6 +121,90 @@ def test_transformations_of_ones_own_with_two_parameters():
     assert D[0, 1] < 1e-9 < D[0, 2]
 
 
+def test_tangents_are_those_of_smoothed_pictures():
+    blurred = gaussian_filter(X.reshape(-1, *SHAPE), (0, 2.0, 2.0), mode="nearest").reshape(X.shape)
+    plain = TangentDistance("shift", image_shape=SHAPE, smoothing=0)
+    np.testing.assert_allclose(
+        TangentDistance("shift", image_shape=SHAPE, smoothing=2.0).tangents(X), plain.tangents(blurred), atol=1e-12
+    )
+    np.testing.assert_array_equal(plain.tangents(X), tangents(X, lambda rows, theta: shifted(rows, theta, SHAPE), [1]))
+
+
+def test_smoothing_grows_with_the_picture_and_leaves_lines_of_values_alone():
+    large = X.reshape(-1, *SHAPE).repeat(4, axis=1).repeat(4, axis=2).reshape(12, -1)
+    shape = (28, 36)
+    found, given = (TangentDistance("shift", image_shape=shape, smoothing=s).tangents(large) for s in ("auto", 4.0))
+    np.testing.assert_array_equal(found, given)
+    moving = TangentDistance("shift", image_shape=shape, paths=True, parameters=(-1, 1))
+    np.testing.assert_array_equal(
+        moving.tangents(large), TangentDistance("shift", image_shape=shape, smoothing=1.0).tangents(large)
+    )
+    np.testing.assert_array_equal(
+        TangentDistance("shift").tangents(X), TangentDistance("shift", smoothing=0).tangents(X)
+    )
+
+
+def test_smoothing_keeps_the_tangents_of_a_moved_picture_alike():
+    data = shifted_digits((5,), n_shifts=5)
+    sharp, smooth = (TangentDistance("shift", image_shape=data.image_shape, smoothing=s)(data.X) for s in (0, "auto"))
+    assert sharp[0, 1] > 0.7
+    assert smooth[0, 1] < 0.4
+
+
+@pytest.mark.parametrize("moves", [None, (-1, 2)])
+def test_tangent_paths_are_shortest_sums_of_squared_sines(moves):
+    distance = TangentDistance("shift", image_shape=SHAPE, smoothing=0, paths=True, parameters=moves, n_neighbors=11)
+    basis = orthonormal(distance.tangents(X))
+    moved = [orthonormal(distance.tangents(shifted(X, theta, SHAPE))) for theta in moves or ()]
+    edges = np.min([squared_sines(P, basis) for P in (basis, *moved)], axis=0)
+    np.fill_diagonal(edges, 0)
+    np.testing.assert_allclose(distance(X), shortest_path(np.minimum(edges, edges.T), directed=False), rtol=1e-9)
+
+
+def test_tangent_paths_join_pieces_by_their_smallest_angle():
+    distance = TangentDistance("shift", image_shape=SHAPE, smoothing=0, paths=True, n_neighbors=1)
+    graph = distance.graph(X)
+    assert connected_components(graph, directed=False)[0] == 1
+    basis = orthonormal(distance.tangents(X))
+    squares = squared_sines(basis, basis)
+    np.fill_diagonal(squares, 0)
+    tree = minimum_spanning_tree(squares)
+    np.testing.assert_allclose(np.sort(graph.data)[::2], np.sort(tree.data), rtol=1e-9)
+
+
+@pytest.mark.parametrize("transformation", ["shift", "local"])
+def test_tangent_paths_show_digit_and_shift(transformation):
+    data = load_digits()
+    first = [int(np.flatnonzero(data.factors["label"] == digit)[0]) for digit in (5, 6, 8)]
+    moved = shifted_digits(pictures=data.images[first].repeat(3, axis=1).repeat(3, axis=2))
+    distance = TangentDistance(transformation, image_shape=moved.image_shape, paths=True)
+    hit, order = hit_and_order(distance, moved, n_neighbors=8, alpha=0.2)
+    assert hit == 1.0
+    assert order > 0.95
+
+
+def test_tangents_of_moved_rows_bridge_wide_steps():
+    data = shifted_digits(step=2)
+    moving = TangentDistance("shift", image_shape=data.image_shape, paths=True, parameters=(-2, 2))
+    hit, order = hit_and_order(moving, data, n_neighbors=5, alpha=0.6)
+    assert hit == 1.0
+    assert order > 0.9
+    still = TangentDistance("shift", image_shape=data.image_shape, paths=True)
+    assert hit_and_order(still, data, n_neighbors=5, alpha=0.6)[0] < 0.7
+
+
+def hit_and_order(distance, data, **settings):
+    Z = HybridEmbedding(distance=distance, graph="union", **settings).fit_transform(data.X)
+    shift = data.factors["shift"]
+    direction = np.linalg.lstsq(Z - Z.mean(axis=0), shift - shift.mean(), rcond=None)[0]
+    return neighbour_hit(Z, data.factors["digit"], n_neighbors=1), abs(spearmanr(Z @ direction, shift)[0])
+
+
+def test_only_tangents_that_follow_paths_have_a_graph():
+    assert hasattr(TangentDistance(paths=True), "graph")
+    assert not hasattr(TangentDistance(), "graph")
+
+
 def test_general_vectors_are_lines_of_values():
     line = ReconstructionDistance("shift")(np.eye(6)[:4])
     np.testing.assert_allclose(line, 0, atol=1e-9)
@@ -130,6 +216,12 @@ def test_general_vectors_are_lines_of_values():
         (lambda: TangentDistance("warp")(X), "TangentDistance: transformation=warp is not an option"),
         (lambda: TangentDistance("shift", image_shape=(5, 5))(X), r"image_shape=\(5, 5\) does not have as many pixels"),
         (lambda: TangentDistance("shift", step=0.0)(X), "step=0.0 is not a number in range"),
+        (lambda: TangentDistance("shift", smoothing="some")(X), "smoothing=some is not an option"),
+        (lambda: TangentDistance("shift", image_shape=SHAPE, smoothing=-1)(X), "smoothing=-1 is not a number in range"),
+        (lambda: TangentDistance("shift", smoothing=2.0)(X), "smoothing=2.0 needs pictures. Give image_shape"),
+        (lambda: TangentDistance(paths=True)(X, X), "paths=True follows paths among the rows of one array"),
+        (lambda: TangentDistance(paths=True, parameters=(1,))(X), "transformation=local moves rows by a filter"),
+        (lambda: TangentDistance(paths=True, n_neighbors=0)(X), "n_neighbors=0 is not an integer in range"),
         (lambda: TangentDistance("local", size=1)(X), "size=1 is not an integer in range"),
         (lambda: TangentDistance(lambda rows, t: rows[:, :3])(X), "Return finite rows, one for each"),
         (lambda: ReconstructionDistance(lambda rows, t: rows)(X), "parameters=None says nothing of a transformation"),
@@ -141,7 +233,14 @@ def test_what_cannot_be_done_is_said(make, message):
         make()
 
 
-@pytest.mark.parametrize("distance", [TangentDistance("local", image_shape=SHAPE), ReconstructionDistance("local")])
+@pytest.mark.parametrize(
+    "distance",
+    [
+        TangentDistance("local", image_shape=SHAPE),
+        TangentDistance("shift", image_shape=SHAPE, paths=True, parameters=(-1, 1)),
+        ReconstructionDistance("local"),
+    ],
+)
 def test_a_model_with_a_transformation_is_saved_with_it(distance, tmp_path):
     model = HybridEmbedding(distance=distance, n_neighbors=4).fit(X)
     sidelight.save(model, tmp_path / "model")

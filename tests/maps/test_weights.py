@@ -8,7 +8,7 @@ from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import one_blas_thread
-from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, squared_distances
+from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
 
 NAMES = ["gaussian", "student", "quartic"]
 
@@ -29,14 +29,6 @@ def kinds(d):
     h = 0.5 * d
     yield from ((name, FixedWeights(A, h, name), V, Q) for name in NAMES)
     yield "adaptive", adaptive(A), V, Q
-
-
-@pytest.mark.parametrize("d", [1, 2, 8, 9, 40])
-def test_squared_distances_are_those_of_differences(d):
-    rng = np.random.default_rng(1)
-    Q, A = rng.normal(size=(13, d)), rng.normal(size=(21, d))
-    np.testing.assert_allclose(squared_distances(Q, A), cdist(Q, A, "sqeuclidean"), rtol=1e-12)
-    assert (squared_distances(A, A) >= 0).all()
 
 
 @pytest.mark.parametrize("d", [2, 12])

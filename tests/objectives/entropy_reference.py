@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sidelight.kernels.matrices import SymmetricTiles
-from sidelight.objectives.entropy import conditional_information, information, joint_information
+from sidelight.objectives.entropy import conditional_information, information, informed_information, joint_information
 
 VALUES = {
     "gaussian": lambda r2: math.exp(-r2),
@@ -71,5 +71,14 @@ STORE = {
 FAMILY = {
     "plain": (lambda K, L: information(K), [(-1.0, []), (1.0, [0])]),
     "conditional": (lambda K, L: conditional_information(K, L), [(-1.0, [1]), (1.0, [1, 0])]),
+    **{
+        f"informed, weight {weight}": (lambda K, L, w=weight: informed_information(K, L, w), recipe)
+        for weight, recipe in (
+            (0.0, [(1.0, [0]), (-1.0, [])]),
+            (0.7, [(1.0, [0]), (-0.3, []), (-0.7, [1])]),
+            (1.0, [(1.0, [0]), (-1.0, [1])]),
+            (2.0, [(1.0, [0]), (1.0, []), (-2.0, [1])]),
+        )
+    },
     "joint": (lambda K, L: joint_information(K, L), [(1.0, [0]), (1.0, [1]), (-1.0, []), (-1.0, [0, 1])]),
 }

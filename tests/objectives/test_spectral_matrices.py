@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree, shortest_path
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
+from sklearn.neighbors import radius_neighbors_graph
 
 from sidelight.kernels.neighbours import nearest
 from sidelight.objectives.spectral import (
     centred_kernel,
-    centred_operator,
     edge_weights,
     geodesic_squares,
     inverse_kernel,
@@ -17,6 +17,7 @@ from sidelight.objectives.spectral import (
     local_squares,
     neighbour_graph,
     padded_lists,
+    radius_graph,
     reconstruction_weights,
     shifted_kernel,
 )
@@ -103,12 +104,42 @@ def test_lists_hold_the_neighbours_of_the_graph():
         assert set(lists[i][lists[i] >= 0]) == set(np.flatnonzero(graph.toarray()[i]))
 
 
-def test_centring_as_an_operator_is_centring_of_the_matrix():
-    V = np.random.default_rng(3).normal(size=(60, 4))
-    np.testing.assert_allclose(centred_operator(SQUARES) @ V, centred_kernel(SQUARES) @ V, atol=1e-10)
-    np.testing.assert_allclose(centred_operator(SQUARES) @ V[:, 0], centred_kernel(SQUARES) @ V[:, 0], atol=1e-10)
+def test_centred_squares_are_inner_products_of_centred_rows():
     inner = (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
     np.testing.assert_allclose(centred_kernel(SQUARES), inner, atol=1e-10)
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_a_radius_that_connects_gives_the_graph_of_scikit_learn(precomputed):
+    ours = radius_graph(np.sqrt(SQUARES) if precomputed else X, 1.9, precomputed=precomputed, n_jobs=2)
+    theirs = radius_neighbors_graph(X, 1.9, mode="distance")
+    assert connected_components(theirs)[0] == 1
+    np.testing.assert_allclose(ours.toarray(), theirs.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_a_radius_that_leaves_pieces_adds_the_shortest_links_and_nothing_else(precomputed):
+    ours = radius_graph(np.sqrt(SQUARES) if precomputed else X, 0.9, precomputed=precomputed).toarray()
+    theirs = radius_neighbors_graph(X, 0.9, mode="distance").toarray()
+    assert connected_components(theirs)[0] > 3
+    tree = minimum_spanning_tree(np.sqrt(SQUARES)).toarray()
+    tree = np.maximum(tree, tree.T)
+    np.testing.assert_allclose(ours, np.where(tree > 0.9, tree, theirs), atol=1e-12)
+
+
+def test_pairs_at_the_radius_itself_are_neighbours():
+    grid = np.arange(7.0)[:, None] * 0.1
+    assert (radius_graph(grid / 0.3, 0.1 / 0.3).toarray() > 0).sum() == 12
+
+
+def test_a_list_with_gaps_weighs_only_the_rows_it_has():
+    short = np.where(np.arange(6) < 4, NEAR.index, -1)
+    W = reconstruction_weights(X, short)
+    np.testing.assert_allclose(W[:, :4], reconstruction_weights(X, NEAR.index[:, :4]), atol=1e-12)
+    np.testing.assert_array_equal(W[:, 4:], 0)
+    np.testing.assert_allclose(local_squares(SQUARES, short), W, atol=1e-9)
+    whole = lle_matrix(W[:, :4], NEAR.index[:, :4])
+    np.testing.assert_allclose(lle_matrix(W, short).toarray(), whole.toarray(), atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [shifted_kernel, inverse_kernel])

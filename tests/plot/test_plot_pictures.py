@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from sidelight import TwoWayEmbedding, plot
 from sidelight.plot._annealing import path_of
 from sidelight.plot._plane import plane_of, presence
-from sidelight.plot._thumbnails import place_apart
+from sidelight.plot.placement import place_apart
 
 
 def legend_of(ax):

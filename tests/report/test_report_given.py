@@ -9,9 +9,11 @@ from sidelight import KernelInformationEmbedding, report
 from sidelight.datasets import turntable
 from sidelight.evaluate import leakage, recovery
 from sidelight.plot._colouring import CYCLE
+from sidelight.plot._plane import plane_of
 from sidelight.report import _informed
+from sidelight.report._informed import typical_entries
 from sidelight.report._understood import column_in_words, understood
-from sidelight.side.given import Column
+from sidelight.side.given import Column, Given, Known
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,75 @@ def test_the_grid_is_the_forward_map_at_the_same_places_for_every_value(page, in
         cell = pixels[row * 12 : (row + 1) * 12, column * 12 : (column + 1) * 12]
         shades = np.clip(255 * (expected - low) / (high - low), 0, 255).reshape(12, 12)
         np.testing.assert_allclose(cell, shades, atol=0.6)
+
+
+def test_the_forward_map_is_shown_for_the_commonest_value_and_says_so(informed, views, tmp_path):
+    given = {"object": views.factors["object"].copy()}
+    given["object"][:3] = "mug"  # three cars less: mugs are the commonest
+    options = {"X": views.X, "given": given, "plain": np.zeros((60, 2)), "image_shape": views.image_shape}
+    page = report.write(informed, tmp_path / "r.html", **options).read_text(encoding="utf-8")
+    assert '<p class="caption" id="forward-given">for object = mug</p>' in page
+    assert "that the model makes of its place on the map, for object = mug." in page
+    data = data_of(page)
+    lattice, shape = data["forward"], (data["forward"]["rows"], data["forward"]["columns"])
+    pixels = picture_of(lattice["sheet"]["src"]).astype(float)
+    points = plane_of(informed.embedding_).lattice(24, (12.0, 12.0)).points
+    assert len(points) == shape[0] * shape[1]
+    low, high = views.X.min(), views.X.max()
+    for place in np.flatnonzero(unpack(lattice["share"]) == 255)[::29]:
+        row, column = divmod(int(place), shape[1])
+        cell = pixels[row * 12 : (row + 1) * 12, column * 12 : (column + 1) * 12]
+        mug, blur = (
+            np.clip(255 * (informed.inverse_transform(points[[place]], **side)[0] - low) / (high - low), 0, 255)
+            for side in ({"given": ["mug"]}, {})
+        )
+        np.testing.assert_allclose(cell.ravel(), mug, atol=0.6)
+        assert np.abs(cell.ravel() - blur).mean() > 5.0
+
+
+def test_without_anything_known_of_the_rows_the_forward_map_is_still_of_one_value(informed, tmp_path):
+    page = report.write(informed, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "for object = car" in page
+
+
+def test_a_model_that_was_given_nothing_shows_its_forward_map_as_it_is(model, views, tmp_path):
+    page = report.write(model, tmp_path / "r.html", X=views.X).read_text(encoding="utf-8")
+    assert '<p class="caption" id="forward-given"></p>' in page
+    assert "of its place on the map. " in page
+
+
+def test_thumbnails_without_the_rows_are_those_of_what_is_known_of_each(informed, views, tmp_path):
+    given = {"object": views.factors["object"]}
+    options = {"given": given, "plain": np.zeros((60, 2)), "image_shape": views.image_shape}
+    page = report.write(informed, tmp_path / "r.html", **options).read_text(encoding="utf-8")
+    sheet = data_of(page)["map"]["thumbnails"]
+    pixels = picture_of(sheet["src"]).astype(float)
+    across = pixels.shape[1] // 12
+    found = np.stack([pixels[12 * (k // across) :, 12 * (k % across) :][:12, :12].ravel() for k in range(60)])
+    apart = [
+        np.corrcoef(found.ravel(), informed.inverse_transform(informed.embedding_, **side).ravel())[0, 1]
+        for side in ({"given": given}, {})
+    ]
+    assert apart[0] > 0.999
+    assert apart[1] < 0.97
+
+
+@pytest.mark.parametrize(
+    ("column", "codes", "entry"),
+    [
+        (Column("object", "category", ("car", "duck")), [1.0, 0.0, 1.0, np.nan], "duck"),
+        (Column("object", "category", ("car", "duck")), [np.nan], "car"),
+        (Column("age", "number", centre=40.0), [1.0, np.nan, 2.0, 9.0], 2.0),
+        (Column("age", "number", centre=40.0), [np.nan], 40.0),
+        (Column("turn", "angle", period=360.0), [350.0, 20.0], 5.0),
+        (Column("turn", "angle", period=360.0), [np.nan], 0.0),
+    ],
+)
+def test_the_typical_entry_is_the_commonest_the_median_or_the_mean_direction(column, codes, entry):
+    values = np.array(codes)[:, None]
+    known = Known(np.zeros((len(codes), 1)), values, np.isfinite(values[:, 0]))
+    found = typical_entries(Given((column,)), known)
+    assert found == {column.name: pytest.approx(entry) if isinstance(entry, float) else entry}
 
 
 def test_cells_fade_where_no_row_of_that_value_is_near(tmp_path):

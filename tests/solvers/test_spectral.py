@@ -110,6 +110,30 @@ def test_pairs_are_those_of_the_whole_matrix_beside_the_trivial_vector(limit, mo
     assert found.converged
 
 
+def test_a_thin_factor_alone_has_the_pairs_of_the_whole_matrix(monkeypatch):
+    F = np.random.default_rng(2).normal(size=(900, 80)) + 3  # a crowded end, which products alone would not resolve
+    monkeypatch.setattr(spectral, "_lanczos", None)
+    thin = leading_pairs(SymmetricSum(factor=F), 3, trivial=constant(900))
+    values, vectors = np.linalg.eigh((F - F.mean(axis=0)) @ (F - F.mean(axis=0)).T)
+    assert thin.converged
+    np.testing.assert_allclose(thin.values, values[:-4:-1], rtol=1e-10)
+    assert difference(thin.vectors, vectors[:, :-4:-1]) < 1e-6
+
+
+def test_a_large_matrix_is_given_more_products_before_it_is_made_whole(monkeypatch):
+    S, F = parts(200)
+    tried = []
+
+    def lanczos(apply, n, k, tolerance, restarts=30):
+        tried.append(restarts)
+        return None if restarts == 30 else (np.ones(k), np.eye(n)[:, :k])
+
+    for name, value in (("_DENSE", 0), ("_WHOLE", 100), ("_lanczos", lanczos), ("_whole", None)):
+        monkeypatch.setattr(spectral, name, value)
+    assert not leading_pairs(SymmetricSum(sparse=S, factor=F), 2).converged
+    assert tried == [30, spectral._PATIENCE]
+
+
 def test_the_inverse_with_a_low_rank_part_is_that_of_the_whole_matrix():
     S, F = parts(120)
     V = np.random.default_rng(1).normal(size=(120, 2))

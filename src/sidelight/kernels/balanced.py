@@ -30,10 +30,11 @@ from .graph import along_graph, joined_graph
 from .neighbours import Neighbours
 from .strata import InStratum, nearest_in_strata
 
-__all__ = ["balanced_kernel", "closeness", "stratum_distances"]
+__all__ = ["NEAREST", "balanced_kernel", "closeness", "stratum_distances"]
 
 Array = npt.NDArray[Any]
-_NEAREST = 5  # rows a distance to a stratum is averaged over
+NEAREST = 5
+"""Rows that a distance to a stratum is averaged over."""
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
 _SHARPNESS = 4.0
 _WALK = 3  # times as many rows are walked to as are kept, so that every stratum is met
@@ -67,7 +68,7 @@ def stratum_distances(strata: list[InStratum], n: int) -> Array:
     """Mean squared distance of each row to the five nearest rows of each stratum (n, S); inf where there is none."""
     D = np.full((n, len(strata)), np.inf)
     for s, stratum in enumerate(strata):
-        D[stratum.rows, s] = np.mean(stratum.neighbours.distance[:, :_NEAREST] ** 2, axis=1)
+        D[stratum.rows, s] = np.mean(stratum.neighbours.distance[:, :NEAREST] ** 2, axis=1)
     return D
 
 

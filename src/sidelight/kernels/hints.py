@@ -21,13 +21,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from .bandwidths import perplexity_rows
+from .distances import squared_distances
 from .matrices import adaptive_kernel
 from .neighbours import Neighbours, nearest, nearest_precomputed
 
-__all__ = ["harmonic_coordinates", "hint_classes"]
+__all__ = ["harmonic_coordinates", "hint_classes", "with_hints"]
 
 Array = npt.NDArray[Any]
 _PERPLEXITY = 3.0
+_HINT_WEIGHT = 10.0  # of squared distance between hint coordinates against the mean square of the residual
 
 
 def hint_classes(index: Array, n: int) -> Array:
@@ -62,6 +64,22 @@ def harmonic_coordinates(
         W = perplexity_rows(found.distance**2, 0.6 * found.index.shape[1] + 0.4)[0]
         phi[lost] = np.einsum("ik,ikc->ic", W, phi[reached][found.index])
     return phi
+
+
+def with_hints(
+    points: Array, rest: Array, codes: Array, index: Array, *, precomputed: bool = False, n_jobs: int | None = None
+) -> Array:
+    """Residual rows with the coordinates of the hints ``index`` (m, 2) beside them, found in the ``points`` themselves.
+
+    ``[rest, √(10 · mean |rest|²) φ]``; of precomputed distances, those lengthened by the distances of the coordinates.
+    """
+    classes = hint_classes(index, len(points))
+    phi = harmonic_coordinates(points, codes, classes, precomputed=precomputed, n_jobs=n_jobs)
+    if precomputed:
+        size = 0.5 * float(np.mean(points**2)) or 1.0
+        return np.asarray(np.sqrt(points**2 + _HINT_WEIGHT * size * squared_distances(phi, phi)))
+    size = float(np.mean(np.einsum("ij,ij->i", rest, rest))) or 1.0
+    return np.column_stack([rest, np.sqrt(_HINT_WEIGHT * size) * phi])
 
 
 def _neighbours(points: Array, rows: Array, precomputed: bool, n_jobs: int | None) -> Neighbours:

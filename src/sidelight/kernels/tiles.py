@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
+import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["TILE", "one_blas_thread", "run_tiles", "spans", "thread_count"]
+__all__ = ["TILE", "added", "corner", "one_blas_thread", "run_tiles", "spans", "thread_count"]
+
+Array = npt.NDArray[Any]
 
 TILE = 512
 """Rows of a tile: 512 x 512 numbers of 4 bytes fit the second-level cache (measured: 256 to 1000 alike)."""
@@ -53,6 +56,19 @@ def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
         return [work(item) for item in todo]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, todo))
+
+
+def added(parts: list[Array]) -> Array:
+    """The sum of partial results, in their order; the first of them becomes it."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def corner(buffer: Array, K: Array) -> Array:
+    """The corner of a buffer that has the shape of the tile ``K``: those at the border are smaller."""
+    return buffer[: K.shape[0], : K.shape[1]]
 
 
 @functools.lru_cache(maxsize=1)

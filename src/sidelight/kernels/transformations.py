@@ -10,7 +10,8 @@ nearest other row (S4 2.4.1). Two tangent spaces with orthonormal bases P and Q 
 
     mean sin² of the principal angles = 1 - |P Qᵀ|²_F / p                                      (S4 2.5: p = 1)
 
-and a row is reconstructed from another with error ``min_θ |T(x_i, θ) - x_j|`` (S4 2.6). All passes are in tiles.
+and a row is reconstructed from another with error ``min_θ |T(x_i, θ) - x_j|`` (S4 2.6). Derivatives of a sharp picture
+are at right angles as soon as a line has moved by its own width: pictures are smoothed first. All passes are in tiles.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import gaussian_filter
 from scipy.sparse import coo_array, csr_array
 
 from .neighbours import Neighbours, nearest, smallest
@@ -31,6 +33,9 @@ __all__ = [
     "orthonormal",
     "rotated",
     "shifted",
+    "side_by_side",
+    "sine_neighbours",
+    "smoothed",
     "squared_sines",
     "tangents",
     "transformed_neighbours",
@@ -80,6 +85,12 @@ def rotated(X: Array, degrees: float, shape: tuple[int, int]) -> Array:
     return np.asarray((sampling @ X.T).T)
 
 
+def smoothed(X: Array, pixels: float, shape: tuple[int, int]) -> Array:
+    """Rows under a Gaussian of standard deviation ``pixels``; beyond the edge a picture goes on as it ends."""
+    images = gaussian_filter(X.reshape(-1, *shape), (0.0, pixels, pixels), mode="nearest")
+    return np.asarray(images.reshape(X.shape))
+
+
 def tangents(X: Array, transformation: Transformation, steps: Sequence[float]) -> Array:
     """Central differences of ``transformation(X, θ)`` at θ = 0, one for each parameter: (n, p, d).
 
@@ -126,11 +137,28 @@ def squared_sines(P: Array, Q: Array, *, n_jobs: int | None = None) -> Array:
     return np.asarray(np.clip(np.concatenate(parts), 0.0, 1.0))
 
 
+def sine_neighbours(P: Array, Q: Array, *, k: int, n_jobs: int | None = None) -> Neighbours:
+    """For each span of ``P`` (n, p, d) the ``k`` others of ``Q`` (n, p, d) at the smallest mean sin²: both (n, k)."""
+    n = len(P)
+    k = min(k, n - 1)
+    found = []
+    for rows in spans(n, max(1, _BUDGET // n)):
+        squares = squared_sines(P[rows], Q, n_jobs=n_jobs)
+        squares[np.arange(len(squares)), np.arange(rows.start, rows.stop)] = np.inf
+        found.append(smallest(squares, k))
+    return Neighbours(np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found]))
+
+
 def transformed_neighbours(
     X: Array, transformation: Transformation, parameters: Sequence[Any], *, k: int, n_jobs: int | None = None
 ) -> Neighbours:
     """For each row and each θ the ``k`` rows nearest to T(x, θ), side by side: index and error (n, k · |θ|)."""
     found = [nearest(X, np.asarray(transformation(X, theta)), k=k, n_jobs=n_jobs) for theta in parameters]
+    return side_by_side(found)
+
+
+def side_by_side(found: Sequence[Neighbours]) -> Neighbours:
+    """Several lists of neighbours of the same rows as one, (n, sum of widths)."""
     return Neighbours(np.concatenate([f.index for f in found], 1), np.concatenate([f.distance for f in found], 1))
 
 

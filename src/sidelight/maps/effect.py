@@ -27,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 
+from sidelight.kernels.balanced import NEAREST, stratum_distances
+from sidelight.kernels.distances import squared_distances
 from sidelight.kernels.graph import mutual
 from sidelight.kernels.strata import MOST_STRATA, centres, nearest_in_strata
 from sidelight.kernels.tiles import run_tiles, spans
-
-from .weights import squared_distances
 
 __all__ = ["Effect", "category_effect", "local_effect", "mismatch", "principal_axes", "smooth_effect"]
 
@@ -99,9 +99,7 @@ def mismatch(points: Array, codes: Array, *, n_jobs: int | None = None) -> float
     0 where groups lie in each other; a two-sample test by nearest neighbours, for each row its best other group.
     """
     n = np.arange(len(points))
-    D = np.full((len(points), int(codes.max()) + 1), np.inf)
-    for s, stratum in enumerate(nearest_in_strata(points, codes, 5, n_jobs=n_jobs)):
-        D[stratum.rows, s] = np.mean(stratum.neighbours.distance**2, axis=1)
+    D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
     own = D[n, codes].copy()
     D[n, codes] = np.inf
     best = D.min(axis=1)

@@ -24,10 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.distances import padded_product
 from sidelight.kernels.neighbours import nearest, smallest
 from sidelight.kernels.tiles import run_tiles, spans
-
-from .weights import padded_product
 
 __all__ = ["LocalFill", "fit_fill"]
 

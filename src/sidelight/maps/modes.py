@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from sidelight.kernels.distances import padded_product, squared_distances
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import run_tiles, spans
 
 from .kernel_map import KernelMap
-from .weights import padded_product, squared_distances
 
 __all__ = ["InformationContent", "conditional_log_density", "conditional_mode", "content_mode"]
 

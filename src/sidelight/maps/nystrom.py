@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.kernels.distances import padded_product
 from sidelight.kernels.neighbours import listed_distances, nearest
 from sidelight.kernels.tiles import run_tiles, spans
 from sidelight.objectives.spectral import reconstruction_weights
 
-from .weights import listed_average, padded_product
+from .weights import listed_average
 
 __all__ = ["NystromMap"]
 
@@ -57,7 +58,7 @@ class NystromMap:
     lists: Array
     """Neighbours (n, k) of each row in the graph, -1 where it has fewer."""
     n_neighbors: int
-    """Of LLE."""
+    """Of LLE; 0: the nearest row and its neighbours in the graph."""
 
     def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
         """Coordinates (m, q), each row by itself."""
@@ -69,8 +70,10 @@ class NystromMap:
         Q = np.clip(Q, -_FAR, _FAR)
         index, distance, there = self._candidates(Q)
         if self.locality == "lle":
-            near = nearest(self.points, Q, k=self.n_neighbors, n_jobs=1).index
-            degree, pulled = 1.0, listed_average(reconstruction_weights(self.points, near, Q), self.vectors, near)
+            near, listed = index, np.where(there, index, -1)
+            if self.n_neighbors:
+                near = listed = nearest(self.points, Q, k=self.n_neighbors, n_jobs=1).index
+            degree, pulled = 1.0, listed_average(reconstruction_weights(self.points, listed, Q), self.vectors, near)
         else:
             W = np.where(there, np.exp(-(distance**2) / self.heat) if self.heat else 1.0, 0.0)
             degree, pulled = W.sum(axis=1, keepdims=True), listed_average(W, self.vectors, index)

@@ -13,10 +13,9 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth
+from sidelight.kernels.distances import squared_distances
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.kernels.tiles import run_tiles, spans
-
-from .weights import squared_distances
 
 __all__ = ["ParzenDensity", "fit_density"]
 

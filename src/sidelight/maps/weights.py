@@ -18,37 +18,15 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.distances import bounded, padded_product, squared_distances
 from sidelight.kernels.neighbours import listed_distances, nearest, nearest_precomputed
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import run_tiles, spans
 
-__all__ = [
-    "AdaptiveWeights",
-    "FixedWeights",
-    "PrecomputedWeights",
-    "listed_average",
-    "padded_product",
-    "squared_distances",
-]
+__all__ = ["AdaptiveWeights", "FixedWeights", "PrecomputedWeights", "listed_average"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
-
-
-def squared_distances(Q: Array, A: Array) -> Array:
-    """``|q_i - a_j|²`` (m, n): from differences in few dimensions, else by a product of padded rows.
-
-    The padding makes a row of the product the same whatever rows stand beside it.
-    """
-    Q = _within_reach(Q)
-    if A.shape[1] <= 8:
-        R = np.zeros((len(Q), len(A)))
-        for k in range(A.shape[1]):
-            difference = Q[:, k, None] - A[None, :, k]
-            R += difference * difference
-        return R
-    R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * padded_product(Q, A.T)
-    return np.asarray(np.maximum(R, 0.0, out=R))
 
 
 @dataclass(frozen=True)
@@ -104,7 +82,7 @@ class AdaptiveWeights:
 
     def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
         """Candidates (m, k + 1), their weights, and the bandwidths (m,)."""
-        Q = _within_reach(Q)
+        Q = bounded(Q)
         anchor = nearest(self.inputs, Q, k=1, n_jobs=n_jobs).index
         candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
         W, bandwidth = perplexity_rows(listed_distances(Q, self.inputs, candidates) ** 2, self.perplexity)
@@ -155,11 +133,6 @@ class PrecomputedWeights:
         return perplexity_rows(found.distance**2, self.perplexity)[0], found.index
 
 
-def _within_reach(Q: Array) -> Array:
-    """Queries held inside ±1e120, where squares do not overflow: there every training row is equally far anyway."""
-    return np.clip(Q, -1e120, 1e120)
-
-
 def listed_average(W: Array, V: Array, lists: Array) -> Array:
     """``Σ_l W[i, l] V[lists[i, l]]`` (m, r), each row by itself."""
     m, k = W.shape
@@ -172,11 +145,3 @@ def _scattered(W: Array, lists: Array, n: int) -> Array:
     out = np.zeros((len(W), n))
     np.put_along_axis(out, lists, W, axis=1)
     return out
-
-
-def padded_product(Q: Array, V: Array) -> Array:
-    """``Q @ V`` with rows padded to a multiple of 8, so that a row's bits do not depend on its company."""
-    padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]))
-    padded[: len(Q)] = Q
-    product: Array = (padded @ V)[: len(Q)]
-    return product

@@ -8,6 +8,7 @@ and a member of the family is a signed sum of such terms, Σ_c c · H(S_c, Z), o
 
     plain        maximise H(Z) - H(X,Z)                       (S0 3.14)
     conditional  maximise H(G,Z) - H(G,X,Z)                   (S0 3.2)
+    informed     maximise I(X;Z) - μ I(G;Z) = (1 - μ) H(Z) - H(X,Z) + μ H(G,Z) + constants
     joint        minimise H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z)   (S1 §4)
 
 With g(r²) = -dk/d(r²) and W_ij = (1/s_i + 1/s_j) m_ij g(r²_ij), the gradient of a term is
@@ -29,13 +30,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.kernels.distances import PairDistances
 from sidelight.kernels.matrices import SymmetricTiles, multiply
 from sidelight.kernels.profiles import Profile
-from sidelight.kernels.tiles import TILE, run_tiles, spans
+from sidelight.kernels.tiles import TILE, added, corner, run_tiles, spans
 
 from .evaluation import Evaluation
 
-__all__ = ["Entropy", "EntropySum", "conditional_information", "information", "joint_information"]
+__all__ = [
+    "Entropy",
+    "EntropySum",
+    "conditional_information",
+    "information",
+    "informed_information",
+    "joint_information",
+]
 
 Array = npt.NDArray[Any]
 Kernel = SymmetricTiles | csr_array
@@ -61,6 +70,16 @@ def information(K: Kernel) -> list[Entropy]:
 def conditional_information(K: Kernel, G: Kernel) -> list[Entropy]:
     """The negative of the conditional objective: ``H(G,X,Z) - H(G,Z)``."""
     return [Entropy("H(G,Z)", -1.0, (G,)), Entropy("H(G,X,Z)", 1.0, (G, K))]
+
+
+def informed_information(K: Kernel, G: Kernel, weight: float) -> list[Entropy]:
+    """The negative of the informed objective, μ the ``weight``: ``H(X,Z) - (1 - μ) H(Z) - μ H(G,Z)``."""
+    terms = [Entropy("H(X,Z)", 1.0, (K,))]
+    if weight != 1.0:
+        terms.append(Entropy("H(Z)", weight - 1.0))
+    if weight != 0.0:
+        terms.append(Entropy("H(G,Z)", -weight, (G,)))
+    return terms
 
 
 def joint_information(K: Kernel, L: Kernel) -> list[Entropy]:
@@ -115,7 +134,7 @@ class EntropySum:
     def _row_sums(self, Z: Array) -> Array:
         """``s_i`` of every dense term (n, C); fills the tiles of the latent kernel."""
         n, parts = len(Z), spans(len(Z))
-        distances = _PairDistances(Z)
+        distances = PairDistances(Z)
         ones = np.ones(TILE, dtype=self.dtype)
         self._reserve(parts)
 
@@ -132,7 +151,7 @@ class EntropySum:
                         out[parts[j], c] += ones[: product.shape[0]] @ product
             return out
 
-        return _added(run_tiles(row, range(len(parts)), self.n_jobs))
+        return added(run_tiles(row, range(len(parts)), self.n_jobs))
 
     def _dense_gradient(self, Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
@@ -150,7 +169,7 @@ class EntropySum:
                     out[parts[j]] += W.T @ extended[parts[i]]
             return out
 
-        summed = _added(run_tiles(row, range(len(parts)), self.n_jobs))
+        summed = added(run_tiles(row, range(len(parts)), self.n_jobs))
         moved: Array = summed[:, -1:] * Z - summed[:, :-1]
         return moved
 
@@ -158,7 +177,7 @@ class EntropySum:
         """``Σ_c coefficient_c W_c`` of one tile."""
         rows, cols = parts[key[0]], parts[key[1]]
         K = self._latent[key]
-        total, W = (_like(buffer, K) for buffer in spare)
+        total, W = (corner(buffer, K) for buffer in spare)
         for c, term in enumerate(self.dense):
             out = W if c else total
             scaled = term.coefficient * inverse[:, c]
@@ -181,35 +200,6 @@ class EntropySum:
         }
 
 
-class _PairDistances:
-    """Squared distances of a tile: from differences in few dimensions, else by one matrix product.
-
-    Differences do not cancel: a map of 10,000 rows is 100 units wide, and there ``|a|² + |b|² - 2 a·b`` is off by
-    1e-3 in float32.
-    """
-
-    def __init__(self, Z: Array) -> None:
-        self.columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
-        squares = np.einsum("ij,ij->i", Z, Z)
-        self.left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
-        self.right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
-
-    def fill(self, K: Array, rows: slice, cols: slice, spare: Array) -> Array:
-        """Write ``|z_i - z_j|²`` into ``K``."""
-        if len(self.columns) > 3:
-            np.maximum(np.matmul(self.left[rows], self.right[:, cols], out=K), 0, out=K)
-            if rows == cols:
-                np.fill_diagonal(K, 0)
-            return K
-        for k, column in enumerate(self.columns):
-            out = _like(spare, K) if k else K
-            np.subtract(column[rows, None], column[None, cols], out=out)
-            out *= out
-            if k:
-                K += out
-        return K
-
-
 class _DenseTerm:
     """One term whose data kernels are dense (or absent)."""
 
@@ -221,7 +211,7 @@ class _DenseTerm:
         """The tile of ``m_ij k_ij``; ``K`` itself where there are no data kernels."""
         if not self.tiles:
             return K
-        out = _like(spare, K)
+        out = corner(spare, K)
         np.multiply(K, self.tiles[0][key], out=out)
         for tiles in self.tiles[1:]:
             out *= tiles[key]
@@ -249,7 +239,7 @@ class _SparseTerm:
         def first(part: slice) -> Array:
             stored = self._stored(part)
             differences = [self._difference(part, column) for column in columns]
-            K = profile.value(_added([difference * difference for difference in differences]))
+            K = profile.value(added([difference * difference for difference in differences]))
             sums = self._row_totals(part, self.matrix.data[stored] * K)
             held[part.start] = self.matrix.data[stored] * profile.slope(K), differences
             return sums
@@ -285,19 +275,6 @@ class _SparseTerm:
 
 def _is_sparse(term: Entropy) -> bool:
     return any(isinstance(kernel, csr_array) for kernel in term.kernels)
-
-
-def _like(buffer: Array, K: Array) -> Array:
-    """The corner of a buffer that has the shape of the tile ``K``."""
-    return buffer[: K.shape[0], : K.shape[1]]
-
-
-def _added(parts: list[Array]) -> Array:
-    """The sum of partial results, in their order."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
 
 
 def _entropy(sums: Array) -> float:

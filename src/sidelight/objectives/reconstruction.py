@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.kernels.distances import PairDistances
 from sidelight.kernels.profiles import Profile
-from sidelight.kernels.tiles import TILE, run_tiles, spans
+from sidelight.kernels.tiles import TILE, added, run_tiles, spans
 
-from .entropy import _added, _PairDistances
 from .evaluation import Evaluation
 
 __all__ = ["LeaveOneOutReconstruction"]
@@ -84,7 +84,7 @@ class LeaveOneOutReconstruction:
 
     def _predict(self, Z: Array) -> tuple[Array, Array]:
         """``f`` (n, d) and ``s`` (n,); fills the tiles of the latent kernel, with zeros on its diagonal."""
-        n, distances = len(Z), _PairDistances(Z)
+        n, distances = len(Z), PairDistances(Z)
         extended = np.column_stack([self.X, np.ones(n, dtype=self.dtype)])
 
         def row(i: int) -> Array:
@@ -100,7 +100,7 @@ class LeaveOneOutReconstruction:
                 out[self.parts[i]] += K @ extended[self.parts[j]]
             return out
 
-        summed = _added(run_tiles(row, range(len(self.parts)), self.n_jobs))
+        summed = added(run_tiles(row, range(len(self.parts)), self.n_jobs))
         return summed[:, :-1] / (summed[:, -1:] + _FLOOR), summed[:, -1]
 
     def _gradient(self, Z: Array, left: Array, offset: Array) -> Array:
@@ -123,6 +123,6 @@ class LeaveOneOutReconstruction:
                     out[cols] += W.T @ extended[rows]
             return out
 
-        summed = _added(run_tiles(row, range(len(self.parts)), self.n_jobs))
+        summed = added(run_tiles(row, range(len(self.parts)), self.n_jobs))
         moved: Array = summed[:, -1:] * Z - summed[:, :-1]
         return moved

@@ -24,7 +24,6 @@ import numpy.typing as npt
 from scipy.linalg import eigh, eigvalsh
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.sparse.linalg import LinearOperator
 
 from sidelight.kernels.graph import joined_graph
 from sidelight.kernels.neighbours import Neighbours
@@ -32,7 +31,6 @@ from sidelight.kernels.tiles import run_tiles, spans
 
 __all__ = [
     "centred_kernel",
-    "centred_operator",
     "edge_weights",
     "geodesic_squares",
     "inverse_kernel",
@@ -41,6 +39,7 @@ __all__ = [
     "local_squares",
     "neighbour_graph",
     "padded_lists",
+    "radius_graph",
     "reconstruction_weights",
     "shifted_kernel",
 ]
@@ -68,6 +67,44 @@ def neighbour_graph(
     if connected_components(graph, directed=False)[0] > 1:
         graph = _either_way(graph.maximum(joined_graph(points, neighbours, precomputed=precomputed)))
     return graph
+
+
+def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_jobs: int | None = None) -> csr_array:
+    """A connected graph of all pairs at most ``radius`` apart, with their lengths; memory is that of its edges.
+
+    Pieces are joined by their shortest links.
+    """
+    n = len(points)
+    limit = radius * (1 + 1e-12)  # rows scaled to a frame do not lose a pair at the radius itself
+    centred = points if precomputed else points - points.mean(axis=0)
+    norms = np.zeros(0) if precomputed else np.einsum("ij,ij->i", centred, centred)
+    # what the product below may be off by, so that no pair is lost; it is then measured from differences
+    error = 0.0 if precomputed else 4 * (points.shape[1] + 8) * np.finfo(np.float64).eps * float(norms.max())
+
+    def one(rows: slice) -> tuple[Array, Array, Array]:
+        if precomputed:
+            start, end = np.nonzero(points[rows] <= limit)
+            return start + rows.start, end, np.asarray(points[rows][start, end])
+        squares = norms[rows, None] + norms - 2 * (centred[rows] @ centred.T)
+        start, end = np.nonzero(squares <= limit**2 + error)
+        start += rows.start
+        lengths = _lengths(points, start, end)
+        return start[lengths <= limit], end[lengths <= limit], lengths[lengths <= limit]
+
+    found = run_tiles(one, spans(n, max(8, _BUDGET // n)), n_jobs)
+    start, end, lengths = (np.concatenate([part[i] for part in found]) for i in range(3))
+    apart = start != end
+    edges = start[apart], end[apart]
+    graph = _either_way(csr_array(coo_array((np.maximum(lengths[apart], _TINY), edges), shape=(n, n))))
+    if connected_components(graph, directed=False)[0] == 1:
+        return graph
+    lists = padded_lists(graph)
+    near = Neighbours(np.where(lists < 0, np.arange(n)[:, None], lists), np.zeros(lists.shape))
+    near.distance[lists >= 0] = graph.data
+    joined = coo_array(joined_graph(points, near, precomputed=precomputed))
+    apart = joined.coords[0] != joined.coords[1]  # the gaps of the lists, each row's link to itself
+    ends = joined.coords[0][apart], joined.coords[1][apart]
+    return csr_array(coo_array((joined.data[apart], ends), shape=(n, n)))
 
 
 def padded_lists(graph: csr_array) -> Array:
@@ -112,13 +149,13 @@ def reconstruction_weights(
     """Weights (m, k), summing to 1, that give each query best from its listed rows; default: the rows themselves.
 
     ``G w = 1`` with ``G_jl = (x_j - q)·(x_l - q)``, to whose diagonal ``regularization · tr G`` is added: with more
-    neighbours than dimensions G is singular.
+    neighbours than dimensions G is singular. Where a list has -1 there is no row, and the weight is 0.
     """
     Q = points if queries is None else queries
     W = np.empty(index.shape)
     for rows in spans(len(index), max(1, _BUDGET // max(1, index.shape[1] * max(points.shape[1], index.shape[1])))):
         difference = points[index[rows]] - Q[rows, None, :]
-        W[rows] = _solved(difference @ difference.transpose(0, 2, 1), regularization)
+        W[rows] = _solved(difference @ difference.transpose(0, 2, 1), index[rows] >= 0, regularization)
     return W
 
 
@@ -129,28 +166,18 @@ def local_squares(squares: Array, index: Array, *, regularization: float = 1e-3)
         near = index[rows]
         to = np.take_along_axis(squares[rows], near, axis=1)
         among = squares[near[:, :, None], near[:, None, :]]
-        W[rows] = _solved(0.5 * (to[:, :, None] + to[:, None, :] - among), regularization)
+        W[rows] = _solved(0.5 * (to[:, :, None] + to[:, None, :] - among), near >= 0, regularization)
     return W
 
 
 def lle_matrix(weights: Array, index: Array) -> csr_array:
-    """``(I - W)ᵀ(I - W)`` for weights (n, k) on listed rows; it sends constants to 0."""
+    """``(I - W)ᵀ(I - W)`` for weights (n, k) on listed rows (-1: none); it sends constants to 0."""
     n, k = index.shape
-    W = csr_array((weights.ravel(), index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    there = index.ravel() >= 0
+    ends = np.repeat(np.arange(n), k)[there], index.ravel()[there]
+    W = csr_array(coo_array((weights.ravel()[there], ends), shape=(n, n)))
     residual = csr_array(eye_array(n) - W)
     return csr_array(residual.T @ residual)
-
-
-def centred_operator(squares: Array) -> LinearOperator:
-    """``v -> -½ H D² H v`` without forming it: D² stays as it is."""
-    n = len(squares)
-
-    def apply(V: Array) -> Array:
-        V = np.asarray(V, dtype=np.float64).reshape(n, -1)
-        out = squares @ (V - V.mean(axis=0))
-        return np.asarray(-0.5 * (out - out.mean(axis=0)))
-
-    return LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
 
 
 def centred_kernel(squares: Array) -> Array:
@@ -172,13 +199,22 @@ def inverse_kernel(L: csr_array) -> Array:
     return np.asarray((vectors[:, kept] / values[kept]) @ vectors[:, kept].T)
 
 
-def _solved(G: Array, regularization: float) -> Array:
-    """``G w = 1`` for each matrix of a stack (m, k, k), at ``Σ w = 1``."""
+def _solved(G: Array, there: Array, regularization: float) -> Array:
+    """``G w = 1`` for each matrix of a stack (m, k, k) on the rows that are ``there`` (m, k), at ``Σ w = 1``."""
+    G = np.where(there[:, :, None] & there[:, None, :], G, 0.0)
     trace = np.trace(G, axis1=1, axis2=2)
     diagonal = np.arange(G.shape[1])
     G[:, diagonal, diagonal] += (regularization * np.where(trace > 0, trace, 1.0))[:, None]
-    w = np.linalg.solve(G, np.ones((*G.shape[:2], 1)))[:, :, 0]
+    w = np.linalg.solve(G, there[:, :, None].astype(np.float64))[:, :, 0]
     return np.asarray(w / w.sum(axis=1, keepdims=True))
+
+
+def _lengths(points: Array, start: Array, end: Array) -> Array:
+    """``|x_start - x_end|`` of each edge, from differences."""
+    out = np.empty(len(start))
+    for part in spans(len(start), max(1, _BUDGET // points.shape[1])):
+        out[part] = np.linalg.norm(points[start[part]] - points[end[part]], axis=1)
+    return out
 
 
 def _either_way(graph: csr_array) -> csr_array:

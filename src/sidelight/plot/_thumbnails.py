@@ -1,9 +1,4 @@
-r"""Pictures placed on the map without overlap.
-
-Places are taken farthest first: with cells of width w and height h and the distance
-:math:`D(a, b) = \max(|a_1 - b_1| / w, |a_2 - b_2| / h)`, two thumbnails overlap exactly when D < 1, so the
-row farthest from all taken rows is taken next until that distance falls below one.
-"""
+"""Pictures placed on the map without overlap."""
 
 from __future__ import annotations
 
@@ -11,17 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight._messages import complain
 from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
 from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
-from sidelight.plot._plane import Floats, latent_of, plane_of
+from sidelight.plot._plane import latent_of, plane_of
+from sidelight.plot.placement import place_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["place_apart", "thumbnails"]
+__all__ = ["thumbnails"]
 
 
 def thumbnails(
@@ -80,23 +75,3 @@ def _cell(wide: float, high: float, shape: tuple[int, ...], n: int) -> tuple[flo
     area = wide * high / (3.0 * max(n, 1))
     width = (area * shape[1] / shape[0]) ** 0.5
     return width, area / width
-
-
-def place_apart(places: Floats, width: float, height: float, n: int) -> NDArray[np.intp]:
-    """Return at most ``n`` rows of ``places`` (m, 2) whose boxes of ``width`` × ``height`` do not overlap.
-
-    Examples
-    --------
-    >>> place_apart(np.array([[0.0, 0.0], [0.4, 0.0], [1.0, 0.0]]), 1.0, 1.0, 5).tolist()
-    [0, 2]
-    """
-    scaled = places / np.array([width, height])
-    nearest = np.full(len(scaled), np.inf)
-    chosen: list[int] = []
-    while len(chosen) < min(n, len(scaled)):
-        row = int(np.argmax(nearest))
-        if nearest[row] < 1.0:
-            break
-        chosen.append(row)
-        nearest = np.minimum(nearest, np.abs(scaled - scaled[row]).max(axis=1))
-    return np.array(chosen, dtype=np.intp)

@@ -15,6 +15,7 @@ from sidelight.plot._pictures import shrink, to_pictures
 from sidelight.plot._plane import Floats, Lattice
 from sidelight.plot._walk import walk
 from sidelight.report._context import Context, Forward
+from sidelight.report._informed import entries_in_words
 from sidelight.report._map_sections import FORWARD_SIDE, profile_of
 from sidelight.report._png import sheet
 from sidelight.report._section import Section, pack
@@ -52,7 +53,7 @@ def _grid(context: Context, c: int, places: NDArray[np.intp]) -> dict[str, Any]:
     column, values = context.model.given_.columns[c], context.known.values
     entries = entries_of(column, values[:, c], MOST_VALUES)
     Z = context.plane.Z[context.kept[places]]
-    held = _held(context, c)
+    held = {name: entry for name, entry in context.shown_for.items() if name != column.name}
     found, share = [], []
     for entry in entries:
         asked = {name: [other] * len(Z) for name, other in held.items()} | {column.name: [entry] * len(Z)}
@@ -64,7 +65,7 @@ def _grid(context: Context, c: int, places: NDArray[np.intp]) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": column.name,
         "values": [entry_in_words(entry) for entry in entries],
-        "held": ", ".join(f"{name} = {entry_in_words(other)}" for name, other in held.items()),
+        "held": entries_in_words(held),
         "rows": len(entries),
         "columns": len(places),
         "places": [int(place) for place in places],
@@ -74,25 +75,6 @@ def _grid(context: Context, c: int, places: NDArray[np.intp]) -> dict[str, Any]:
         return data | {"profile": profile_of(context, forward)}
     pictures = shrink(to_pictures(forward.rows, context.image_shape, context.limits), FORWARD_SIDE)
     return data | {"sheet": sheet(pictures, len(places))}
-
-
-def _held(context: Context, c: int) -> dict[str, Any]:
-    """The entries at which the other given columns are held: the commonest category, the median number."""
-    assert context.known is not None
-    held = {}
-    for other, column in enumerate(context.model.given_.columns):
-        codes = context.known.values[:, other]
-        codes = codes[np.isfinite(codes)]
-        if other == c:
-            continue
-        if column.categories:
-            held[column.name] = column.categories[int(np.argmax(np.bincount(codes.astype(int))))]
-        elif column.kind == "angle":
-            turn = np.exp(2j * np.pi * codes / column.period).sum()
-            held[column.name] = float(np.angle(turn) / (2 * np.pi) % 1.0 * column.period)
-        else:
-            held[column.name] = float(np.median(codes))
-    return held
 
 
 def _presence(context: Context, c: int, entry: Any, Z: Floats) -> Floats:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from sidelight._messages import complain
 from sidelight.plot._colouring import Categories, Numbers, column_of
+from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane_of, presence
 from sidelight.report._chain import Chain, chained, name_of
-from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of
+from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
 
 __all__ = ["Context", "Forward", "context_of"]
 
@@ -73,12 +74,14 @@ class Context:
 
     @cached_property
     def forward(self) -> Forward | None:
-        """The forward map on a lattice; None for a model that has none."""
+        """The forward map on a lattice, for what ``shown_for`` says; None for a model that has none."""
         if not (hasattr(self.model, "inverse_transform") and hasattr(self.model, "latent_log_density")):
             return None
         shape = (1.0, 1.0) if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
         lattice = self.plane.lattice(STRIP if self.plane.n_components == 1 else LATTICE, shape)
-        rows = np.asarray(self.model.inverse_transform(lattice.points), dtype=np.float64)
+        asked = {name: [entry] * len(lattice.points) for name, entry in self.shown_for.items()}
+        side = {"given": asked} if asked else {}
+        rows = np.asarray(self.model.inverse_transform(lattice.points, **side), dtype=np.float64)
         return Forward(lattice, rows, presence(self.model, lattice.points, self.plane.Z))
 
     @cached_property
@@ -92,6 +95,17 @@ class Context:
     def after_a_step(self) -> bool:
         """Whether a step before the map changed what is near: a learned metric."""
         return isinstance(self.model, Chain) and bool(self.model.before)
+
+    @cached_property
+    def shown_for(self) -> dict[str, Any]:
+        """The entry of each given column that the forward map is shown for: of all at once it is a blur."""
+        return typical_entries(self.model.given_, self.known) if self.informed else {}
+
+    def given_of(self, rows: Any) -> dict[str, Any]:
+        """What is known of some rows, as an argument of the model's maps; nothing where nothing is."""
+        if self.known is None or not self.informed:
+            return {}
+        return {"given": decoded(self.model.given_, self.known.take(rows))}
 
     @cached_property
     def before(self) -> Before | None:

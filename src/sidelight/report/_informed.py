@@ -12,10 +12,10 @@ from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from sidelight.plot._colouring import Categories, Numbers, column_of
-from sidelight.plot._counterfactual import decoded
+from sidelight.plot._counterfactual import decoded, entry_in_words
 from sidelight.plot._plane import Floats
 
-__all__ = ["Before", "given_columns", "known_of", "map_without", "periods_of"]
+__all__ = ["Before", "entries_in_words", "given_columns", "known_of", "map_without", "periods_of", "typical_entries"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,35 @@ def given_columns(model: Any, known: Any) -> tuple[Categories | Numbers, ...]:
         )
         for column in model.given_.columns
     )
+
+
+def typical_entries(given: Any, known: Any) -> dict[str, Any]:
+    """Return one entry of each given column: the commonest category, the median number, the mean direction.
+
+    Of rows of which nothing is known: the first category, the centre of the numbers, no turn.
+    """
+    codes = [np.empty(0)] * len(given.columns) if known is None else list(known.values.T)
+    return {column.name: _typical(column, of[np.isfinite(of)]) for column, of in zip(given.columns, codes, strict=True)}
+
+
+def _typical(column: Any, codes: Floats) -> Any:
+    if column.categories:
+        return column.categories[int(np.argmax(np.bincount(codes.astype(int), minlength=1)))]
+    if column.kind == "angle":
+        turn = np.exp(2j * np.pi * codes / column.period).sum()
+        return float(np.angle(turn) / (2 * np.pi) % 1.0 * column.period)
+    return float(np.median(codes)) if len(codes) else float(column.centre)
+
+
+def entries_in_words(entries: Mapping[str, Any]) -> str:
+    """Return entries of given columns as people write them.
+
+    Examples
+    --------
+    >>> entries_in_words({"object": "car", "hour": 12.0})
+    'object = car, hour = 12'
+    """
+    return ", ".join(f"{name} = {entry_in_words(entry)}" for name, entry in entries.items())
 
 
 def map_without(model: Any, X: Any) -> Before | None:

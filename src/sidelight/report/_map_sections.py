@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import LatentPlane, plane_of
 from sidelight.plot._shading import affordable
 from sidelight.report._context import Context, Forward
+from sidelight.report._informed import entries_in_words
 from sidelight.report._png import data_uri, sheet
 from sidelight.report._section import Section, pack
 
@@ -51,6 +53,7 @@ MAP_HTML = """
     <div id="legend" class="legend" aria-live="polite"></div>
     <div id="forward-panel" class="panel" hidden>
       <h3>At the pointer</h3>
+      <p class="caption" id="forward-given">{{shown_for}}</p>
       <canvas id="forward-view"></canvas>
       <p id="forward-text">Move over the map.</p>
       <dl id="forward-values"></dl>
@@ -76,7 +79,13 @@ def map_section(context: Context) -> Section:
         "thumbnails": _thumbnails(context),
     }
     notes = _map_notes(context, sampled)
-    return Section("map", "The map", MAP_HTML + f'<p class="caption">{notes}</p>', data)
+    html = MAP_HTML.replace("{{shown_for}}", _shown_for(context))
+    return Section("map", "The map", html + f'<p class="caption">{notes}</p>', data)
+
+
+def _shown_for(context: Context) -> str:
+    """What the forward map is shown for; empty where nothing was given."""
+    return f"for {escape(entries_in_words(context.shown_for))}" if context.shown_for else ""
 
 
 def _map_notes(context: Context, sampled: bool) -> str:
@@ -134,7 +143,7 @@ def _thumbnails(context: Context) -> dict[str, Any] | None:
     if context.X is not None:
         rows = context.X[chosen]
     elif hasattr(context.model, "inverse_transform"):
-        rows = np.asarray(context.model.inverse_transform(context.plane.Z[chosen]))
+        rows = np.asarray(context.model.inverse_transform(context.plane.Z[chosen], **context.given_of(chosen)))
     else:
         return None
     return sheet(shrink(to_pictures(rows, context.image_shape, context.limits), side)) | {"every": every}
@@ -161,10 +170,10 @@ def forward_section(context: Context) -> Section | None:
         some = "" if shown == context.n_features else f" the {shown} most changing of"
         shape = "bars" if shown <= MOST_BARS else "a line"
         shows = f"as {shape}{some} the {context.n_features} features, each scaled to its range over the map,"
-    averaged = ", averaged over what was given" if context.informed else ""
+    held = f", {_shown_for(context)}" if context.shown_for else ""
     html = (
         '<canvas id="mosaic" class="figure" role="img" aria-label="Forward map on a lattice"></canvas>'
-        f'<p class="caption">Each cell shows {shows} that the model makes of its place on the map{averaged}. '
+        f'<p class="caption">Each cell shows {shows} that the model makes of its place on the map{held}. '
         "Cells fade where there is little data and are blank where there is none.</p>"
     )
     return Section("forward", "From map to data", html, data, wide=context.plane.n_components == 1)

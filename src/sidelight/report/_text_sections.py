@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sidelight.plot._annealing import path_of
-from sidelight.plot._counterfactual import decoded
 from sidelight.report._chain import name_of, steps_of
 from sidelight.report._chart import path_chart
 from sidelight.report._context import Context
@@ -112,19 +111,11 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
     if spread == 0.0:
         return []
     linear = PCA(min(Z.shape[1], *rows.shape), random_state=0).fit(rows)
-    side = (
-        {}
-        if context.known is None or not context.informed
-        else {"given": _every(decoded(context.model.given_, context.known), every)}
-    )
+    side = context.given_of(slice(None, None, every))
     back = np.asarray(context.model.inverse_transform(Z, **side)), linear.inverse_transform(linear.transform(rows))
     ours, theirs = (1.0 - float(np.square(rows - given).sum()) / spread for given in back)
     name = "variance back from the map" + (" and what was given" if side else "")
     return [(name, write_number(ours), write_number(theirs))]
-
-
-def _every(table: dict[str, list[Any]], step: int) -> dict[str, list[Any]]:
-    return {name: entries[::step] for name, entries in table.items()}
 
 
 def cost_section(context: Context) -> Section:

@@ -2,9 +2,10 @@
 
     B = dense + sparse + F Fᵀ          any part may be missing; F (n, r) of low rank
 
-on the complement of one trivial vector (the constant: it would come first wherever locality decides). Three ways:
+on the complement of one trivial vector (the constant: it would come first wherever locality decides). Four ways:
 
     whole            n ≤ 600: LAPACK
+    thin             F alone, of few columns: LAPACK on Fᵀ F
     Lanczos          products only: right where the wanted eigenvalues stand apart
     inverted         Lanczos on (σI - B)⁻¹, σ above all eigenvalues: one sparse factorisation, and Woodbury's formula
                      for F Fᵀ. Where the wanted end is crowded Lanczos would need thousands of products
@@ -31,7 +32,8 @@ from .eigen import fix_signs
 __all__ = ["Eigenpairs", "SymmetricSum", "leading_pairs"]
 
 Array = npt.NDArray[Any]
-_DENSE, _RESTARTS, _BASIS = 600, 30, 40
+_DENSE, _THIN, _RESTARTS, _BASIS = 600, 2000, 30, 40
+_WHOLE, _PATIENCE = 5000, 1000  # rows above which a whole matrix is the very last resort, after that many restarts
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,11 @@ def leading_pairs(
 
     if n <= _DENSE or k >= n // 4:
         return _sharp(apply, *_whole(apply, n, k, trivial), tolerance)
+    found = None
+    if matrix.factor is not None and matrix.dense is None and matrix.sparse is None:
+        found = _thin(projected(matrix.factor), k)
+    if found is not None:
+        return _sharp(apply, *found, tolerance)
     size = _size(apply, n)
 
     def lowered(V: Array) -> Array:  # rounding lets the trivial vector back in, and 0 may be the largest eigenvalue
@@ -113,24 +120,36 @@ def leading_pairs(
     found = _lanczos(lowered, n, k, tolerance)
     if found is not None:
         return _sharp(apply, *found, tolerance)
-    if matrix.dense is not None or above is None:
-        return _sharp(apply, *_whole(apply, n, k, trivial), tolerance)
-    shift = above + 1e-9 * (abs(above) + size)
-    solve = matrix.inverse(shift)
-    inverted = _lanczos(lambda V: projected(solve(projected(np.asarray(V).reshape(n, -1)))), n, k, tolerance)
-    values, vectors = inverted if inverted is not None else _whole(apply, n, k, trivial)
-    if inverted is not None:
-        values = shift - 1.0 / values
+    if matrix.dense is None and above is not None:
+        shift = above + 1e-9 * (abs(above) + size)
+        solve = matrix.inverse(shift)
+        found = _lanczos(lambda V: projected(solve(projected(np.asarray(V).reshape(n, -1)))), n, k, tolerance)
+        found = None if found is None else (shift - 1.0 / found[0], found[1])
+    if found is None and n > _WHOLE:
+        found = _lanczos(lowered, n, k, tolerance, restarts=_PATIENCE)
+    values, vectors = _whole(apply, n, k, trivial) if found is None else found
     return _sharp(apply, values, vectors, tolerance)
 
 
-def _lanczos(apply: Callable[[Array], Array], n: int, k: int, tolerance: float) -> tuple[Array, Array] | None:
+def _thin(F: Array, k: int) -> tuple[Array, Array] | None:
+    """Of ``F Fᵀ`` by the small matrix ``Fᵀ F``, where it is small and has ``k`` eigenvalues above 0."""
+    if not k <= F.shape[1] <= min(_THIN, len(F)):
+        return None
+    values, vectors = eigh(F.T @ F, subset_by_index=[F.shape[1] - k, F.shape[1] - 1])
+    if values[0] <= 1e-9 * values[-1]:
+        return None
+    return np.asarray(values), np.asarray(F @ vectors / np.sqrt(values))
+
+
+def _lanczos(
+    apply: Callable[[Array], Array], n: int, k: int, tolerance: float, restarts: int = _RESTARTS
+) -> tuple[Array, Array] | None:
     operator = LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
     start = apply(np.cos(np.arange(n) * 0.7 + 0.3)[:, None])[:, 0]  # fixed, and orthogonal to nothing in particular
     if not start.any():
         return None
     try:
-        found = eigsh(operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, k + _BASIS), maxiter=_RESTARTS)
+        found = eigsh(operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, k + _BASIS), maxiter=restarts)
     except ArpackNoConvergence:
         return None
     return np.asarray(found[0]), np.asarray(found[1])
