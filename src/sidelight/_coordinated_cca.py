@@ -141,7 +141,7 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         kinds, finite = [np.float64, np.float32], "allow-nan" if several else True
         X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite=finite, ensure_min_samples=2))
         V = [X] if y is None else [X, self._second(y, len(X))]
-        self.y_is_flat_ = y is not None and np.ndim(y) == 1
+        self.y_is_flat_ = y is not None and np.asarray(y).ndim == 1
         self._set_columns(V[1].shape[1] if len(V) == 2 else 0)
         joint = np.concatenate(V, axis=1)
         self._refuse_unseen(joint)

@@ -54,9 +54,7 @@ def test_the_order_of_the_sums_does_not_depend_on_the_scheduler():
 def test_what_is_no_table_of_dask_is_refused():
     with pytest.raises(TypeError, match=r"^DaskRows: source=ndarray is no Dask array or data frame"):
         DaskRows(X)
-    with pytest.raises(
-        ValueError, match=r"^DaskRows: source=.* is cut into 3 parts along the columns\. Give"
-    ):
+    with pytest.raises(ValueError, match=r"^DaskRows: source=.* is cut into 3 parts along the columns\. Give"):
         DaskRows(da.from_array(X, chunks=(5_000, 1)))
     with pytest.raises(TypeError, match=r"^Test: source=Array is computed by Dask\. Give sidelight\.distributed\.Dask"):
         as_rows(SOURCES["array"](), owner="Test")

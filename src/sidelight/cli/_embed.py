@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from sidelight.cli._given import check_method, parse_types
 from sidelight.cli._matrix import Matrix, complete, scaling_for
-from sidelight.cli._methods import JOINT, make
+from sidelight.cli._methods import OF_TWO_VIEWS, make
 from sidelight.cli._metric import HintFiles, learn, metric_settings, read_hints
 from sidelight.cli._model_file import ModelFile
 from sidelight.cli._pairs import read_pairs
@@ -152,8 +152,9 @@ def _fitted_or_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
 
 
 def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
-    if request.method != JOINT:
-        raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {JOINT}")
+    if request.method not in OF_TWO_VIEWS:
+        offered = " or ".join(OF_TWO_VIEWS)
+        raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {offered}")
     assert request.view2 is not None
     Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
     talk.say(f"  {told}")

@@ -28,6 +28,17 @@ def _needs(file: ModelFile, method: str, what: str) -> None:
         raise CommandError(f"this {name_of(file.model)} cannot {what}: it has no {method}")
 
 
+def _reconstruction(model: Any, X: Any, side: dict[str, Any]) -> float:
+    """Share of the variance that survives the way there and back: the score of every map but that of a density."""
+    from sidelight import ProbabilisticPCA
+
+    if not isinstance(model, ProbabilisticPCA):
+        return float(model.score(X, **side))
+    rows = np.asarray(X, dtype=np.float64)
+    spread = float(np.square(rows - rows.mean(axis=0)).sum())
+    return 1.0 - float(np.square(rows - model.denoise(X)).sum()) / spread if spread > 0 else 0.0
+
+
 def _dims(model: Any) -> int:
     """Latent dimensions: columns of the map, or of what a transformer without one makes."""
     return int(np.shape(model.embedding_)[1] if hasattr(model, "embedding_") else model.n_components_)
@@ -183,7 +194,7 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
     rows = np.asarray(X)
     measures: dict[str, float] = {}
     if hasattr(file.model, "score"):
-        measures["reconstruction_r2"] = float(file.model.score(X, **matrix.side))
+        measures["reconstruction_r2"] = _reconstruction(file.model, X, matrix.side)
     neighbours = min(10, (len(rows) - 1) // 2)
     Z = np.asarray(file.model.transform(X, **matrix.side)) if hasattr(file.model, "transform") else None
     if Z is not None and neighbours:

@@ -12,10 +12,11 @@ from typing import Any
 
 from sidelight.cli._talk import CommandError
 
-__all__ = ["DEFAULT", "JOINT", "METHODS", "Method", "make", "parse_settings"]
+__all__ = ["DEFAULT", "JOINT", "METHODS", "OF_TWO_VIEWS", "Method", "make", "parse_settings"]
 
 DEFAULT = "kie"
 JOINT = "joint"
+OF_TWO_VIEWS = (JOINT, "coordinated-cca")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,9 @@ _ALL = (
     Method("kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way"),
     Method("joint", "sidelight", "JointInformationEmbedding", "What two views share (--view2), and one from the other"),
     Method("hybrid", "sidelight", "HybridEmbedding", "Distances and neighbours at once, in closed form"),
+    Method("ppca", "sidelight", "ProbabilisticPCA", "Principal components as a density"),
+    Method("coordinated", "sidelight", "CoordinatedMixture", "Many small planes glued to one map; any number of rows"),
+    Method("coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view2), from planes in each"),
     Method("pca", "sklearn.decomposition", "PCA", "Principal components: the widest linear shadow"),
     Method("whitening", "sklearn.decomposition", "PCA", "Principal components at unit variance", {"whiten": True}),
     Method("factor-analysis", "sklearn.decomposition", "FactorAnalysis", "Linear factors, noise per column"),
