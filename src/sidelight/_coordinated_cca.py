@@ -16,8 +16,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
-from ._coordination_fit import charted, glued, look
+from ._coordination_fit import Course, glued
 from ._cost import Cost
 from ._messages import complain
 from ._mixture_fit import seed_of
@@ -67,7 +68,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     verbose : int, default=0
         1 shows a progress bar of each mixture.
     callback : callable or None, default=None
-        Called with a state after each EM step of a default mixture; returning True stops its fit there.
+        Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
+        tries; returning True stops there, and what there is is glued.
 
     Attributes
     ----------
@@ -75,7 +77,7 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         One point a row, from the views that have seen it. Not after ``fit_batches``.
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
-    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, n_iter_
+    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, history_, n_iter_
         As in :class:`CoordinatedMixture`.
     n_features_in_ : int
         Columns of X.
@@ -145,8 +147,9 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         self._set_columns(V[1].shape[1] if len(V) == 2 else 0)
         joint = np.concatenate(V, axis=1)
         self._refuse_unseen(joint)
-        self._fit_rows(ArrayRows(joint, n_jobs=self.n_jobs))
+        course = self._fit_rows(ArrayRows(joint, n_jobs=self.n_jobs))
         self.embedding_ = np.asarray(self._by_block(joint, self.map_.backward).astype(X.dtype, copy=False))
+        course.finish()
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -164,9 +167,10 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         self.n_features_in_ = rows.n_features
         self.y_is_flat_ = False
         self._set_columns(0)
-        self._fit_rows(rows)
+        course = self._fit_rows(rows)
         if hasattr(self, "embedding_"):
             del self.embedding_
+        course.finish()
         return self
 
     def transform_view(self, V: Array, view: int) -> Array:
@@ -222,20 +226,18 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         seconds = 0.1 + steps * n * (1e-10 * k * (d / views) ** 2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
         return Cost(int(8 * n * (2 * d + q) + 8 * 4 * size**2 + 2**27), float(seconds))
 
-    def _fit_rows(self, rows: Rows) -> None:
-        seed = seed_of(self)
+    def _fit_rows(self, rows: Rows) -> Course:
+        seed, course = seed_of(self), Course(self)
         sample = Rows.sample(rows, _SAMPLE, seed)
         views: list[ChartedView] = []
-        self.n_iter_ = 0
         self.centre_, self.scale_ = np.zeros(rows.n_features), np.ones(rows.n_features)
         self._refuse_blind(sample)
         for number, columns in enumerate(self.view_columns_):
             frame = look(sample, columns)
             self.centre_[columns], self.scale_[columns] = frame.centre, frame.scale
-            own, steps = charted(self, rows, sample, columns, number, seed)
-            views += own
-            self.n_iter_ += steps
-        keep_glued(self, glued(self, rows, views, sample))
+            views += charted(self, rows, sample, columns, number, seed, course)
+        keep_glued(self, glued(self, rows, views, sample), course)
+        return course
 
     def _refuse_blind(self, sample: Array) -> None:
         """A view must have seen something to be fitted."""

@@ -14,7 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ._coordination_fit import Glued, bridging
+from ._coordination_fit import Course, Glued, bridging
 from ._messages import complain
 from ._validation import check_choice, check_integer, check_number
 from .kernels.tiles import one_blas_thread, run_tiles, spans
@@ -153,8 +153,10 @@ def check_coordination(model: Any) -> None:
     check_number(model, "tol", model.tol, 0.0)
 
 
-def keep_glued(model: Any, found: Glued) -> None:
-    """Set what a fit tells: maps, and how well the charts agree."""
+def keep_glued(model: Any, found: Glued, course: Course) -> None:
+    """Set what a fit tells: maps, how well the charts agree, and how it went."""
+    course.add_gluing(found)
+    model.history_, model.n_iter_ = course.history, course.n_iter
     model.map_ = found.map
     model.n_charts_ = len(found.map.maps)
     model.n_local_ = tuple(len(L) - 1 for L in found.map.maps)

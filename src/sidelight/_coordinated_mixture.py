@@ -14,8 +14,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
-from ._coordination_fit import aligned, charted, glued, look
+from ._coordination_fit import Course, aligned, glued
 from ._cost import Cost
 from ._mixture_fit import seed_of
 from ._validation import check_choice, check_integer
@@ -72,7 +73,8 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     verbose : int, default=0
         1 shows a progress bar of the mixture.
     callback : callable or None, default=None
-        Called with a state after each EM step of a default mixture; returning True stops its fit there.
+        Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
+        tries; returning True stops there, and what there is is glued.
 
     Attributes
     ----------
@@ -94,6 +96,9 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
         Charts that lie across what they should follow, far more off their plane than the others: they ask for more.
+    history_ : list of dict
+        stage, iteration, objective, terms and seconds of each EM step (minus the mean log likelihood, inside the
+        frame), a stage or more for each mixture; the last record is the gluing (the sum of ``disagreement_``).
     n_iter_ : int
         EM steps of the mixtures.
     n_features_in_ : int
@@ -152,10 +157,12 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         self._check_parameters()
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         rows = ArrayRows(X, n_jobs=self.n_jobs)
-        views, sample = self._charts(rows)
+        course = Course(self)
+        views, sample = self._charts(rows, course)
         literal = self.alignment == "automatic"
-        keep_glued(self, aligned(self, X, views) if literal else glued(self, rows, views, sample))
+        keep_glued(self, aligned(self, X, views) if literal else glued(self, rows, views, sample), course)
         self.embedding_ = self._by_block(X, self._backward)
+        course.finish()
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -173,9 +180,11 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         check_choice(self, "alignment", self.alignment, ("coordination",))
         rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
         self.n_features_in_ = rows.n_features
-        keep_glued(self, glued(self, rows, *self._charts(rows)))
+        course = Course(self)
+        keep_glued(self, glued(self, rows, *self._charts(rows, course)), course)
         if hasattr(self, "embedding_"):
             del self.embedding_
+        course.finish()
         return self
 
     def estimate_cost(self, n: int, d: int) -> Cost:
@@ -186,15 +195,14 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         seconds = 0.1 + steps * n * (1e-10 * k * d * d + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
         return Cost(int(8 * n * (d + q) + 8 * 4 * size**2 + 2**27), float(seconds))
 
-    def _charts(self, rows: Rows) -> tuple[list[ChartedView], Array]:
+    def _charts(self, rows: Rows, course: Course) -> tuple[list[ChartedView], Array]:
         """The charts, and a sample of the rows."""
         seed = seed_of(self)
         sample = Rows.sample(rows, _SAMPLE, seed)
         columns = np.arange(rows.n_features)
         frame = look(sample, columns)
         self.centre_, self.scale_ = frame.centre, np.full(len(columns), frame.scale)
-        views, self.n_iter_ = charted(self, rows, sample, columns, 0, seed)
-        return views, sample
+        return charted(self, rows, sample, columns, 0, seed, course), sample
 
     def _check_parameters(self) -> None:
         check_coordination(self)

@@ -1,238 +1,36 @@
-"""How coordinated models are fitted: a mixture for each view, sums over rows of what charts share, one eigenproblem.
+"""How charts are glued: sums over rows of what they share, one eigenproblem; the charts: ``_coordinated_charts.py``.
 
 Written once against :class:`sidelight.rows.Rows`, for memory and for batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
-from ._frame import Frame
-from ._messages import complain
-from ._mixture_fit import climbed, surveyed
-from ._ppca_mixture import PPCAMixture
 from .kernels.neighbours import nearest
-from .maps.charts import gaussian_charts
 from .maps.coordinated import ChartedView, CoordinatedMap, latent_charts, weighed
-from .maps.plane_charts import PlaneCharts, plane_charts
 from .objectives.coordination import Overlaps, distortion, overlap_sums, overlaps_of, unfolded
-from .objectives.linear_gaussian import LinearGaussian
-from .objectives.mixtures import MixtureParameters, Planes
 from .objectives.spectral import lle_matrix, reconstruction_weights
 from .rows import ArrayRows, Rows, Sums
-from .rows._base import Statistic
 from .solvers.coordination import coordinated, whitener
 from .solvers.eigen import fix_signs
-from .solvers.result import Status
+from .solvers.result import State, Status
 
-__all__ = ["BALANCES", "Glued", "ViewRows", "aligned", "bridging", "charted", "glued", "look"]
+__all__ = ["BALANCES", "Course", "Glued", "aligned", "bridging", "glued"]
 
 Array = npt.NDArray[Any]
 BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
 """What ``balance="auto"`` tries; the source's objective first, which so wins ties."""
 
-_SAMPLE = 5_000  # rows that the number of charts is chosen on
-_IN_MEMORY = 100_000  # rows that a mixture without sums over batches is fitted to
-_FIRST = 5  # charts that the search begins with
-_ROWS_EACH = 6  # rows for each coefficient of a chart, at least, in the search
-_ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no more charts
 _EVEN = 0.05  # of distortion, that no map is without
 _PROBE = 1_000  # rows that are sent there and back
-_WORTH = 0.8  # more charts, that do not fit better, must give maps as much better as this
-_STARTS, _APART = 3, 1_000  # that are tried where charts are not enough, and how far apart their seeds are
-_FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
 _BRIDGE = 0.1, 6.0  # off its plane: this share of a chart's variance, and so many times that of the others
-
-
-class ViewRows(Rows):
-    """Some columns of rows, inside a frame, without the rows in which they are missing."""
-
-    def __init__(self, rows: Rows, columns: Array, frame: Frame) -> None:
-        self._rows, self._columns, self._frame = rows, columns, frame
-        self.n_features = len(columns)
-
-    def blocks(self) -> Iterator[Array]:
-        """Blocks of the rows that the view has seen."""
-        return (self._seen(block) for block in self._rows.blocks())
-
-    def total(self, statistic: Statistic) -> Sums:
-        """The sum over the rows that the view has seen."""
-
-        def own(block: Array) -> Sums:
-            seen = self._seen(block)
-            if len(seen):
-                return statistic(seen)
-            # no row of this block was seen: the names and shapes of a sum, with nothing in it
-            return {name: 0 * value for name, value in statistic(np.zeros((1, self.n_features))).items()}
-
-        return self._rows.total(own)
-
-    def _seen(self, block: Array) -> Array:
-        Y = self._frame.inside(block[:, self._columns])
-        return np.asarray(Y[~np.isnan(Y).any(axis=1)])
-
-
-def look(sample: Array, columns: Array) -> Frame:
-    """The frame of a view, from a sample of the rows."""
-    V = sample[:, columns]
-    return Frame.of(V[~np.isnan(V).any(axis=1)])
-
-
-def charted(
-    model: Any, rows: Rows, sample: Array, columns: Array, view: int, seed: int
-) -> tuple[list[ChartedView], int]:
-    """The mixtures of one view, parallel ones with starts of their own, and the steps they took."""
-    mixture = model.mixture[view] if isinstance(model.mixture, (list, tuple)) else model.mixture
-    gaussian = type(mixture).__module__.startswith("sklearn.mixture")  # whose import would cost every user time
-    framed = mixture is None or gaussian or isinstance(mixture, PPCAMixture)
-    frame = look(sample, columns) if framed else Frame(np.zeros(len(columns)), 1.0)
-    own = ViewRows(rows, columns, frame)
-    make = _default(model, own, seed) if mixture is None else _given(model, own, mixture, seed)
-    made = [make(number) for number in range(model.n_mixtures)]
-    views = [ChartedView(charts, columns, frame.centre, frame.scale, view) for charts, _ in made]
-    return views, sum(steps for _, steps in made)
-
-
-def _default(model: Any, rows: ViewRows, seed: int) -> Callable[[int], tuple[Any, int]]:
-    """Mixtures of probabilistic PCA, of as many charts as the data needs."""
-    q = _n_local(model, rows.n_features)
-    k, found = (model.n_charts, None) if model.n_charts != "auto" else _search(model, rows, q, seed)
-    if k > rows.count():
-        rule = f"is more than the {rows.count()} rows"
-        raise ValueError(complain(model, "n_charts", k, rule, "Give fewer charts, or more rows"))
-
-    def make(number: int) -> tuple[Any, int]:
-        if found is not None and rows.count() <= _SAMPLE:
-            return found[number].charts_, found[number].n_iter_
-        own = _planes(model, k, q, seed + number, callback=model.callback, verbose=model.verbose)
-        return _of_all_rows(own, rows, None if found is None else found[number].charts_)
-
-    return make
-
-
-def _of_all_rows(own: PPCAMixture, rows: Rows, start: PlaneCharts | None) -> tuple[PlaneCharts, int]:
-    """Charts of all rows and the EM steps they took, begun from charts of a sample where there are such."""
-    if start is None:
-        own.fit_batches(rows)
-        return own.charts_, own.n_iter_
-    survey = surveyed(own, rows, start.n_charts, int(own.random_state))
-    shrink = start.scale / survey.frame.scale
-    charts = tuple(
-        LinearGaussian(survey.frame.inside(c.mean * start.scale + start.centre), c.W * shrink, c.noise * shrink**2)
-        for c in start.charts
-    )
-    family = Planes(max(own.noise_floor * float(survey.variance.mean()), 1e-12), survey.missing)
-    climb = climbed(
-        own, family, rows, MixtureParameters(start.weights, charts), survey, fewest=max(start.n_local) + 1.5
-    )
-    if climb.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return plane_charts(climb.parameters, survey.frame.centre, survey.frame.scale), max(1, len(climb.history))
-
-
-def _planes(model: Any, k: int, q: int | str, seed: int, **options: Any) -> PPCAMixture:
-    return PPCAMixture(k, q, max_iter=model.max_iter, tol=model.tol, random_state=seed, n_jobs=model.n_jobs, **options)
-
-
-def _n_local(model: Any, d: int) -> Any:
-    wanted = model.n_components if model.n_local is None else model.n_local
-    if not isinstance(wanted, (str, int, np.integer)):
-        remedy = "Give one number, or a GaussianMixture as mixture"
-        rule = "is a list, which a mixture of probabilistic PCA does not take"
-        raise ValueError(complain(model, "n_local", wanted, rule, remedy))
-    return wanted if isinstance(wanted, str) else max(0, min(int(wanted), d - 1))
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """Mixtures of k charts, how well they fit (the lower, the better) and how good their maps are."""
-
-    k: int
-    mixtures: list[PPCAMixture]
-    fit: float
-    found: Glued
-
-    @property
-    def is_enough(self) -> bool:
-        """Flat charts that agree on one stretching."""
-        return self.found.distortion < _ISOMETRIC and float(self.found.off_plane.max()) < _FLAT
-
-
-def _search(model: Any, rows: ViewRows, q: Any, seed: int) -> tuple[int, list[PPCAMixture]]:
-    """The number of charts, doubled until they are flat and agree, or until more of them help neither fit nor maps.
-
-    Where none are enough, other starts are tried, too. The mixtures found are those wanted where all rows are in the
-    sample, and a start for them where not.
-    """
-    sample = Rows.sample(rows, _SAMPLE, seed)
-    most = max(1, len(sample) // (_ROWS_EACH * (1 + (model.n_components if isinstance(q, str) else q))))
-    k = min(_FIRST, most)
-    tried = [_trial(model, sample, k, q, seed)]
-    while not tried[-1].is_enough and (k := _more(tried, most)):
-        tried.append(_trial(model, sample, k, q, seed))
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    for again in range(1, _STARTS if best.k > 1 else 1):
-        if not best.is_enough:
-            other = _trial(model, sample, best.k, q, seed + again * _APART)
-            best = min(best, other, key=lambda trial: trial.found.criterion)
-    return best.k, best.mixtures
-
-
-def _trial(model: Any, sample: Array, k: int, q: Any, seed: int) -> _Trial:
-    rows = ArrayRows(sample, n_jobs=model.n_jobs)
-    mixtures = [_planes(model, k, q, seed + i).fit_batches(rows) for i in range(model.n_mixtures)]
-    found = glued(model, rows, [_whole(own.charts_, sample.shape[1]) for own in mixtures], sample)
-    return _Trial(k, mixtures, float(np.mean([own.bic(sample) for own in mixtures])), found)
-
-
-def _more(tried: Sequence[_Trial], most: int) -> int:
-    """How many charts to try next; 0: no more."""
-    last, before = tried[-1], tried[:-1]
-    fits = [trial.fit for trial in before]
-    maps = [trial.found.criterion for trial in before]
-    if before and last.fit >= min(fits) and last.found.criterion > _WORTH * min(maps):
-        return 0
-    if 2 * last.k <= most:
-        return 2 * last.k
-    bridges = int(bridging(last.found.off_plane).sum())  # where doubling is too much, each makes room for one
-    return min(last.k + bridges, most) if bridges and last.k < most else 0
-
-
-def _whole(charts: Any, d: int) -> ChartedView:
-    return ChartedView(charts, np.arange(d), np.zeros(d), 1.0)
-
-
-def _given(model: Any, rows: ViewRows, mixture: Any, seed: int) -> Callable[[int], tuple[Any, int]]:
-    """Mixtures of the user's: fitted charts as they are, estimators cloned and fitted."""
-    if hasattr(mixture, "responsibilities") and hasattr(mixture, "features"):
-        return lambda number: (mixture, 1)
-    if not hasattr(mixture, "fit"):
-        rule = "is neither an estimator nor charts (responsibilities, features, reconstruction)"
-        raise TypeError(complain(model, "mixture", mixture, rule, "Give a PPCAMixture or a GaussianMixture"))
-
-    def make(number: int) -> tuple[Any, int]:
-        own = clone(mixture)
-        if "random_state" in own.get_params():
-            own.set_params(random_state=seed + number)
-        if hasattr(own, "fit_batches"):
-            own.fit_batches(rows)
-        else:
-            own.fit(Rows.sample(rows, _IN_MEMORY, seed))
-        steps = max(1, int(getattr(own, "n_iter_", 1)))
-        if hasattr(own, "charts_"):
-            return own.charts_, steps
-        n_local = model.n_components if model.n_local is None else model.n_local
-        most = max(1, rows.n_features - 1)
-        numbers = min(int(n_local), most) if isinstance(n_local, (int, np.integer)) else list(n_local)
-        return gaussian_charts(own, numbers), steps
-
-    return make
 
 
 @dataclass(frozen=True)
@@ -257,6 +55,51 @@ class Glued:
         Data that is no sheet cannot be stretched evenly, and there the loss alone decides.
         """
         return self.loss * (_EVEN + min(self.distortion, 1.0))
+
+
+class Course:
+    """What happens in a fit, for ``history_``, and whether the callback or Ctrl-C has ended it.
+
+    It is the callback of every mixture: once ended, those that the maps cannot do without take one step.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.callback, self.began = model.callback, time.perf_counter()
+        self.history: list[dict[str, Any]] = []
+        self.n_iter = 0
+        self.ended: Status | None = None
+
+    def __call__(self, state: State) -> bool:
+        """Ask the callback, until the fit is ended."""
+        if self.ended is None and self.callback is not None and self.callback(state):
+            self.ended = Status.STOPPED
+        return self.ended is not None
+
+    def interrupt(self, *, kept: bool) -> None:
+        """Remember Ctrl-C; where nothing is kept, or it is the second one, it is raised at once."""
+        if not kept or self.ended is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.ended = Status.INTERRUPTED
+
+    def add(self, history: Sequence[dict[str, Any]], n_iter: int) -> None:
+        """The steps of one more mixture, counted on from those before."""
+        last = self.history[-1] if self.history else {"stage": -1, "iteration": 0, "seconds": 0.0}
+        first = {"stage": last["stage"] + 1, "iteration": last["iteration"], "seconds": last["seconds"]}
+        self.history += [record | {name: record[name] + first[name] for name in first} for record in history]
+        self.n_iter += n_iter
+
+    def add_gluing(self, found: Glued) -> None:
+        """The eigenproblem, a stage of one step; its seconds are those of the whole fit."""
+        total = float(found.disagreement.sum())
+        terms = {"disagreement": total, "distortion": found.distortion, "loss": found.loss}
+        record = {"stage": 0, "regularization": 0.0, "iteration": 1, "objective": total, "terms": terms, "seconds": 0.0}
+        self.add([record], 0)
+        self.history[-1]["seconds"] = time.perf_counter() - self.began
+
+    def finish(self) -> None:
+        """Raise Ctrl-C again, when all is kept."""
+        if self.ended is Status.INTERRUPTED:
+            raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

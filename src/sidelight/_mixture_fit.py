@@ -162,7 +162,11 @@ def _frame(X: Array) -> Frame:
 def best_start(family: Family[P], starts: Iterable[P], sample: Array, n_jobs: int | None) -> P:
     """The start that is the most likely after a few steps on a sample, as it is then."""
     rows = ArrayRows(sample, n_jobs=n_jobs)
-    results = [em(_step(family, rows), start, max_iter=_SHORT, tol=0.0) for start in starts]
+    step, results = _step(family, rows), []
+    for start in starts:
+        results.append(em(step, start, max_iter=_SHORT, tol=0.0))
+        if results[-1].status is Status.INTERRUPTED:  # before there is a mixture that could be kept
+            raise KeyboardInterrupt
     return max(results, key=lambda result: result.log_likelihood).parameters
 
 
@@ -279,7 +283,7 @@ def fewest_by_criterion(fit: Callable[[int], tuple[T, float]], most: int) -> tup
 
     k = 1
     criterion(k)
-    while 2 * k <= most and criterion(2 * k) <= criterion(k) < np.inf:
+    while criterion(k) < np.inf and 2 * k <= most and criterion(2 * k) <= criterion(k):
         k *= 2
     for middle in (k - k // 4, k + k // 2):
         if middle <= most and np.isfinite([value for _, value in tried.values()]).all():

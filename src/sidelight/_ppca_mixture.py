@@ -105,6 +105,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
     True
     """
 
+    family_: Planes
     running_: Sums
     n_samples_seen_: int
 
@@ -158,7 +159,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         """Move the mixture towards the rows of one more batch of a stream (stepwise EM); the first makes the start.
 
         Each batch counts for less, with the power -0.7 of how many there were. The first must have rows enough for a
-        start, and missing values if any batch has.
+        start; values may be missing in any.
         """
         del y
         begun = hasattr(self, "running_")
@@ -166,14 +167,14 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=not begun))
         if not begun:
             self._begin(X)
-        charts, family = self.charts_, self.family_
-        if np.isnan(X).any() and not family.missing:
-            rule = "has missing values, and those before it had none"
-            raise ValueError(complain(self, "X", f"array of {len(X)} rows", rule, "Begin with a batch that has some"))
+        charts = self.charts_
+        before = MixtureParameters(charts.weights, charts.charts)
+        if np.isnan(X).any() and not self.family_.missing:
+            self.running_ = self.family_.opened(self.running_, before) if self.running_ else {}
+            self.family_ = replace(self.family_, missing=True)
         inside = (X.astype(np.float64) - charts.centre) / charts.scale
         share = (self.n_samples_seen_ / len(X) + 2.0) ** -0.7
-        before = MixtureParameters(charts.weights, charts.charts)
-        after, self.running_ = stepped(family, before, self.running_ or None, inside, share)
+        after, self.running_ = stepped(self.family_, before, self.running_ or None, inside, share)
         self._keep(PlaneCharts(charts.centre, charts.scale, after.weights, after.charts))
         self.n_samples_seen_ += len(X)
         return self

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from registry import blobs
+from registry import MIXTURES, VARIANTS, blobs
 from sklearn.exceptions import ConvergenceWarning
 
 import sidelight._cost
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding
+from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, PPCAMixture, TwoWayEmbedding
+
+COORDINATED = {
+    **{name: VARIANTS[name] for name in ("coordinated", "coordinated-parallel-smooth", "coordinated-automatic", "cca")},
+    "coordinated-given": lambda: CoordinatedMixture(mixture=PPCAMixture(3, 2, tol=1e-12)),
+    "cca-views": lambda: CoordinatedCCA(1, views=[[0, 1], [2, 3, 4]], n_charts=2),
+}
+BY_EM = {"ppca": VARIANTS["ppca"], "ppca-standardized-3d": VARIANTS["ppca-standardized-3d"], **MIXTURES, **COORDINATED}
+by_em = pytest.mark.parametrize("make", BY_EM.values(), ids=BY_EM.keys())
+coordinated = pytest.mark.parametrize("make", COORDINATED.values(), ids=COORDINATED.keys())
 
 
 def test_verbose_draws_one_line_with_the_objective(capsys):
@@ -85,3 +94,127 @@ def test_cost_grows_with_the_rows_and_reads_well():
     assert large.seconds > small.seconds
     assert "GiB" in str(large)
     assert "MiB" in str(small)
+
+
+def climbed(make):
+    """Rows that the model needs EM for: where nothing is missing, ProbabilisticPCA has a closed form."""
+    X = blobs()
+    if make in (VARIANTS["ppca"], VARIANTS["ppca-standardized-3d"]):
+        X[::7, 1] = np.nan
+    return X
+
+
+def refuse_more_than(steps, act):
+    """A callback that acts at a step, and must not be asked again."""
+    seen = []
+
+    def callback(state):
+        seen.append(state)
+        assert len(seen) <= steps
+        return act() if len(seen) == steps else None
+
+    return callback, seen
+
+
+def raise_interrupt():
+    raise KeyboardInterrupt
+
+
+def answers(model, X):
+    return model.transform(X), model.score_samples(X), model.sample(3, random_state=0)
+
+
+@by_em
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_callback_stops_em_and_what_there_is_is_kept(make, steps):
+    X = climbed(make)
+    callback, seen = refuse_more_than(steps, lambda: True)
+    model = make().set_params(callback=callback, tol=1e-12).fit(X)
+    assert len(seen) == steps
+    assert len(model.history_) >= 1
+    assert all(np.isfinite(part).all() for part in answers(model, X))
+
+
+@by_em
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_ctrl_c_in_em_keeps_what_there_is_and_is_raised_again(make, steps):
+    X = climbed(make)
+    callback, seen = refuse_more_than(steps, raise_interrupt)
+    model = make().set_params(callback=callback, tol=1e-12)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert len(seen) == steps
+    assert len(model.history_) >= 1
+    assert all(np.isfinite(part).all() for part in answers(model, X))
+
+
+@by_em
+def test_em_records_every_step_and_the_objective_falls_within_a_stage(make):
+    model = make().fit(climbed(make))
+    gluing = 1 if make in COORDINATED.values() else 0
+    assert len(model.history_) == model.n_iter_ + gluing
+    assert [record["iteration"] for record in model.history_] == list(range(1, len(model.history_) + 1))
+    assert all({"stage", "objective", "terms", "seconds"} <= set(record) for record in model.history_)
+    for stage in range(model.history_[-1]["stage"] + 1):
+        values = [record["objective"] for record in model.history_ if record["stage"] == stage]
+        assert len(values) > 0
+        assert (np.diff(values) <= 1e-9 * (1.0 + np.abs(values[0]))).all()
+
+
+@coordinated
+def test_the_last_record_of_coordinated_charts_is_the_gluing(make):
+    model = make().fit(blobs())
+    *before, last = model.history_
+    assert last["objective"] == last["terms"]["disagreement"] == model.disagreement_.sum()
+    assert last["terms"]["distortion"] == model.distortion_
+    assert last["stage"] == before[-1]["stage"] + 1
+    assert (np.diff([record["seconds"] for record in model.history_]) >= 0).all()
+
+
+@pytest.mark.parametrize("name", sorted(COORDINATED.keys() - {"coordinated-automatic"}))
+def test_coordinated_charts_are_kept_when_a_fit_of_batches_is_interrupted(name):
+    callback, _ = refuse_more_than(2, raise_interrupt)
+    model = COORDINATED[name]().set_params(callback=callback, tol=1e-12)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_batches(lambda: np.array_split(blobs(), 3))
+    assert np.isfinite(model.transform(blobs())).all()
+
+
+def test_charts_of_more_rows_than_the_search_sees_are_kept_when_interrupted(monkeypatch):
+    """The search ends by itself; Ctrl-C comes while its charts are fitted to all rows."""
+    monkeypatch.setattr("sidelight._coordinated_charts._SAMPLE", 100)
+    X, total = blobs(300, d=3), []
+    options = {"n_components": 1, "tol": 1e-2, "random_state": 0}
+    CoordinatedMixture(**options, callback=lambda state: total.append(state)).fit(X)
+    callback, seen = refuse_more_than(len(total), raise_interrupt)
+    model = CoordinatedMixture(**options, callback=callback)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert len(seen) == len(total)
+    assert model.embedding_.shape == (300, 1)
+    np.testing.assert_allclose(model.score(X), CoordinatedMixture(**options).fit(X).score(X), atol=1e-6)
+
+
+def test_a_second_ctrl_c_is_raised_at_once(monkeypatch):
+    def interrupted(self, rows):
+        raise KeyboardInterrupt
+
+    callback, _ = refuse_more_than(2, raise_interrupt)
+    model = CoordinatedCCA(1, views=[[0, 1], [2, 3, 4]], n_charts=2, callback=callback, tol=1e-12)
+    fit = PPCAMixture.fit_batches
+    fits = iter([fit, interrupted])
+    monkeypatch.setattr(PPCAMixture, "fit_batches", lambda self, rows: next(fits)(self, rows))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blobs())
+    assert not hasattr(model, "map_")
+
+
+def test_ctrl_c_while_starts_are_compared_is_not_lost(monkeypatch):
+    def interrupted(self, mixture, X):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sidelight.objectives.mixtures.Planes.sums", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PPCAMixture(2).fit(blobs())

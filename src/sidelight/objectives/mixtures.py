@@ -148,8 +148,17 @@ class Planes:
         }
         for s, chart in enumerate(mixture.charts):
             own = linear_gaussian.statistics(chart, X, R[:, s], missing=self.missing)
-            sums |= {f"{s}:{name}": value for name, value in own.items()}
+            sums |= {f"{s}:{name}": value for name, value in own.items() if name != "log_likelihood"}
         return sums
+
+    def opened(self, sums: Sums, mixture: MixtureParameters) -> Sums:
+        """Sums of full rows as those of rows with missing values, to which others can be added."""
+        d, opened = len(mixture.charts[0].mean), {name: sums[name] for name in ("rows", "log", "n")}
+        for s, chart in enumerate(mixture.charts):
+            own = _of_moments(sums, s, chart) if "xx" in sums else _of_chart(sums, s)
+            opened |= {f"{s}:{name}": value for name, value in own.items()}
+            opened[f"{s}:A"] = np.repeat(own["A"], d, axis=0)
+        return opened
 
     def maximised(self, sums: Sums, mixture: MixtureParameters) -> MixtureParameters:
         """The M step; a chart without rows keeps its place."""
@@ -163,8 +172,7 @@ class Planes:
     def _maximised_chart(self, sums: Sums, s: int, chart: LinearGaussian) -> LinearGaussian:
         if "xx" in sums:
             return _principal(sums["n"][s], sums["x"][s], sums["xx"][s], chart.W.shape[1], self.floor)
-        own = {name.partition(":")[2]: value for name, value in sums.items() if name.startswith(f"{s}:")}
-        return linear_gaussian.maximised(own, chart, least_noise=self.floor, expand=self.expand)
+        return linear_gaussian.maximised(_of_chart(sums, s), chart, least_noise=self.floor, expand=self.expand)
 
     def value(self, sums: Sums, mixture: MixtureParameters) -> float:
         """Mean log likelihood of the mixture that the sums were made with."""
@@ -236,6 +244,26 @@ def _products(X: Array, room: Array) -> Array:
         np.multiply(columns[i], columns[i:], out=products[start : start + d - i])
         start += d - i
     return products
+
+
+def _of_chart(sums: Sums, s: int) -> Sums:
+    """The sums of one chart, by their own names."""
+    return {name.partition(":")[2]: value for name, value in sums.items() if name.startswith(f"{s}:")}
+
+
+def _of_moments(sums: Sums, s: int, chart: LinearGaussian) -> Sums:
+    """What ``linear_gaussian.statistics`` says of full rows, of which the moments are known: E[z] is linear in x."""
+    n, x, (d, q) = sums["n"][s], sums["x"][s], chart.W.shape
+    C = linear_gaussian.unpacked(sums["xx"][s][None], d)[0]
+    C += n * np.outer(chart.mean, chart.mean) - np.outer(x, chart.mean) - np.outer(chart.mean, x)
+    inverse = np.linalg.inv(chart.W.T @ chart.W + chart.noise * np.eye(q))
+    b = np.column_stack([C @ chart.W @ inverse, x - n * chart.mean])
+    latent = np.empty((q + 1, q + 1))
+    latent[:q] = inverse @ chart.W.T @ b
+    latent[:q, :q] += n * chart.noise * inverse
+    latent[q, q] = n
+    upper = latent[np.triu_indices(q + 1)]
+    return {"n": n, "seen": np.full(d, n), "square": np.diag(C).copy(), "b": b, "latent": upper, "A": upper[None]}
 
 
 def _principal(n: float, x: Array, xx: Array, q: int, floor: float) -> LinearGaussian:
