@@ -26,6 +26,7 @@ REPRODUCTIONS = (
     "face_attributes",
     "coordinated_sheets",
     "coordinated_frey",
+    "coordinated_views",
     "bernoulli_digits",
 )
 

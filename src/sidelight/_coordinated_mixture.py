@@ -92,7 +92,7 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         How far the charts are from one common stretching of the data; 0: the sheet was only unrolled.
     balance_ : float
         The balance used; inf is the source's objective.
-    off_plane_ : array of shape (n_charts_,)
+    off_plane_ : array of shape (k,)
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
         Charts that lie across what they should follow, far more off their plane than the others: they ask for more.

@@ -47,8 +47,8 @@ def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(runs):
     assert not ours[0][2] & {"torch", "matplotlib", "plotly"}
 
 
-def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module():
-    """What ``import sidelight`` adds once scikit-learn is in memory bounds how much slower it is by itself."""
+def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(runs):
+    """What ``import sidelight`` adds to scikit-learn in memory, beside what that took: load slows both."""
     code = "import sklearn.manifold, sklearn.base\nbegan = time.process_time()\nimport sidelight"
     added = statistics.median(fresh(code)[0] for _ in range(3))
-    assert added <= 0.3
+    assert added <= 0.35 * statistics.median(run[0] for run in runs[0])
