@@ -1,10 +1,10 @@
 """Missing values: error and time of ProbabilisticPCA and PPCAMixture beside scikit-learn's imputers, in one run.
 
 Entries are removed at random (10 to 70 %). The error is the root mean square over removed entries, in standard
-deviations of their columns, mean over masks. All models see columns divided by their standard deviation (of what is
-left), as IterativeImputer and KNNImputer are usually given. IterativeImputer has its defaults, ten rounds of Bayesian
-ridge regression; on mfeat (649 columns), where these take most of an hour and 10 GB, it is given one round, one mask is
-measured, and its time is taken to be ten times that of the round. Masks 100 to 102: nothing was chosen on them.
+deviations of their columns, mean over masks. All methods see columns standardised by what is left. IterativeImputer has
+its defaults, ten rounds of Bayesian ridge regression; on mfeat (649 columns), where these take most of an hour and 10
+GB, it is given one round, one mask is measured, and its time is taken to be ten times that of the round. Masks 100 to
+102: nothing was chosen on them.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def _measured(X: Any, share: float, masks: int) -> dict[str, dict[str, float]]:
     for seed in range(100, 100 + masks):
         gone = np.random.default_rng(seed).random(X.shape) < share
         gone[gone.all(axis=1)] = False
-        spread = np.nanstd(np.where(gone, np.nan, X), axis=0)
-        spread[spread == 0] = 1.0
-        scaled = X / spread
+        left = np.where(gone, np.nan, X)
+        spread = np.nanstd(left, axis=0)
+        scaled = (X - np.nanmean(left, axis=0)) / np.where(spread > 0, spread, 1.0)
         for name, fill in models(rounds).items():
             began = time.perf_counter()
             with warnings.catch_warnings():
