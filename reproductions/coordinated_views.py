@@ -23,9 +23,9 @@ from reproductions.pose_silhouette import (
     FOLDS,
     NEIGHBOURS,
     REGRESSION,
-    _cross_validated,
-    _error,
-    _methods,
+    cross_validated,
+    error,
+    methods,
 )
 from sidelight import CoordinatedCCA, CoordinatedMixture
 from sidelight.datasets import load_coil20, load_mfeat, load_pose_silhouette, load_swiss_roll
@@ -60,8 +60,8 @@ def run() -> Outcome:
         outcome.note(f"COIL-20, {name}: degrees to the nearest view, mean of 20 objects", np.mean(angles), "-")
         outcome.note(f"COIL-20, {name}: the same, median of 20 objects", np.median(angles), "-")
     _note_digits(outcome, digits)
-    for name, error in poses["errors"].items():
-        outcome.note(f"poses from silhouettes, {name}: error in degrees", error, "-")
+    for name, value in poses["errors"].items():
+        outcome.note(f"poses from silhouettes, {name}: error in degrees", value, "-")
     outcome.notes += _remarks(coil, poses)
     outcome.details.update(swiss_roll={"R²": roll["R²"], "seconds": roll["seconds"], "charts": roll["model"].n_charts_})
     outcome.details.update(coil=coil["angles"], digits=digits["numbers"], poses=poses["errors"])
@@ -183,20 +183,20 @@ def _poses() -> dict[str, Any]:
     for name, q in {OURS: 2, OURS_FIVE: 5}.items():
         first, second = (PCA(COMPONENTS, random_state=0).fit(part) for part in (X, Y))
         model = CoordinatedCCA(q, random_state=0).fit(first.transform(X), second.transform(Y))
-        errors[name] = _error(second.inverse_transform(model.predict(first.transform(Q))), truth)
+        errors[name] = error(second.inverse_transform(model.predict(first.transform(Q))), truth)
         distortion[name] = model.distortion_
     moving = Y[:, Y.std(axis=0) > 1e-6]
     for q in (2, COMPONENTS):
         shared = CCA(q, max_iter=2000).fit(X, moving)
-        errors[f"{LINEAR}, {q}-D"] = _error(_regressed(shared.transform(X), Y, shared.transform(Q)), truth)
+        errors[f"{LINEAR}, {q}-D"] = error(_regressed(shared.transform(X), Y, shared.transform(Q)), truth)
     chosen = {}
     folds = np.array_split(np.arange(len(X)), FOLDS)
     for name in (CCA_NEIGHBOURS, REGRESSION, NEIGHBOURS):
-        settings = _methods(X)[name]
-        held_out = {text: _cross_validated(make, X, Y, folds) for text, make in settings.items()}
+        settings = methods(X)[name]
+        held_out = {text: cross_validated(make, X, Y, folds) for text, make in settings.items()}
         chosen[name] = min(held_out, key=held_out.__getitem__)
-        errors[name] = _error(settings[chosen[name]](X, Y)(Q), truth)
-    errors["the mean pose"] = _error(Y.mean(axis=0), truth)
+        errors[name] = error(settings[chosen[name]](X, Y)(Q), truth)
+    errors["the mean pose"] = error(Y.mean(axis=0), truth)
     return {"errors": errors, "chosen": chosen, "distortion": distortion[OURS]}
 
 

@@ -63,11 +63,11 @@ def run() -> Outcome:
     return outcome
 
 
-def _error(guess: Any, truth: Any) -> float:
+def error(guess: Any, truth: Any) -> float:
     return float(np.sqrt(((guess - truth) ** 2).mean()))
 
 
-def _methods(X: Any) -> dict[str, dict[str, Callable[[Any, Any], Guess]]]:
+def methods(X: Any) -> dict[str, dict[str, Callable[[Any, Any], Guess]]]:
     """Every method with every setting that is tried: a function of training data that returns a predictor."""
     typical = float(np.median(((X[::20, None] - X[None, ::20]) ** 2).sum(axis=-1)))
     widths = [typical * 2.0**-k for k in range(1, 11)]
@@ -98,31 +98,31 @@ def _cca(q: int, k: int, A: Any, B: Any) -> Guess:
 def _all_pairs(X: Any, Y: Any, Q: Any, truth: Any) -> tuple[dict[str, float], dict[str, str]]:
     errors, chosen = {}, {}
     folds = np.array_split(np.arange(len(X)), FOLDS)
-    for name, settings in _methods(X).items():
-        held_out = {text: _cross_validated(make, X, Y, folds) for text, make in settings.items()}
+    for name, settings in methods(X).items():
+        held_out = {text: cross_validated(make, X, Y, folds) for text, make in settings.items()}
         chosen[name] = min(held_out, key=held_out.__getitem__)
-        errors[name] = _error(settings[chosen[name]](X, Y)(Q), truth)
+        errors[name] = error(settings[chosen[name]](X, Y)(Q), truth)
     return errors, chosen
 
 
-def _cross_validated(make: Callable[[Any, Any], Guess], X: Any, Y: Any, folds: list[Any]) -> float:
+def cross_validated(make: Callable[[Any, Any], Guess], X: Any, Y: Any, folds: list[Any]) -> float:
     guess = np.empty_like(Y)
     for fold in folds:
         rest = np.setdiff1d(np.arange(len(X)), fold)
         guess[fold] = make(X[rest], Y[rest])(X[fold])
-    return _error(guess, Y)
+    return error(guess, Y)
 
 
 def _few_pairs(X: Any, Y: Any, Q: Any, truth: Any, n_pairs: int, seed: int) -> dict[str, float]:
     paired = np.sort(np.random.default_rng(seed).choice(len(X), n_pairs, replace=False))
     partial = np.full_like(Y, np.nan)
     partial[paired] = Y[paired]
-    found = {OURS: _error(JointInformationEmbedding().fit(X, partial).predict(Q), truth)}
+    found = {OURS: error(JointInformationEmbedding().fit(X, partial).predict(Q), truth)}
     A, B = X[paired], Y[paired]
     for name in (REGRESSION, NEIGHBOURS):
-        settings = [make for text, make in _methods(X)[name].items() if not text.startswith(("k = 20", "k = 30"))]
-        held_out = [_cross_validated(make, A, B, list(np.arange(n_pairs)[:, None])) for make in settings]
-        found[name] = _error(settings[int(np.argmin(held_out))](A, B)(Q), truth)
+        settings = [make for text, make in methods(X)[name].items() if not text.startswith(("k = 20", "k = 30"))]
+        held_out = [cross_validated(make, A, B, list(np.arange(n_pairs)[:, None])) for make in settings]
+        found[name] = error(settings[int(np.argmin(held_out))](A, B)(Q), truth)
     return found
 
 
