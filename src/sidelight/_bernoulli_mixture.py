@@ -33,8 +33,7 @@ from ._validation import check_number
 from .kernels.tiles import one_blas_thread
 from .maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from .objectives.bernoulli import BernoulliParameters, Bernoullis
-from .rows import ArrayRows, Rows, Sums, as_rows
-from .rows._base import Statistic
+from .rows import ArrayRows, Rows, Statistic, Sums, as_rows
 from .solvers.result import Callback, Status
 
 __all__ = ["BernoulliMixture"]

@@ -24,8 +24,7 @@ from .maps.coordinated import ChartedView
 from .maps.plane_charts import PlaneCharts, plane_charts
 from .objectives.linear_gaussian import LinearGaussian
 from .objectives.mixtures import MixtureParameters, Planes
-from .rows import ArrayRows, Rows, Sums
-from .rows._base import Statistic
+from .rows import ArrayRows, Rows, Statistic, Sums
 from .solvers.result import Status
 
 __all__ = ["ViewRows", "charted", "look"]

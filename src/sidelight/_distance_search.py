@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._metric_map import ridge_of, variances_of
+from .maps.hinted import ridge_of, variances_of
 from .objectives.partial_distances import PartialDistances
 from .solvers.anneal import Path, anneal
 from .solvers.generalised import principal_factor

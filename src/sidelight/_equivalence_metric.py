@@ -9,9 +9,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ._messages import complain
-from ._metric_map import FORMS, MetricMap, informed_directions, literal_directions
+from ._metric_map import FORMS, MetricMap
 from ._validation import check_choice
 from .kernels.tiles import one_blas_thread
+from .maps.hinted import informed_directions, literal_directions
 from .objectives.scatter import LabelScatter, PairScatter, Scatter
 from .side.contradictions import distinct_pairs, refuse_contradictions
 from .side.labels import label_codes

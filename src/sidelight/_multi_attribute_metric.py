@@ -10,9 +10,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ._messages import complain
-from ._metric_map import FORMS, MetricMap, informed_directions, literal_directions, variances_of, weight_of
+from ._metric_map import FORMS, MetricMap
 from ._validation import check_choice, check_integer
 from .kernels.tiles import one_blas_thread
+from .maps.hinted import informed_directions, literal_directions, variances_of, weight_of
 from .objectives.scatter import LabelScatter, PairScatter, Scatter, pooled
 from .side.contradictions import distinct_pairs
 from .side.labels import label_codes

@@ -33,8 +33,7 @@ from ._validation import check_integer, check_number
 from .kernels.tiles import one_blas_thread
 from .maps.plane_charts import PlaneCharts, plane_charts
 from .objectives.mixtures import MixtureParameters, Planes, kept_dimensions
-from .rows import ArrayRows, Rows, Sums, as_rows
-from .rows._base import BLOCK
+from .rows import BLOCK, ArrayRows, Rows, Sums, as_rows
 from .solvers.result import Callback, Status
 
 __all__ = ["PPCAMixture"]

@@ -34,7 +34,7 @@ from .objectives.linear_gaussian import (
     reconstruction,
 )
 from .objectives.principal_axes import moments
-from .rows import ArrayRows, Rows, Sums, added, as_rows
+from .rows import ArrayRows, Rows, Sums, as_rows, summed
 from .solvers.result import Callback, Status
 
 __all__ = ["ProbabilisticPCA"]
@@ -168,7 +168,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if not begun:
             self._begin(X)
         new = moments((X - self.centre_) / self.unit_)
-        self.moments_ = new if before is None else added([before, new])
+        self.moments_ = new if before is None else summed([before, new])
         widths = self._widths(self._variance_of_moments())
         scaled = {
             "n": self.moments_["n"],

@@ -17,7 +17,7 @@ from sidelight.objectives.linear_gaussian import (
     statistics,
 )
 from sidelight.objectives.principal_axes import axes_of_moments, axes_of_rows, closed_form, moments
-from sidelight.rows import added
+from sidelight.rows import summed
 
 
 def case(q=2, d=5, n=40, share=0.3, noise=0.3, seed=0):
@@ -114,7 +114,7 @@ def test_the_m_step_is_that_of_loops_over_rows_and_columns(patterns):
 def test_sums_of_blocks_and_of_small_tiles_are_those_of_all_rows(monkeypatch):
     model, X = case(n=300)
     whole = statistics(model, X)
-    parts = added(statistics(model, X[rows]) for rows in (slice(0, 100), slice(100, 300)))
+    parts = summed(statistics(model, X[rows]) for rows in (slice(0, 100), slice(100, 300)))
     monkeypatch.setattr(linear_gaussian, "_NUMBERS", 1)
     tiles = statistics(model, X)
     for name, value in whole.items():

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from sidelight._messages import complain
 from sidelight.kernels.tiles import one_blas_thread, spans
-from sidelight.rows import Rows, Sums, added
-from sidelight.rows._base import BLOCK, Statistic, drawn, row_keys
-from sidelight.rows._batches import check_batch
+from sidelight.rows import BLOCK, Rows, Statistic, Sums, check_batch, drawn, row_keys, summed
 
 __all__ = ["DaskRows"]
 
@@ -101,12 +99,12 @@ def _cut(part: Any, n_features: int, missing: bool) -> list[Array]:
 @dask.delayed(pure=False)
 @one_blas_thread
 def _of_partition(statistic: Statistic, part: Any, n_features: int, missing: bool) -> Sums:
-    return added(statistic(block) for block in _cut(part, n_features, missing))
+    return summed(statistic(block) for block in _cut(part, n_features, missing))
 
 
 @dask.delayed(pure=False)
 def _pair(parts: list[Sums]) -> Sums:
-    return added(parts)
+    return summed(parts)
 
 
 @dask.delayed(pure=False)

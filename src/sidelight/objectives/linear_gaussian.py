@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.tiles import spans
-from sidelight.rows import Sums, added
+from sidelight.rows import Sums, summed
 
 __all__ = [
     "LinearGaussian",
@@ -124,7 +124,7 @@ def statistics(model: LinearGaussian, X: Array, weights: Array | None = None, *,
         stop = start + len(part.z)
         parts.append(_sums(model, part, gamma[start:stop], missing))
         start = stop
-    return added(parts)
+    return summed(parts)
 
 
 def maximised(sums: Sums, model: LinearGaussian, *, least_noise: float = 0.0, expand: bool = True) -> LinearGaussian:

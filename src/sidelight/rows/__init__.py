@@ -5,7 +5,19 @@ against :class:`Rows`, and so fit in memory, in batches and on a cluster.
 """
 
 from sidelight.rows._array import ArrayRows
-from sidelight.rows._base import Rows, Sums, added
-from sidelight.rows._batches import BatchRows, as_rows
+from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
+from sidelight.rows._batches import BatchRows, as_rows, check_batch
 
-__all__ = ["ArrayRows", "BatchRows", "Rows", "Sums", "added", "as_rows"]
+__all__ = [
+    "BLOCK",
+    "ArrayRows",
+    "BatchRows",
+    "Rows",
+    "Statistic",
+    "Sums",
+    "as_rows",
+    "check_batch",
+    "drawn",
+    "row_keys",
+    "summed",
+]

@@ -1,4 +1,4 @@
-"""Rows in memory: fixed blocks, worked on by threads of our own, added in fixed order."""
+"""Rows in memory: fixed blocks, worked on by threads of our own, summed in fixed order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.tiles import run_tiles, spans
-from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added, drawn, row_keys
+from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
 
 __all__ = ["ArrayRows"]
 
@@ -35,7 +35,7 @@ class ArrayRows(Rows):
 
     def total(self, statistic: Statistic) -> Sums:
         """The sum over blocks, on threads; the caller limits BLAS to one (``one_blas_thread``)."""
-        return added(run_tiles(lambda part: statistic(self._block(part)), self._spans, self._n_jobs))
+        return summed(run_tiles(lambda part: statistic(self._block(part)), self._spans, self._n_jobs))
 
     def count(self) -> int:
         """How many rows there are."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BLOCK", "Rows", "Statistic", "Sums", "added", "drawn", "row_keys"]
+__all__ = ["BLOCK", "Rows", "Statistic", "Sums", "drawn", "row_keys", "summed"]
 
 Array = npt.NDArray[Any]
 Sums = dict[str, Array]
@@ -36,7 +36,7 @@ class Rows(ABC):
 
     def total(self, statistic: Statistic) -> Sums:
         """The sum of a statistic over all blocks."""
-        return added(statistic(block) for block in self.blocks())
+        return summed(statistic(block) for block in self.blocks())
 
     def count(self) -> int:
         """How many rows there are."""
@@ -68,10 +68,10 @@ def drawn(m: int, rows: Array, keys: Array) -> tuple[Array, Array]:
     return rows[chosen], keys[chosen]
 
 
-def added(parts: Iterable[Sums]) -> Sums:
+def summed(parts: Iterable[Sums]) -> Sums:
     """The sum of parts, in their order.
 
-    >>> added([{"n": np.array(2)}, {"n": np.array(3)}])["n"]
+    >>> summed([{"n": np.array(2)}, {"n": np.array(3)}])["n"]
     np.int64(5)
     """
     total: Sums = {}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sidelight._messages import complain
 from sidelight.kernels.tiles import run_tiles, spans
 from sidelight.rows._array import ArrayRows
-from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, added
+from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, summed
 
 __all__ = ["BatchRows", "as_rows", "check_batch"]
 
@@ -52,7 +52,7 @@ class BatchRows(Rows):
 
     def total(self, statistic: Statistic) -> Sums:
         """The sum over blocks; those of one batch on threads, one batch after the other."""
-        return added(chain.from_iterable(run_tiles(statistic, self._cut(b), self._n_jobs) for b in self._walk()))
+        return summed(chain.from_iterable(run_tiles(statistic, self._cut(b), self._n_jobs) for b in self._walk()))
 
     def _cut(self, batch: Any) -> list[Array]:
         X = self._checked(batch)
