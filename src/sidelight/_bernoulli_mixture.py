@@ -17,29 +17,28 @@ from sklearn.utils.validation import validate_data
 from ._cost import Cost
 from ._messages import complain
 from ._mixture_fit import (
-    Climbed,
+    Fit,
     Survey,
     best_start,
     check_mixture,
     climbed,
-    fewest_by_criterion,
+    fitted_rows,
     seed_of,
     stepped,
     surveyed,
 )
 from ._mixture_maps import MixtureMaps
-from ._mixture_start import partition
 from ._validation import check_number
 from .kernels.tiles import one_blas_thread
 from .maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from .objectives.bernoulli import BernoulliParameters, Bernoullis
 from .rows import ArrayRows, Rows, Statistic, Sums, as_rows
-from .solvers.result import Callback, Status
+from .solvers.partition import partition
+from .solvers.result import Callback
 
 __all__ = ["BernoulliMixture"]
 
 Array = npt.NDArray[Any]
-Found = tuple[Survey, Bernoullis, Climbed[BernoulliParameters]]
 
 
 class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
@@ -195,37 +194,21 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         check_mixture(self)
         check_number(self, "smoothing", self.smoothing, 0.0)
         self.dtype_ = np.dtype(dtype).name
-        if self.n_charts == "auto":
-            search = fewest_by_criterion(lambda k: self._with_criterion(rows, k), rows.count())
-            found, last, self.criteria_ = search
-        else:
-            found = last = self._fitted(rows, int(self.n_charts))
-        survey, family, climb = found
-        self._keep(bernoulli_charts(climb.parameters))
-        self.prior_, self.n_samples_seen_ = family.prior, survey.n
-        self.running_ = stepped(family, climb.parameters, None, survey.sample, 1.0)[1]
-        self.history_ = [vars(record) for record in climb.history]
-        self.n_iter_ = max(1, len(climb.history))
-        if last[2].status is Status.INTERRUPTED:
+        found, interrupted = fitted_rows(self, rows, lambda k: self._fitted(rows, k), _charts)
+        self._keep(_charts(found))
+        self.prior_, self.n_samples_seen_ = _prior(found.survey), found.survey.n
+        self.running_ = stepped(found.family, found.climb.parameters, None, found.survey.sample, 1.0)[1]
+        if interrupted:
             raise KeyboardInterrupt
         return self
 
-    def _fitted(self, rows: Rows, k: int) -> Found:
+    def _fitted(self, rows: Rows, k: int) -> Fit[BernoulliParameters]:
         """Survey, start and climb with k charts."""
         survey = surveyed(self, rows, k, seed_of(self), framed=False)
         family = Bernoullis(_prior(survey), self.smoothing)
         start = self._start(survey, family, k)
         fewest = min(1.0, survey.n / (2.0 * k))
-        return survey, family, climbed(self, family, rows, start, survey, fewest=fewest)
-
-    def _with_criterion(self, rows: Rows, k: int) -> tuple[Found, float]:
-        """A fit with k charts and its Bayesian information criterion."""
-        found = survey, _, climb = self._fitted(rows, k)
-        if climb.status in (Status.STOPPED, Status.INTERRUPTED):
-            return found, np.inf
-        charts = bernoulli_charts(climb.parameters)
-        log = rows.total(lambda X: {"log": np.asarray(charts.log_density(X).sum())})["log"]
-        return found, float(-2.0 * log + charts.n_parameters * np.log(survey.n))
+        return Fit(survey, family, climbed(self, family, rows, start, survey, fewest=fewest))
 
     def _start(self, survey: Survey, family: Bernoullis, k: int) -> BernoulliParameters:
         rng, X = np.random.RandomState(seed_of(self)), survey.sample
@@ -297,3 +280,7 @@ def _parts(family: Bernoullis, X: Array, labels: Array, k: int) -> BernoulliPara
     seen = ~np.isnan(X)
     sums = {"n": own.sum(axis=0) + 1.0, "x": own.T @ np.where(seen, X, 0.0), "seen": own.T @ seen}
     return family.maximised(sums, BernoulliParameters(np.empty(0), np.empty((0, 0))))
+
+
+def _charts(found: Fit[BernoulliParameters]) -> BernoulliCharts:
+    return bernoulli_charts(found.climb.parameters)

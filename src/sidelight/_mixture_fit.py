@@ -28,11 +28,13 @@ from .solvers.result import Record, Status
 __all__ = [
     "Climbed",
     "Family",
+    "Fit",
     "Survey",
     "best_start",
     "check_mixture",
     "climbed",
     "fewest_by_criterion",
+    "fitted_rows",
     "seed_of",
     "stepped",
     "surveyed",
@@ -264,6 +266,40 @@ def _announce(model: Any, bar: ProgressBar | None, result: EMResult[Any]) -> Non
         rule = f"did not let the fit converge: it {result.message}"
         message = complain(model, "max_iter", model.max_iter, rule, "Raise max_iter or tol")
         warnings.warn(message, ConvergenceWarning, stacklevel=5)
+
+
+@dataclass(frozen=True)
+class Fit(Generic[P]):
+    """A fit with one number of charts: what was known before it, the family, and where the climb ended."""
+
+    survey: Survey
+    family: Family[P]
+    climb: Climbed[P]
+
+
+def fitted_rows(
+    model: Any, rows: Rows, fit: Callable[[int], Fit[P]], charts_of: Callable[[Fit[P]], Any]
+) -> tuple[Fit[P], bool]:
+    """The fit with ``n_charts``, or with the number of the lowest Bayesian criterion; and whether Ctrl-C ended it.
+
+    Keeps ``history_``, ``n_iter_`` and, where the number was chosen, ``criteria_``.
+    """
+
+    def with_criterion(k: int) -> tuple[Fit[P], float]:
+        found = fit(k)
+        if found.climb.status in _ENDED:
+            return found, np.inf
+        charts = charts_of(found)
+        log = rows.total(lambda X: {"log": np.asarray(charts.log_density(X).sum())})["log"]
+        return found, float(-2.0 * log + charts.n_parameters * np.log(found.survey.n))
+
+    if model.n_charts == "auto":
+        found, last, model.criteria_ = fewest_by_criterion(with_criterion, rows.count())
+    else:
+        found = last = fit(int(model.n_charts))
+    model.history_ = [vars(record) for record in found.climb.history]
+    model.n_iter_ = max(1, len(found.climb.history))
+    return found, last.climb.status is Status.INTERRUPTED
 
 
 def fewest_by_criterion(fit: Callable[[int], tuple[T, float]], most: int) -> tuple[T, T, dict[str, float]]:

@@ -17,23 +17,24 @@ from sklearn.utils.validation import validate_data
 from ._cost import Cost
 from ._messages import complain
 from ._mixture_fit import (
-    Climbed,
+    Fit,
     Survey,
     best_start,
     check_mixture,
     climbed,
-    fewest_by_criterion,
+    fitted_rows,
     seed_of,
     stepped,
     surveyed,
 )
 from ._mixture_maps import MixtureMaps
-from ._mixture_start import partition, planes
 from ._validation import check_integer, check_number
 from .kernels.tiles import one_blas_thread
 from .maps.plane_charts import PlaneCharts, plane_charts
 from .objectives.mixtures import MixtureParameters, Planes, kept_dimensions
+from .objectives.plane_starts import planes
 from .rows import BLOCK, ArrayRows, Rows, Sums, as_rows
+from .solvers.partition import partition
 from .solvers.result import Callback, Status
 
 __all__ = ["PPCAMixture"]
@@ -208,21 +209,14 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
             check_integer(self, "n_components", self.n_components, 0)
         check_number(self, "noise_floor", self.noise_floor, 0.0, 1.0)
         self.dtype_ = np.dtype(dtype).name
-        if self.n_charts == "auto":
-            search = fewest_by_criterion(lambda k: self._with_criterion(rows, k), rows.count())
-            found, last, self.criteria_ = search
-        else:
-            found = last = self._fitted(rows, int(self.n_charts))
-        survey, family, climb = found
-        self._keep(plane_charts(climb.parameters, survey.frame.centre, survey.frame.scale))
-        self._keep_stream(survey, family)
-        self.history_ = [vars(record) for record in climb.history]
-        self.n_iter_ = max(1, len(climb.history))
-        if last[2].status is Status.INTERRUPTED:
+        found, interrupted = fitted_rows(self, rows, lambda k: self._fitted(rows, k), _charts)
+        self._keep(_charts(found))
+        self._keep_stream(found)
+        if interrupted:
             raise KeyboardInterrupt
         return self
 
-    def _fitted(self, rows: Rows, k: int) -> tuple[Survey, Planes, Climbed[MixtureParameters]]:
+    def _fitted(self, rows: Rows, k: int) -> Fit[MixtureParameters]:
         """Survey, start and climb with k charts."""
         survey = surveyed(self, rows, k, seed_of(self))
         family = Planes(self._floor(survey), survey.missing)
@@ -234,16 +228,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         if self.n_components == "auto" and climb.status not in (Status.STOPPED, Status.INTERRUPTED):
             pruned = kept_dimensions(climb.parameters, climb.parameters.weights * survey.n)
             climb = climbed(self, family, rows, pruned, survey, fewest=fewest, before=climb)
-        return survey, family, climb
-
-    def _with_criterion(self, rows: Rows, k: int) -> tuple[tuple[Survey, Planes, Climbed[MixtureParameters]], float]:
-        """A fit with k charts and its Bayesian information criterion."""
-        found = survey, _, climb = self._fitted(rows, k)
-        if climb.status in (Status.STOPPED, Status.INTERRUPTED):
-            return found, np.inf
-        charts = plane_charts(climb.parameters, survey.frame.centre, survey.frame.scale)
-        log = rows.total(lambda X: {"log": np.asarray(charts.log_density(X).sum())})["log"]
-        return found, float(-2.0 * log + charts.n_parameters * np.log(survey.n))
+        return Fit(survey, family, climb)
 
     def _floor(self, survey: Survey) -> float:
         return max(self.noise_floor * float(survey.variance.mean()), _TINY)
@@ -269,11 +254,12 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self._keep(PlaneCharts(survey.frame.centre, survey.frame.scale, mixture.weights, mixture.charts))
         self.running_, self.n_samples_seen_ = {}, 0
 
-    def _keep_stream(self, survey: Survey, family: Planes) -> None:
+    def _keep_stream(self, found: Fit[MixtureParameters]) -> None:
         """Mean sums under the fitted mixture, so that ``partial_fit`` can go on from it."""
-        mixture = MixtureParameters(self.charts_.weights, self.charts_.charts)
-        self.family_, self.n_samples_seen_ = replace(family, expand=False), survey.n
-        self.running_ = stepped(self.family_, mixture, None, survey.sample, 1.0)[1]
+        floor, missing = self._floor(found.survey), found.survey.missing
+        self.family_, self.n_samples_seen_ = Planes(floor, missing, expand=False), found.survey.n
+        kept = MixtureParameters(self.charts_.weights, self.charts_.charts)  # in their own axes, as the sums must be
+        self.running_ = stepped(self.family_, kept, None, found.survey.sample, 1.0)[1]
 
     def _keep(self, charts: PlaneCharts) -> None:
         self.charts_ = charts
@@ -282,3 +268,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.components_ = [chart.W.T * charts.scale for chart in charts.charts]
         self.noise_variance_ = np.array([chart.noise for chart in charts.charts]) * charts.scale**2
         self.n_charts_, self.n_local_ = charts.n_charts, charts.n_local
+
+
+def _charts(found: Fit[MixtureParameters]) -> PlaneCharts:
+    return plane_charts(found.climb.parameters, found.survey.frame.centre, found.survey.frame.scale)
