@@ -19,6 +19,7 @@ BENCHMARKS = (
     "informed_cost",
     "hybrid",
     "metrics",
+    "dimensions",
     "imputation",
     "many_rows",
 )
