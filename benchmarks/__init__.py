@@ -18,6 +18,7 @@ BENCHMARKS = (
     "informed",
     "informed_cost",
     "hybrid",
+    "semidefinite",
     "metrics",
     "dimensions",
     "imputation",

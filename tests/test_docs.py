@@ -61,6 +61,7 @@ PAGES_OF = {
     "MultiAttributeMetric": ("metrics",),
     "PPCAMixture": ("mixtures",),
     "ProbabilisticPCA": ("probabilistic_pca",),
+    "SemidefiniteEmbedding": ("semidefinite",),
     "SmootherEmbedding": ("smoother_embedding",),
     "TwoWayEmbedding": ("two_way_embedding",),
     "UnsupervisedKernelRegression": ("unsupervised_kernel_regression",),

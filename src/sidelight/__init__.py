@@ -20,6 +20,7 @@ from ._kernel_information_embedding import KernelInformationEmbedding
 from ._multi_attribute_metric import MultiAttributeMetric
 from ._ppca_mixture import PPCAMixture
 from ._probabilistic_pca import ProbabilisticPCA
+from ._semidefinite_embedding import SemidefiniteEmbedding
 from ._smoother_embedding import SmootherEmbedding
 from ._transformation_distances import ReconstructionDistance, TangentDistance
 from ._two_way_embedding import TwoWayEmbedding
@@ -43,6 +44,7 @@ __all__ = [
     "Pairs",
     "ProbabilisticPCA",
     "ReconstructionDistance",
+    "SemidefiniteEmbedding",
     "SmootherEmbedding",
     "TangentDistance",
     "TwoWayEmbedding",

@@ -22,6 +22,7 @@ from sidelight import (
     MultiAttributeMetric,
     PPCAMixture,
     ProbabilisticPCA,
+    SemidefiniteEmbedding,
     SmootherEmbedding,
     TangentDistance,
     TwoWayEmbedding,
@@ -55,6 +56,9 @@ VARIANTS = {
     "hybrid-euclidean-heat": lambda: HybridEmbedding(3, distance="euclidean", heat=4.0, graph="union"),
     "hybrid-landmarks-lle": lambda: HybridEmbedding(locality="lle", n_landmarks=30, negative="shift", alpha=0.9),
     "hybrid-tangent": lambda: HybridEmbedding(distance=TangentDistance("shift"), alpha=0.2),
+    "semidefinite": lambda: SemidefiniteEmbedding(),
+    "semidefinite-equal-3d": lambda: SemidefiniteEmbedding(3, equality=True, n_neighbors=3, gap=0.3, tol=0.05),
+    "semidefinite-landmarks": lambda: SemidefiniteEmbedding(n_landmarks=30),
     "ppca": lambda: ProbabilisticPCA(2),
     "ppca-auto": lambda: ProbabilisticPCA(),
     "ppca-standardized-3d": lambda: ProbabilisticPCA(3, standardize=True),
@@ -68,7 +72,7 @@ VARIANTS = {
 }
 DEFAULTS = {
     name: VARIANTS[name]
-    for name in ("kie", "joint", "smoother", "ukr", "hybrid", "ppca", "coordinated", "cca", "two-way")
+    for name in ("kie", "joint", "smoother", "ukr", "hybrid", "semidefinite", "ppca", "coordinated", "cca", "two-way")
 }
 
 METRICS = {

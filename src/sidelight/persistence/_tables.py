@@ -26,6 +26,7 @@ ESTIMATORS: dict[str, str] = {
     "MultiAttributeMetric": "sidelight",
     "PPCAMixture": "sidelight",
     "ProbabilisticPCA": "sidelight",
+    "SemidefiniteEmbedding": "sidelight",
     "SmootherEmbedding": "sidelight",
     "TwoWayEmbedding": "sidelight",
     "UnsupervisedKernelRegression": "sidelight",

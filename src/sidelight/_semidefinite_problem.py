@@ -1,0 +1,96 @@
+"""The Gram program of semidefinite embedding: whom a row must not leave, where to begin, and rows beyond the landmarks.
+
+Pairs are the mutual neighbours and the rows that share one (S4 1.7), unconnected pieces joined by their shortest links.
+With landmarks the program is that of the landmark rows, their distances measured along the graph of all rows; every
+other row is placed so that its neighbours reconstruct it, as in the data (Weinberger, Packer and Saul 2005):
+
+    minimise Σ_i |z_i - Σ_j W_ij z_j|²    over all rows but the landmarks
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csc_array, csr_array, eye_array, triu
+
+from .kernels.graph import joined_graph
+from .kernels.landmarks import landmark_distances
+from .kernels.neighbours import Neighbours, listed_distances, nearest, nearest_precomputed
+from .objectives.gram import GramProgram, gram_program
+from .objectives.spectral import lle_matrix, reconstruction_weights
+from .solvers.eigen import landmark_scaling
+from .solvers.factor import factored
+
+__all__ = ["SemidefiniteProblem", "distinct", "placed_by_neighbours", "semidefinite_problem"]
+
+Array = npt.NDArray[Any]
+_START_LANDMARKS, _START_RANK = 256, 8
+
+
+@dataclass(frozen=True)
+class SemidefiniteProblem:
+    """A program over ``rows`` of the points, and where the solver begins (len(rows), r)."""
+
+    program: GramProgram
+    start: Array
+    rows: Array
+
+
+def distinct(points: Array) -> tuple[Array, Array]:
+    """The first of each set of equal rows, in order, and for every row which of them it is."""
+    _, first, which = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return np.asarray(first[order]), np.asarray(place[which.ravel()])
+
+
+def semidefinite_problem(
+    points: Array, n_neighbors: int, n_landmarks: int | None, *, equality: bool, n_jobs: int | None
+) -> SemidefiniteProblem:
+    """The program of rows that are all different."""
+    n = len(points)
+    graph = joined_graph(points, nearest(points, k=min(n_neighbors, n - 1), n_jobs=n_jobs))
+    if n_landmarks is None or n_landmarks >= n:
+        pairs = _near_pairs(graph)
+        bounds = listed_distances(points[pairs[:, 0]], points, pairs[:, 1:])[:, 0] ** 2
+        rows, D = landmark_distances(points, graph, n_landmarks=_START_LANDMARKS, n_jobs=n_jobs)
+        start = landmark_scaling(D, rows, _START_RANK)
+        return SemidefiniteProblem(gram_program(pairs, bounds, n, equal=equality), _wide(start), np.arange(n))
+    rows, D = landmark_distances(points, graph, n_landmarks=n_landmarks, n_jobs=n_jobs)
+    among = np.minimum(D[:, rows], D[:, rows].T)
+    near = nearest_precomputed(among, k=min(n_neighbors, len(rows) - 1), own=True)
+    pairs = _near_pairs(joined_graph(among, near, precomputed=True))
+    program = gram_program(pairs, among[pairs[:, 0], pairs[:, 1]] ** 2, len(rows), equal=equality)
+    start = landmark_scaling(among, np.arange(len(rows)), _START_RANK)
+    return SemidefiniteProblem(program, _wide(start), rows)
+
+
+def placed_by_neighbours(points: Array, near: Neighbours, rows: Array, V: Array) -> Array:
+    """All rows (n, r) from those of the landmark ``rows``: each where its neighbours reconstruct it."""
+    M = csc_array(lle_matrix(reconstruction_weights(points, near.index), near.index))
+    others = np.setdiff1d(np.arange(len(points)), rows)
+    known = csr_array(M[others])[:, rows] @ V
+    inner = csc_array(csc_array(M[others])[:, others])
+    solve = factored(csc_array(inner + 1e-9 * float(inner.diagonal().mean()) * eye_array(len(others))))
+    whole = np.empty((len(points), V.shape[1]))
+    whole[rows], whole[others] = V, solve(-known)
+    return np.asarray(whole - whole.mean(axis=0))
+
+
+def _near_pairs(graph: csr_array) -> Array:
+    """Neighbours, and rows that share a neighbour (p, 2)."""
+    near = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    both = triu(near + near @ near, k=1).tocoo()
+    return np.column_stack([both.row, both.col])
+
+
+def _wide(start: Array) -> Array:
+    """At least one column, and none empty: at exactly 0 a column has no slope to leave it by."""
+    n, r = start.shape
+    spread = float(np.sqrt((start**2).sum() / max(1, n))) or 1.0
+    columns = np.cos(np.pi * np.outer(np.arange(n) + 0.5, np.arange(1, max(2, min(_START_RANK, n - 1) - r) + 1)) / n)
+    return np.hstack([start, 1e-3 * spread * columns])

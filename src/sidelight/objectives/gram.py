@@ -1,0 +1,213 @@
+r"""Gram programs: the widest point set whose squared distances keep to linear rows, in a low-rank factor.
+
+    maximise  tr K - ½ Σ_r σ_r s_r²     K = V Vᵀ (n, n), centred,     A d²(K) - s {=, ≤} b
+    d²_e = K_ii - 2 K_ij + K_jj         over pairs e = (i, j);  A (R, p) sparse;  s = 0 in hard rows (σ = ∞)
+
+Squared distances are linear in K, so this is a semidefinite program. Rows of A may be single pairs (semidefinite
+embedding, Weinberger and Saul 2004; S4 1.7) or differences of pairs (steps of one action keep distances, S4 4.1).
+With multipliers y, w = Aᵀy on the pairs and L(w) the graph Laplacian, the slack matrix is ``S = L(w) - J`` (J centring)
+and every dual feasible y (S ⪰ 0, y ≥ 0 in ≤ rows) bounds what any point set can reach (S4 1.7's dual):
+
+    tr K* ≤ bᵀy + Σ y²/(2σ)
+
+The augmented Lagrangian at V, with penalties ρ and κ = σ/(ρ + σ) for the slack that is minimised out,
+
+    f(V) = -|V|² + Σ_r (κ t̂² - y²)/(2ρ),   t̂ = y + ρ (A d² - b), its positive part in ≤ rows
+    ∇f   = 2 (L(Aᵀt) - J) V,                t = κ t̂, the next multipliers
+    ∇²f[U] = 2 (L(Aᵀt) - J) U + 2 L(Aᵀ ρκ A (2 D·DU)) V     D = differences of V over the pairs, active rows only
+
+All is in the program's unit: bounds are divided by their mean size, so that squared distances are about 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array, kron
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["AugmentedPoint", "GramProgram", "gram_program"]
+
+Array = npt.NDArray[Any]
+_FLOOR = 0.1  # of the mean weight: what a slack pair counts for in the preconditioner, or one free row runs away
+
+
+@dataclass(frozen=True, eq=False)
+class GramProgram:
+    """Rows in squared distances, in the program's unit; made by :func:`gram_program`."""
+
+    n: int
+    pairs: Array
+    rows: csr_array
+    bounds: Array
+    equal: Array
+    weights: Array
+    unit: float
+
+    @cached_property
+    def incidence(self) -> csr_array:
+        """B (p, n), ``(B V)_e = v_i - v_j``."""
+        p = len(self.pairs)
+        where = np.r_[np.arange(p), np.arange(p)], np.r_[self.pairs[:, 0], self.pairs[:, 1]]
+        return csr_array(coo_array((np.r_[np.ones(p), -np.ones(p)], where), shape=(p, self.n)))
+
+    @cached_property
+    def transposed(self) -> tuple[csr_array, csr_array]:
+        """Bᵀ and Aᵀ."""
+        return csr_array(self.incidence.T), csr_array(self.rows.T)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """How large each row's squared distances are (R,): penalties are divided by them."""
+        return np.where(np.abs(self.bounds) > 1e-3, np.abs(self.bounds), np.where(self.bounds == 0, 1.0, 1e-3))
+
+    @property
+    def n_pieces(self) -> int:
+        """Into how many pieces the points fall that no row ties to each other."""
+        used = np.asarray(abs(self.rows).sum(axis=0)).ravel() > 0
+        ends = self.pairs[used].astype(np.int32)
+        graph = csr_array(coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.n, self.n)))
+        return int(connected_components(graph, directed=False)[0])
+
+    def residual(self, V: Array) -> Array:
+        """``A d²(V) - b`` (R,)."""
+        D = self.incidence @ V
+        return np.asarray(self.rows @ np.einsum("pq,pq->p", D, D) - self.bounds)
+
+    def violation(self, V: Array) -> Array:
+        """By how much each row is broken (R,), 0 where it holds."""
+        c = self.residual(V)
+        return np.where(self.equal, np.abs(c), np.maximum(c, 0.0))
+
+    def laplacian(self, y: Array) -> csc_array:
+        """``L(Aᵀy)`` (n, n)."""
+        return self.weighted(np.asarray(self.transposed[1] @ y))
+
+    def weighted(self, w: Array) -> csc_array:
+        """L(w) for weights (p,) on the pairs."""
+        return csc_array(self.transposed[0] @ (diags_array(w) @ self.incidence))
+
+    def dual_value(self, y: Array, weights: Array | None = None) -> float:
+        """``bᵀy + Σ y²/(2σ)``."""
+        weights = self.weights if weights is None else weights
+        return float(self.bounds @ y + (y**2 / (2 * weights)).sum())
+
+    def value(self, V: Array, weights: Array | None = None) -> float:
+        """``tr V Vᵀ`` less what the slack of soft rows costs."""
+        weights = self.weights if weights is None else weights
+        soft = np.isfinite(weights)
+        broken = self.violation(V)[soft]
+        return float((V**2).sum() - 0.5 * (weights[soft] * broken**2).sum())
+
+    def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> AugmentedPoint:
+        """The augmented Lagrangian at a centred V (n, r)."""
+        weights = self.weights if weights is None else weights
+        kappa = np.where(np.isfinite(weights), weights / (rho + np.where(np.isfinite(weights), weights, 1.0)), 1.0)
+        D = self.incidence @ V
+        raw = y + rho * (self.rows @ np.einsum("pq,pq->p", D, D) - self.bounds)
+        active = self.equal | (raw > 0)
+        raw = np.where(active, raw, 0.0)
+        value = -float((V**2).sum()) + float(((kappa * raw**2 - y**2) / (2 * rho)).sum())
+        return AugmentedPoint(self, V, D, kappa * raw, rho * kappa * active, value)
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedPoint:
+    """f at V: its value, next multipliers t (R,), and the stiffness ρκ of the active rows (R,)."""
+
+    program: GramProgram
+    V: Array
+    D: Array
+    multipliers: Array
+    stiffness: Array
+    value: float
+
+    @cached_property
+    def pair_weights(self) -> Array:
+        """``Aᵀt`` (p,)."""
+        return np.asarray(self.program.transposed[1] @ self.multipliers)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """∇f (n, r)."""
+        return np.asarray(2 * (self.program.transposed[0] @ (self.pair_weights[:, None] * self.D)) - 2 * self.V)
+
+    def turned(self, R: Array) -> AugmentedPoint:
+        """The same point in other axes (R orthogonal): f does not change."""
+        return AugmentedPoint(self.program, self.V @ R, self.D @ R, self.multipliers, self.stiffness, self.value)
+
+    def product(self, U: Array) -> Array:
+        """∇²f[U] (n, r)."""
+        back, spread = self.program.transposed
+        DU = self.program.incidence @ U
+        moved = self.program.rows @ (2 * np.einsum("pq,pq->p", self.D, DU))
+        change = spread @ (self.stiffness * moved)
+        return np.asarray(2 * (back @ (self.pair_weights[:, None] * DU + change[:, None] * self.D)) - 2 * U)
+
+    def curvature(self, main: int) -> tuple[csc_array, csc_array]:
+        """Positive definite stand-ins for ∇²f: all of the first ``main`` columns (interleaved), and one other column.
+
+        The part of the rows whole, the Laplacian with weights made positive, without -2 I.
+        """
+        program, n = self.program, self.program.n
+        size = np.abs(self.pair_weights)
+        base = program.weighted(2 * np.maximum(size, max(_FLOOR * float(size.mean()), 1e-3)))
+        shift = 1e-6 * float(base.diagonal().mean())
+        p = len(program.pairs)
+        columns = program.pairs[:, :, None] * main + np.arange(main)
+        entries = self.D[:, None, :main] * np.array([1.0, -1.0])[:, None]
+        where = np.repeat(np.arange(p), 2 * main), columns.ravel()
+        change = csr_array(coo_array((entries.ravel(), where), shape=(p, n * main)))
+        G = diags_array(2 * np.sqrt(self.stiffness)) @ (program.rows @ change)
+        grounded = base + shift * eye_array(n)
+        whole = csc_array(kron(grounded, eye_array(main)) + G.T @ G)
+        return whole, csc_array(grounded)
+
+
+def gram_program(
+    pairs: Any,
+    bounds: Any,
+    n: int,
+    *,
+    rows: Any = None,
+    equal: Any = False,
+    weights: Any = np.inf,
+) -> GramProgram:
+    """A Gram program in its unit.
+
+    Parameters
+    ----------
+    pairs : array of shape (p, 2)
+        Pairs of points.
+    bounds : array of shape (R,)
+        b, in squared units.
+    n : int
+        Points.
+    rows : sparse array of shape (R, p) or None
+        A; None: each pair is a row.
+    equal : bool or array of shape (R,)
+        ``=`` or ``≤``.
+    weights : float or array of shape (R,)
+        σ of soft rows, for slack and trace in the program's unit (``unit``: the mean size of bounds that are not 0);
+        inf: hard.
+
+    Examples
+    --------
+    >>> program = gram_program([[0, 1], [1, 2]], [4.0, 4.0], 3)
+    >>> program.unit, program.bounds.tolist(), program.n_pieces
+    (4.0, [1.0, 1.0], 1)
+    """
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    bounds = np.asarray(bounds, dtype=np.float64)
+    sized = np.abs(bounds[bounds != 0])
+    unit = float(sized.mean()) if len(sized) else 1.0
+    A = csr_array(eye_array(len(pairs))) if rows is None else csr_array(rows, dtype=np.float64)
+    if A.shape != (len(bounds), len(pairs)):
+        raise ValueError(f"rows of shape {A.shape} do not fit {len(bounds)} bounds and {len(pairs)} pairs")
+    equals = np.broadcast_to(np.asarray(equal, dtype=bool), bounds.shape)
+    soft = np.broadcast_to(np.asarray(weights, dtype=np.float64), bounds.shape)
+    return GramProgram(n, pairs, A, bounds / unit, equals, soft, unit)

@@ -1,0 +1,109 @@
+"""How far from the optimum of a Gram program any answer can be: the dual bound of its multipliers.
+
+With λ the smallest eigenvalue of L(Aᵀy) on centred vectors, y/λ is dual feasible when λ > 0 (S = L(Aᵀy/λ) - J ⪰ 0), and
+
+    value* ≤ bᵀy/λ + Σ y²/(2 σ λ²)
+
+λ comes from Lanczos on an inverse (or all of the spectrum of small programs), and is lowered until the inertia of
+``L - λI`` confirms it: no centred direction lies below, so that the bound holds whatever Lanczos missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+from scipy.sparse import csc_array, eye_array
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from .factor import factored, n_below
+
+__all__ = ["Slack", "dual_bound", "smallest_slack"]
+
+Array = npt.NDArray[Any]
+_DENSE = 300  # points up to which all eigenvalues are taken
+_WANTED = 4
+
+
+class _Dual(Protocol):
+    def laplacian(self, y: Array) -> csc_array: ...
+
+    def dual_value(self, y: Array, weights: Array | None = None) -> float: ...
+
+
+@dataclass(frozen=True)
+class Slack:
+    """The smallest eigenvalues (k,) of ``S = L - J`` on centred vectors, and their vectors (n, k)."""
+
+    values: Array
+    vectors: Array
+
+
+def smallest_slack(L: csc_array) -> Slack | None:
+    """The low end of ``L - J`` on centred vectors; None where it could not be confirmed."""
+    n = L.shape[0]
+    if n <= _DENSE:
+        dense = L.toarray() + (2.0 * float(abs(L).sum(axis=0).max()) + 1.0) / n  # the constant vector out of the way
+        values, vectors = eigh(dense, subset_by_index=(0, min(_WANTED, n - 1) - 1))
+        return Slack(values - 1.0, vectors)
+    below = _below_all(L)
+    if below is None:
+        return None
+    found = _lanczos(L, below)
+    return None if found is None else _confirmed(L, found)
+
+
+def dual_bound(program: _Dual, y: Array, slack: Slack | None, weights: Array) -> float:
+    """What no point set of the program exceeds; inf where the multipliers do not say."""
+    if slack is None or 1.0 + slack.values[0] <= 1e-9:
+        return np.inf
+    return program.dual_value(y / (1.0 + slack.values[0]), weights)
+
+
+def _below_all(L: csc_array) -> float | None:
+    """A shift below the whole spectrum, by inertia."""
+    shift, lowest = -0.1, -2.0 * float(abs(L).sum(axis=0).max()) - 1.0
+    while shift > lowest:
+        if n_below(csc_array(L - shift * eye_array(L.shape[0]))) == 0:
+            return shift
+        shift *= 10.0
+    return lowest
+
+
+def _lanczos(L: csc_array, shift: float) -> Slack | None:
+    n = L.shape[0]
+    try:
+        solve = factored(csc_array(L - shift * eye_array(n)))
+    except (RuntimeError, np.linalg.LinAlgError):
+        return None
+
+    def apply(v: Array) -> Array:
+        v = np.asarray(v).ravel()
+        x = solve(v - v.mean())
+        return np.asarray(x - x.mean())
+
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
+    try:
+        inverse, vectors = eigsh(operator, k=_WANTED, which="LA", v0=start, tol=1e-5, maxiter=200)
+    except ArpackNoConvergence as partial:
+        inverse, vectors = partial.eigenvalues, partial.eigenvectors
+    if not len(inverse):
+        return None
+    order = np.argsort(-inverse, kind="stable")
+    return Slack(1.0 / inverse[order] + shift - 1.0, vectors[:, order])
+
+
+def _confirmed(L: csc_array, found: Slack) -> Slack | None:
+    """The same with its smallest value lowered until nothing but the constant vector can lie below it."""
+    smallest = float(found.values[0]) + 1.0
+    margin = 1e-4 * max(abs(smallest), 1e-2)
+    for _ in range(12):
+        level = smallest - margin
+        if n_below(csc_array(L - level * eye_array(L.shape[0]))) == int(level > 0):
+            return Slack(np.r_[level - 1.0, found.values[1:]], found.vectors)
+        margin *= 4.0
+    return None

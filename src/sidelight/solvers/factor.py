@@ -1,0 +1,47 @@
+"""Factors of symmetric matrices: solves, and how many eigenvalues lie below 0.
+
+Sparse: SuperLU without pivoting off the diagonal, so that ``P A Pᵀ = L U`` with D = diag(U) and A has as many negative
+eigenvalues as D has negative entries (Sylvester). Where more than a fifth is filled: Cholesky of the dense matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import SuperLU, splu
+
+__all__ = ["factored", "n_below"]
+
+Array = npt.NDArray[Any]
+_FILLED = 0.2
+
+
+def factored(M: csc_array) -> Callable[[Array], Array]:
+    """``b -> M⁻¹ b`` for a positive definite M."""
+    if M.nnz > _FILLED * M.shape[0] ** 2:
+        dense = cho_factor(M.toarray(), lower=True, overwrite_a=True, check_finite=False)
+        return lambda b: np.asarray(cho_solve(dense, b, check_finite=False))
+    lu = _symmetric(M)
+    return lambda b: np.asarray(lu.solve(np.ascontiguousarray(b)))
+
+
+def n_below(M: csc_array) -> int | None:
+    """How many eigenvalues of a symmetric M lie below 0; None where the factor would not say."""
+    try:
+        lu = _symmetric(M)
+    except RuntimeError:  # exactly singular
+        return None
+    if not np.array_equal(lu.perm_r, lu.perm_c):
+        return None
+    return int((lu.U.diagonal() < 0).sum())
+
+
+def _symmetric(M: csc_array) -> SuperLU:
+    return splu(
+        csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False}
+    )

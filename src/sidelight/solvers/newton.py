@@ -1,0 +1,142 @@
+"""Newton's method in a factor V (n, r) whose columns may be turned, each step by preconditioned conjugate gradients.
+
+Before each step V is turned to its principal axes: the widest ``main`` columns, in which rows couple the coordinates,
+are preconditioned together by one sparse factor, all others by another. Directions of negative curvature end the
+conjugate gradients; a step is halved until the value falls enough.
+The decrement ``gᵀM⁻¹g`` (M the preconditioner) is what a step promises, and what the stopping rule looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csc_array
+
+from .factor import factored
+
+__all__ = ["NewtonPoint", "NewtonResult", "minimise_factor"]
+
+Array = npt.NDArray[Any]
+_MAIN_SHARE, _MAX_MAIN, _MAX_UNKNOWNS = 1e-5, 6, 8000
+_MAX_PRODUCTS, _C1 = 60, 1e-4
+
+
+class NewtonPoint(Protocol):
+    """A function at V with its derivatives, as ``objectives.gram`` gives it."""
+
+    V: Array
+    value: float
+    multipliers: Array
+
+    @property
+    def gradient(self) -> Array:
+        """∇f (n, r)."""
+
+    def turned(self, R: Array) -> Any:
+        """The same point in other axes."""
+
+    def product(self, U: Array) -> Array:
+        """∇²f[U] (n, r)."""
+
+    def curvature(self, main: int) -> tuple[csc_array, csc_array]:
+        """Positive definite stand-ins for ∇²f: of the first ``main`` columns together, and of one other."""
+
+
+@dataclass(frozen=True)
+class NewtonResult:
+    """The last point, its steps, and how it ended."""
+
+    point: Any
+    n_iter: int
+    converged: bool
+    stopped: bool
+
+
+def minimise_factor(
+    at: Callable[[Array], Any],
+    start: Array,
+    *,
+    enough: Callable[[Any], float],
+    max_iter: int,
+    on_step: Callable[[int, Any], bool] | None = None,
+) -> NewtonResult:
+    """Minimise from ``start`` (n, r, centred) until the decrement is below ``enough(point)``."""
+    point = at(start)
+    for iteration in range(max_iter + 1):
+        point = point.turned(_axes(point.V))
+        precondition = _preconditioner(point)
+        moved = precondition(-point.gradient)
+        decrement = -float(np.vdot(point.gradient, moved))
+        if decrement <= enough(point):
+            return NewtonResult(point, iteration, True, False)
+        if iteration == max_iter:
+            break
+        step = _conjugate_gradients(point, precondition, moved, decrement)
+        found = _line_search(at, point, step)
+        if found is None:
+            return NewtonResult(point, iteration, False, False)
+        point = found
+        if on_step is not None and on_step(iteration + 1, point):
+            return NewtonResult(point, iteration + 1, False, True)
+    return NewtonResult(point, max_iter, False, False)
+
+
+def _axes(V: Array) -> Array:
+    """Principal axes of V (r, r), widest first."""
+    _, vectors = np.linalg.eigh(V.T @ V)
+    return np.asarray(vectors[:, ::-1])
+
+
+def _preconditioner(point: Any) -> Callable[[Array], Array]:
+    n, r = point.V.shape
+    squares = (point.V**2).sum(axis=0)
+    wide = int((squares > _MAIN_SHARE * squares.sum()).sum())
+    main = max(1, min(wide, _MAX_MAIN, r, _MAX_UNKNOWNS // n))
+    whole, single = point.curvature(main)
+    solve = factored(whole)
+    solve_rest = factored(single) if main < r else None
+
+    def apply(G: Array) -> Array:
+        H = np.empty_like(G)
+        H[:, :main] = solve(np.ascontiguousarray(G[:, :main]).ravel()).reshape(n, main)
+        if solve_rest is not None:
+            H[:, main:] = solve_rest(G[:, main:])
+        return np.asarray(H - H.mean(axis=0))
+
+    return apply
+
+
+def _conjugate_gradients(point: Any, precondition: Callable[[Array], Array], first: Array, decrement: float) -> Array:
+    """About ``-(∇²f)⁻¹ ∇f``; where the curvature is negative at once, the preconditioned gradient."""
+    step, residual, direction = np.zeros_like(first), -point.gradient, first
+    promise, sharpness = decrement, min(0.25, np.sqrt(decrement / max(abs(point.value), 1e-300)))
+    for count in range(_MAX_PRODUCTS):
+        curved = point.product(direction)
+        curvature = float(np.vdot(direction, curved))
+        if curvature <= 1e-10 * float(np.vdot(direction, direction)):
+            return direction if count == 0 else step
+        length = promise / curvature
+        step = step + length * direction
+        residual = residual - length * curved
+        moved = precondition(residual)
+        fresh = float(np.vdot(residual, moved))
+        if fresh <= sharpness**2 * decrement:
+            break
+        direction, promise = moved + (fresh / promise) * direction, fresh
+    return step
+
+
+def _line_search(at: Callable[[Array], Any], point: Any, step: Array) -> Any:
+    """The point at the first halved step that falls enough; None: there is none."""
+    slope, length = float(np.vdot(point.gradient, step)), 1.0
+    while length > 1e-7:
+        V = point.V + length * step
+        found = at(V - V.mean(axis=0))
+        if found.value <= point.value + _C1 * length * slope:
+            return found
+        length *= 0.5
+    return None
