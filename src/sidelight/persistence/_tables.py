@@ -24,6 +24,7 @@ ESTIMATORS: dict[str, str] = {
     "JointInformationEmbedding": "sidelight",
     "KernelInformationEmbedding": "sidelight",
     "MultiAttributeMetric": "sidelight",
+    "MultipleRelationalEmbedding": "sidelight",
     "PPCAMixture": "sidelight",
     "ProbabilisticPCA": "sidelight",
     "SmootherEmbedding": "sidelight",
@@ -55,6 +56,8 @@ RECORDS: dict[str, str] = {
     "Planes": "sidelight.objectives.mixtures",
     "PrecomputedWeights": "sidelight.maps.weights",
     "ReconstructionDistance": "sidelight",
+    "Relation": "sidelight",
+    "Relations": "sidelight",
     "TangentDistance": "sidelight",
     "ViewMaps": "sidelight._view",
 }
