@@ -32,6 +32,7 @@ from ._relational_axes import Axes, canonical_axes
 from ._relational_maps import RelationalMaps, keep_relational_maps
 from ._relational_start import Start, relational_start
 from ._validation import check_choice, check_integer, check_number, check_rows
+from .kernels.gauss_transform import normaliser_cost
 from .kernels.profiles import profile
 from .kernels.relations import Similarity, similarity
 from .kernels.tiles import one_blas_thread
@@ -193,9 +194,10 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes with the relation of data alone, before it is paid."""
-        stored = 60 * n
-        size = 4 * min(n * n / 2, 8e7) + 8 * n * d * 4 + 60 * stored + 2**26
-        seconds = 0.5 + 200 * (1e-3 + 5e-9 * n * n / 2 + 6e-8 * stored) + 3e-10 * n * n * d + 5e-4 * n
+        stored = 6 * self.perplexity * n
+        latent, evaluation = normaliser_cost(profile(self.latent_kernel), n, self.n_components)
+        size = latent + 8 * n * d * 4 + 60 * stored + 2**26
+        seconds = 0.5 + 200 * (evaluation + 6e-8 * stored) + 3e-10 * n * n * d + 5e-4 * n
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:
