@@ -33,6 +33,10 @@ __all__ = ["Similarity", "similarity"]
 Array = npt.NDArray[Any]
 _ALL = 2000  # rows up to which every pair is kept
 _PARTNERS = 200  # of a row beyond
+_PERPLEXITY = (
+    5  # at most one row in so many is an effective neighbour: of few rows, else, everything is near everything
+)
+_REACH, _LEAST = 4, 3  # and one in so many is linked in the graph, but at least three are
 _GOLDEN = 0.6180339887498949  # multiples of it spread evenly whatever their number
 
 
@@ -65,8 +69,9 @@ def _of_data(relation: Relation, n_jobs: int | None) -> Similarity:
     scale = float(np.abs(X).max()) or 1.0
     if relation.bandwidth is not None:
         return _of_features(X / scale, float((np.sqrt(relation.bandwidth) / scale) ** 2))
-    perplexity = max(1.0 + 1e-6, min(relation.perplexity, (len(X) - 1) / 3))
-    kernel = perplexity_kernel(X / scale, perplexity, relation.n_neighbors, n_jobs=n_jobs)
+    perplexity = max(1.0 + 1e-6, min(relation.perplexity, (len(X) - 1) / _PERPLEXITY))
+    reach = None if relation.n_neighbors is None else min(relation.n_neighbors, max(_LEAST, len(X) // _REACH))
+    kernel = perplexity_kernel(X / scale, perplexity, reach, n_jobs=n_jobs)
     assert isinstance(kernel.matrix, csr_array)
     return _of_neighbours(kernel.matrix, perplexity, kernel)
 

@@ -98,11 +98,12 @@ class Relation:
         n_samples : int, default=None
             Rows of the data, where ``index`` is given.
         perplexity : float, default=10
-            Effective neighbours of a row.
+            Effective neighbours of a row (at most a fifth of the rows).
         bandwidth : float, default=None
             One width for all rows (of squared distance) instead, as in the source.
         n_neighbors : int or None, default=15
-            The graph of mutual neighbours along which distances are measured; None: in straight lines.
+            The graph of mutual neighbours along which distances are measured (at most a quarter of the rows); None: in
+            straight lines.
         """
         X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
         seen = ~np.isnan(X).all(axis=1)
