@@ -48,7 +48,7 @@ def relational_start(relations: Sequence[Relation], similarities: Sequence[Simil
     owners: list[int] = []
     order = sorted(range(len(relations)), key=lambda c: relations[c].kind == "labels")  # labels after values
     for c in order:
-        found = _own_axes(relations[c], carrier, _rest(layout, axes, n))
+        found = _own_axes(relations[c], carrier, _rest(layout, axes, n), _room(relations, q))
         axes.extend(found.T)
         owners.extend([c] * found.shape[1])
     if len(axes) > q:
@@ -126,25 +126,40 @@ def _coordinates(relation: Relation, own: Similarity) -> Array:
     return landmark_scaling(D, rows, _LAYOUT)
 
 
-def _own_axes(relation: Relation, carrier: _Carrier, layout: Array) -> Array:
+def _room(relations: Sequence[Relation], q: int) -> int:
+    """Axes that names may take each: one, and their part of what values, and one axis for the data, leave."""
+    features = [relation.features for relation in relations if relation.kind == "values"]
+    values = sum(int(found.shape[1]) for found in features if found is not None)
+    names = sum(relation.kind == "labels" for relation in relations)
+    data = int(any(relation.kind in ("data", "matrix") for relation in relations))
+    return 1 + max(0, q - values - names - data) // max(names, 1)
+
+
+def _own_axes(relation: Relation, carrier: _Carrier, layout: Array, room: int) -> Array:
     """What a relation says itself, as axes (n, k) of unit spread; data, matrices and pairs say nothing of the kind."""
     if relation.kind == "values":
         features = relation.features
         assert features is not None
         return _standard(carrier.carry(relation.index, features))
     if relation.kind == "labels":
-        return _standard(carrier.carry(relation.index, _ranked(relation, layout)))
+        return _standard(carrier.carry(relation.index, _spread_out(relation, layout, room)))
     return np.empty((carrier.n, 0))
 
 
-def _ranked(relation: Relation, layout: Array) -> Array:
-    """Names as evenly spaced numbers (m, 1), in the order in which the means of their rows lie in the layout."""
+def _spread_out(relation: Relation, layout: Array, room: int) -> Array:
+    """Names as places (m, k) along the main directions of the means of their rows in the layout.
+
+    Two axes tell four names apart and three eight, so more than that are not taken; on one axis, names are evenly
+    spaced in their order.
+    """
     codes, first, places = np.unique(relation.entries, return_index=True, return_inverse=True)
     means = _group_means(layout[relation.index], relation.entries)[first]
-    _, _, directions = np.linalg.svd(means - means.mean(axis=0), full_matrices=False)
-    rank = np.empty(len(codes))
-    rank[np.argsort(means @ directions[0], kind="stable")] = np.arange(len(codes))
-    return _standard(rank[places][:, None])
+    U, lengths, _ = np.linalg.svd(means - means.mean(axis=0), full_matrices=False)
+    k = max(1, min(room, int(np.log2(len(codes))), len(lengths)))
+    found = U[:, :k] * lengths[:k]
+    if k == 1:
+        found[np.argsort(found[:, 0], kind="stable"), 0] = np.arange(len(codes))
+    return _standard(found[places])
 
 
 def _rest(layout: Array, axes: Sequence[Array], n: int) -> Array:
