@@ -38,6 +38,7 @@ RECORDS: dict[str, str] = {
     "ChartedView": "sidelight.maps.coordinated",
     "Column": "sidelight.side.given",
     "CoordinatedMap": "sidelight.maps.coordinated",
+    "CrossView": "sidelight.maps.cross_view",
     "Effect": "sidelight.maps.effect",
     "FixedWeights": "sidelight.maps.weights",
     "ForeignEstimator": "sidelight.persistence._encode",
@@ -55,6 +56,7 @@ RECORDS: dict[str, str] = {
     "Planes": "sidelight.objectives.mixtures",
     "PrecomputedWeights": "sidelight.maps.weights",
     "ReconstructionDistance": "sidelight",
+    "Regression": "sidelight.maps.cross_view",
     "TangentDistance": "sidelight",
     "ViewMaps": "sidelight._view",
 }
