@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from registry import blobs
@@ -100,6 +103,21 @@ def test_the_variance_says_how_far_off_imputed_entries_are():
     gone = np.isnan(gaps)
     standard = (model.impute(gaps) - X)[gone] / np.sqrt(model.impute_variance(gaps)[gone])
     assert 0.93 < (np.abs(standard) < 2).mean() < 0.97
+
+
+def test_few_rows_leave_the_plane_uncertain_and_the_variance_says_so():
+    """Thirty rows: the density does not know that W is uncertain, the variance of imputed entries does."""
+    inside, without = [], []
+    for seed in range(10):
+        X = planted(30, 12, 3, noise=0.5, seed=seed)
+        gaps = with_gaps(X, 0.4, seed)
+        model, gone = ProbabilisticPCA().fit(gaps), np.isnan(gaps)
+        certain = copy(model)
+        certain.model_ = replace(model.model_, spread=None)
+        for one, found in ((model, inside), (certain, without)):
+            found.append((np.abs(one.impute(gaps) - X) < 2 * np.sqrt(one.impute_variance(gaps)))[gone].mean())
+        np.testing.assert_array_equal(model.score_samples(gaps), certain.score_samples(gaps))
+    assert np.mean(without) + 0.01 < np.mean(inside) < 0.9545  # of a normal distribution within two deviations
 
 
 def test_the_posterior_is_wider_where_more_is_missing():

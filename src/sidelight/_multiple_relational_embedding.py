@@ -26,6 +26,7 @@ from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import announce
 from ._cost import Cost, refuse_if_too_large
+from ._interrupted import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._progress import ProgressBar, both
 from ._relational_axes import Axes, canonical_axes
@@ -156,6 +157,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array | None, y: Any = None, *, relations: Any = None) -> MultipleRelationalEmbedding:
         """Embed the rows that the relations are about.
@@ -185,7 +187,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         path = self._solve(objective, self._unknowns(objective, start), start.graph)
         self._keep(X, given, every, path)
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array | None, y: Any = None, *, relations: Any = None) -> Array:

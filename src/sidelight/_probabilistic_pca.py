@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._interrupted import KeptInterrupt, all_or_nothing
 from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
 from ._messages import complain
 from ._mixture_fit import Survey, seed_of, surveyed
@@ -81,7 +83,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Variance around the plane; of each column where ``standardize`` is set.
     n_components_ : int
     model_ : LinearGaussian
-        The model of ``(x - centre_) / scale_``.
+        The model of ``(x - centre_) / scale_``. Where "auto" met missing entries, with the uncertainty of W
+        (``spread``), which the posterior, imputed entries and their variance take into account; the density does not.
     centre_, scale_ : arrays of shape (d,)
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
@@ -126,6 +129,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Fit to the rows of ``X`` (n, d), of which entries may be missing (NaN); ``y`` is ignored."""
@@ -134,11 +138,12 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         kinds = [np.float64, np.float32]
         X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        block = max(256, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
+        block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
         found = self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block))
         self.embedding_ = self._by_block(X, lambda part: latent_mean(self.model_, part))
         return self._ended(found)
 
+    @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> ProbabilisticPCA:
         """Fit to rows that are walked once a step, in memory that does not depend on their number.
@@ -151,6 +156,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_features_in_ = rows.n_features
         return self._ended(self._fit_rows(rows))
 
+    @all_or_nothing
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
@@ -226,9 +232,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Log density of each row (m,), of its observed entries."""
         X = self._checked(X)
         logs = np.log(self.scale_)
+        certain = replace(self.model_, spread=None)
 
         def scored(part: Array) -> Array:
-            return np.asarray(log_density(self.model_, part) - ~np.isnan(part) @ logs)
+            return np.asarray(log_density(certain, part) - ~np.isnan(part) @ logs)
 
         return self._by_block(X, scored)
 
@@ -298,12 +305,13 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             n_components=self._asked(),
             max_iter=self.max_iter,
             tol=self.tol,
+            n_jobs=self.n_jobs,
             callback=callback,
         )
 
     def _ended(self, found: Fitted) -> ProbabilisticPCA:
         if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")

@@ -169,9 +169,9 @@ def _of_matrix(relation: Relation) -> Similarity:
 
 def _listed(matrix: csr_array) -> Neighbours:
     """Neighbour lists from a sparse matrix of distances, without the row itself."""
-    coo = matrix.tocoo()
-    apart = coo.row != coo.col
-    rows, cols, distance = coo.row[apart], coo.col[apart], coo.data[apart]
+    pairs = matrix.tocoo()
+    apart = pairs.row != pairs.col
+    rows, cols, distance = pairs.row[apart], pairs.col[apart], pairs.data[apart]
     order = np.lexsort((distance, rows))
     counts = np.bincount(rows, minlength=matrix.shape[0])
     if counts.min() != counts.max() or counts[0] == 0:
