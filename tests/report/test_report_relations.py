@@ -231,8 +231,8 @@ def test_the_same_input_gives_the_same_bytes(relational, views, truth, tmp_path)
     ("attributes", "words"),
     [
         (
-            {"objct": ["a"] * 60},
-            r"report: attributes=objct is not a relation of labels or values \(there are: object, an",
+            {"thing": ["a"] * 60},
+            r"report: attributes=thing is not a relation of labels or values \(there are: object, an",
         ),
         ({"object": ["a"]}, "does not match the 60 rows"),
     ],
