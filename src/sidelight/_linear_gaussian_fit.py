@@ -2,7 +2,8 @@
 
 Whole rows: the closed form, from sums of products (d, d) or, where columns outnumber rows, the Gram matrix; EM where
 both would be too large. Missing entries: EM from the axes of the entries that are there. The number of dimensions, if
-it is to be found: from the eigenvalues, or while EM climbs (``objectives.relevance``).
+it is to be found: from the eigenvalues, or while EM climbs (``objectives.relevance``). Where entries are missing and
+rows are many, a Gaussian of full covariance follows, which entries are imputed by (``objectives.gaussian``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .objectives.gaussian import Gaussian, gaussian_maximised, gaussian_of, gaussian_statistics
 from .objectives.linear_gaussian import LinearGaussian, maximised, statistics, turned
 from .objectives.principal_axes import (
     PrincipalAxes,
@@ -47,7 +49,10 @@ _UNCERTAIN = 10_000_000  # numbers in the covariances of W
 _FIRST = 2  # steps before the dimensions to begin with are counted
 _MORE = 1.5  # times as many as those, and three, are gone on with
 _STAGES = (2, 4, 8)  # steps after which columns that vanish are dropped; the last one again and again
+_FULL = 1000  # columns up to which a covariance of all of them is refined
+_ROWS_EACH = 2  # observed rows for each column that it takes
 _TINY = 1e-12  # of the mean variance: the least noise
+_ENDED = (Status.STOPPED, Status.INTERRUPTED)
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Task:
     max_iter: int
     tol: float
     n_jobs: int | None
+    refinements: int
     callback: Callback | None
 
     @property
@@ -88,17 +94,19 @@ class Task:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The model inside the frame, how EM ended (None: there was none), and its records."""
+    """The model inside the frame, how EM ended (None: there was none), its records, and what entries are imputed by."""
 
     model: LinearGaussian
     status: Status | None = None
     history: tuple[Record, ...] = ()
+    gaussian: Gaussian | None = None
 
 
 def fitted(task: Task) -> Fitted:
     """The most likely model, or that of the highest evidence where the number of dimensions is to be found."""
     if task.missing:
-        return _relevant(task) if task.n_components is None else _climbed(task, int(task.n_components))
+        found = _relevant(task) if task.n_components is None else _climbed(task, int(task.n_components))
+        return _refined(task, found)
     if task.n < task.n_features and len(task.sample) == task.n:
         axes = axes_of_rows(task.sample)
     elif task.n_features <= LARGEST:
@@ -106,6 +114,26 @@ def fitted(task: Task) -> Fitted:
     else:
         return _climbed(task, task.n_components or _count(axes_of_rows(task.sample)))
     return Fitted(from_axes(axes, task.n_components, task.least_noise))
+
+
+def _refined(task: Task, found: Fitted) -> Fitted:
+    """A few steps from the plane to a Gaussian of full covariance, drawn to the plane the more, the fewer the rows.
+
+    Not where rows are too few to tell a covariance: there the plane imputes better.
+    """
+    d, rows = task.n_features, float(task.seen.mean())
+    if found.status in _ENDED or not task.refinements or d > _FULL or rows < _ROWS_EACH * d:
+        return found
+    plane = found.model
+    target = plane.W @ plane.W.T + plane.noise * np.eye(d)
+    model = gaussian_of(plane.mean, target)
+    try:
+        for _ in range(task.refinements):
+            sums = task.total(partial(gaussian_statistics, model))
+            model = gaussian_maximised(sums, model, target, d / (d + rows))
+    except KeyboardInterrupt:
+        return replace(found, status=Status.INTERRUPTED)
+    return replace(found, gaussian=model)
 
 
 def from_moments(sums: Sums, n_components: int | None) -> LinearGaussian:
@@ -180,7 +208,7 @@ def _relevant(task: Task) -> Fitted:
         history.extend(_in_stage(result, stage, history))
         state, status, stage = dropped(result.parameters, vanished), result.status, stage + 1
         settled = status is Status.CONVERGED and state is result.parameters
-        if settled or status in (Status.STOPPED, Status.INTERRUPTED, Status.STALLED):
+        if settled or status in (*_ENDED, Status.STALLED):
             break
     return Fitted(canonical(state.model), status, tuple(history))
 

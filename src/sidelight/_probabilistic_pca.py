@@ -27,6 +27,7 @@ from ._mixture_fit import Survey, seed_of, surveyed
 from ._progress import ProgressBar, both
 from ._validation import check_integer, check_number
 from .kernels.tiles import one_blas_thread, run_tiles, spans
+from .objectives.gaussian import Gaussian, gaussian_entries
 from .objectives.linear_gaussian import (
     LinearGaussian,
     entry_variance,
@@ -56,6 +57,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     standardize : bool, default=False
         Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
         different units need this; results are in units of the data either way.
+    refinements : int, default=3
+        Where entries are missing, rows at least twice as many as columns and these at most 1,000: steps from the plane
+        to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` go by. 0: they go by the plane.
     max_iter : int, default=200
         EM steps at most. Whole rows need none.
     tol : float, default=5e-3
@@ -85,6 +89,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     model_ : LinearGaussian
         The model of ``(x - centre_) / scale_``. Where "auto" met missing entries, with the uncertainty of W
         (``spread``), which the posterior, imputed entries and their variance take into account; the density does not.
+    gaussian_ : Gaussian or None
+        What entries are imputed by, inside the same frame; None: the plane.
     centre_, scale_ : arrays of shape (d,)
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
@@ -113,6 +119,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n_components: int | str = "auto",
         *,
         standardize: bool = False,
+        refinements: int = 3,
         max_iter: int = 200,
         tol: float = 5e-3,
         random_state: Any = None,
@@ -122,6 +129,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
+        self.refinements = refinements
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -212,14 +220,14 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def impute(self, X: Array) -> Array:
         """Rows with their missing entries (NaN) replaced by their mean given the observed ones, shape (m, d)."""
         X = self._checked(X)
-        return np.asarray(np.where(np.isnan(X), self._by_block(X, self._expected), X))
+        return np.asarray(np.where(np.isnan(X), self._by_block(X, self._completed), X))
 
     @one_blas_thread
     def impute_variance(self, X: Array) -> Array:
         """Variance (m, d) of each missing entry given the observed ones of its row; 0 where the entry is observed."""
         X = self._checked(X)
         units = self.scale_**2
-        variance = self._by_block(X, lambda part: entry_variance(self.model_, part) * units)
+        variance = self._by_block(X, lambda part: self._entry_variance(part) * units)
         return np.asarray(np.where(np.isnan(X), variance, np.zeros((), dtype=X.dtype)))
 
     def predictive_variance(self, X: Array) -> Array:
@@ -272,6 +280,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _check_parameters(self) -> None:
         if self.n_components != "auto":
             check_integer(self, "n_components", self.n_components, 1)
+        check_integer(self, "refinements", self.refinements, 0)
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
@@ -289,7 +298,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
         self.history_ = [vars(record) for record in found.history]
         self.n_iter_ = max(1, len(found.history))
-        self._keep(found.model)
+        self._keep(found.model, found.gaussian)
         return found
 
     def _task(self, rows: Rows, survey: Survey, widths: Array, callback: Callback | None) -> Task:
@@ -306,6 +315,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            refinements=self.refinements,
             callback=callback,
         )
 
@@ -341,8 +351,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _keep(self, model: LinearGaussian) -> ProbabilisticPCA:
-        self.model_ = model
+    def _keep(self, model: LinearGaussian, gaussian: Gaussian | None = None) -> ProbabilisticPCA:
+        self.model_, self.gaussian_ = model, gaussian
         self.n_components_ = model.n_components
         self.mean_ = self._outside(model.mean)
         unit = self.scale_ / self.scale_.max()
@@ -358,6 +368,18 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _expected(self, inside: Array) -> Array:
         """What the plane has for rows (m, d)."""
         return self._outside(reconstruction(self.model_, latent_mean(self.model_, inside)))
+
+    def _completed(self, inside: Array) -> Array:
+        """Rows (m, d) with the means of their missing entries."""
+        if self.gaussian_ is None:
+            return self._expected(inside)
+        return self._outside(gaussian_entries(self.gaussian_, inside)[0])
+
+    def _entry_variance(self, inside: Array) -> Array:
+        """Variance of missing entries, in the units of the fit (m, d)."""
+        if self.gaussian_ is None:
+            return entry_variance(self.model_, inside)
+        return gaussian_entries(self.gaussian_, inside)[1]
 
     def _inside(self, X: Array) -> Array:
         return np.asarray((np.asarray(X, dtype=np.float64) - self.centre_) / self.scale_)

@@ -44,6 +44,7 @@ RECORDS: dict[str, str] = {
     "FixedWeights": "sidelight.maps.weights",
     "ForeignEstimator": "sidelight.persistence._encode",
     "Frame": "sidelight._frame",
+    "Gaussian": "sidelight.objectives.gaussian",
     "GaussianCharts": "sidelight.maps.charts",
     "Given": "sidelight.side.given",
     "KernelMap": "sidelight.maps.kernel_map",
