@@ -11,6 +11,7 @@ __all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
 
 BENCHMARKS = (
     "exact_gradient",
+    "normaliser",
     "cold_start",
     "two_way_inverse",
     "defaults",
@@ -23,6 +24,7 @@ BENCHMARKS = (
     "dimensions",
     "imputation",
     "many_rows",
+    "relational",
 )
 
 

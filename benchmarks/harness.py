@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
-_PACKAGES = ("sidelight", "numpy", "scipy", "scikit-learn", "umap-learn", "openTSNE", "harmonypy", "numba")
+_PACKAGES = ("sidelight", "numpy", "scipy", "scikit-learn", "umap-learn", "openTSNE", "harmonypy", "numba", "finufft")
 
 _PEAK_PROBE = """
 import resource, sys

@@ -28,6 +28,10 @@ REPRODUCTIONS = (
     "coordinated_frey",
     "coordinated_views",
     "bernoulli_digits",
+    "relational_cars",
+    "relational_correspondence",
+    "relational_faces",
+    "relational_yale",
 )
 
 

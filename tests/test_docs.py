@@ -59,6 +59,7 @@ PAGES_OF = {
     "JointInformationEmbedding": ("joint_information_embedding",),
     "KernelInformationEmbedding": ("kernel_information_embedding", "informed_embedding"),
     "MultiAttributeMetric": ("metrics",),
+    "MultipleRelationalEmbedding": ("multiple_relational",),
     "PPCAMixture": ("mixtures",),
     "ProbabilisticPCA": ("probabilistic_pca",),
     "SemidefiniteEmbedding": ("semidefinite",),
@@ -114,6 +115,7 @@ RUN = (
     "methods/metrics",
     "methods/coordinated",
     "methods/mixtures",
+    "methods/multiple_relational",
     "methods/probabilistic_pca",
     "methods/smoother_embedding",
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from registry import blobs
@@ -82,7 +85,7 @@ def dense(model, x):
 @pytest.mark.parametrize("standardize", [False, True])
 def test_imputation_is_gaussian_conditioning_row_by_row(standardize):
     X = with_gaps(planted() * np.arange(1.0, 11.0), 0.4)
-    model = ProbabilisticPCA(3, standardize=standardize).fit(X)
+    model = ProbabilisticPCA(3, standardize=standardize, refinements=0).fit(X)
     filled, variance = model.impute(X[:20]), model.impute_variance(X[:20])
     for x, row, spread in zip(X[:20], filled, variance, strict=True):
         gone = np.isnan(x)
@@ -93,6 +96,39 @@ def test_imputation_is_gaussian_conditioning_row_by_row(standardize):
         np.testing.assert_array_equal(spread[~gone], 0.0)
 
 
+def beside_a_plane(n=400, d=10, seed=0):
+    """A strong direction, and weak ones that a plane of one dimension leaves out."""
+    rng = np.random.default_rng(seed)
+    strong, weak = (scale * rng.normal(size=(n, q)) @ rng.normal(size=(q, d)) for scale, q in ((3.0, 1), (1.0, 4)))
+    return strong + weak + 0.3 * rng.normal(size=(n, d))
+
+
+def test_refinements_impute_by_what_columns_have_in_common_beside_the_plane():
+    X = beside_a_plane()
+    gaps = with_gaps(X, 0.2)
+    gone = np.isnan(gaps)
+    plane, refined = (ProbabilisticPCA(1, refinements=steps).fit(gaps) for steps in (0, 3))
+    errors = [np.sqrt(np.mean((model.impute(gaps) - X)[gone] ** 2)) for model in (plane, refined)]
+    assert errors[1] < 0.8 * errors[0]
+    assert plane.gaussian_ is None
+    np.testing.assert_array_equal(plane.transform(gaps), refined.transform(gaps))
+    away = np.abs(refined.impute(gaps) - X)[gone] / np.sqrt(refined.impute_variance(gaps)[gone])
+    assert (away < 2).mean() > 0.9  # drawn to a plane of too few dimensions, it is rather too wide than too narrow
+
+
+def test_refinements_are_the_same_from_batches():
+    gaps = with_gaps(beside_a_plane(), 0.2)
+    whole, batches = (
+        ProbabilisticPCA(1).fit(gaps),
+        ProbabilisticPCA(1).fit_batches(lambda: iter(np.array_split(gaps, 7))),
+    )
+    np.testing.assert_allclose(batches.impute(gaps), whole.impute(gaps), rtol=1e-8)
+
+
+def test_rows_that_are_too_few_for_a_covariance_are_imputed_by_the_plane():
+    assert ProbabilisticPCA(1).fit(with_gaps(beside_a_plane(n=20), 0.2)).gaussian_ is None
+
+
 def test_the_variance_says_how_far_off_imputed_entries_are():
     X = planted(600, 12, 3)
     gaps = with_gaps(X, 0.4)
@@ -100,6 +136,21 @@ def test_the_variance_says_how_far_off_imputed_entries_are():
     gone = np.isnan(gaps)
     standard = (model.impute(gaps) - X)[gone] / np.sqrt(model.impute_variance(gaps)[gone])
     assert 0.93 < (np.abs(standard) < 2).mean() < 0.97
+
+
+def test_few_rows_leave_the_plane_uncertain_and_the_variance_says_so():
+    """Thirty rows: the density does not know that W is uncertain, the variance of imputed entries does."""
+    inside, without = [], []
+    for seed in range(10):
+        X = planted(30, 12, 3, noise=0.5, seed=seed)
+        gaps = with_gaps(X, 0.4, seed)
+        model, gone = ProbabilisticPCA().fit(gaps), np.isnan(gaps)
+        certain = copy(model)
+        certain.model_ = replace(model.model_, spread=None)
+        for one, found in ((model, inside), (certain, without)):
+            found.append((np.abs(one.impute(gaps) - X) < 2 * np.sqrt(one.impute_variance(gaps)))[gone].mean())
+        np.testing.assert_array_equal(model.score_samples(gaps), certain.score_samples(gaps))
+    assert np.mean(without) + 0.01 < np.mean(inside) < 0.9545  # of a normal distribution within two deviations
 
 
 def test_the_posterior_is_wider_where_more_is_missing():

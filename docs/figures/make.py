@@ -14,6 +14,7 @@ import clusters
 import digits
 import informed
 import mixtures
+import relations
 import screenshot
 import sheets
 import spectral
@@ -21,7 +22,7 @@ import two_ways
 import wrapping
 from canvas import write
 
-PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures)
+PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures, relations)
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 

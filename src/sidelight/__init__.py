@@ -18,6 +18,7 @@ from ._hybrid_embedding import HybridEmbedding
 from ._joint_information_embedding import JointInformationEmbedding
 from ._kernel_information_embedding import KernelInformationEmbedding
 from ._multi_attribute_metric import MultiAttributeMetric
+from ._multiple_relational_embedding import MultipleRelationalEmbedding
 from ._ppca_mixture import PPCAMixture
 from ._probabilistic_pca import ProbabilisticPCA
 from ._semidefinite_embedding import SemidefiniteEmbedding
@@ -27,6 +28,7 @@ from ._two_way_embedding import TwoWayEmbedding
 from ._unsupervised_kernel_regression import UnsupervisedKernelRegression
 from .persistence import load, save
 from .side.pairs import Pairs
+from .side.relations import Relation, Relations
 
 __version__ = "0.1.0"
 
@@ -40,11 +42,14 @@ __all__ = [
     "JointInformationEmbedding",
     "KernelInformationEmbedding",
     "MultiAttributeMetric",
+    "MultipleRelationalEmbedding",
     "PPCAMixture",
     "Pairs",
     "ProbabilisticPCA",
     "ReconstructionDistance",
     "SemidefiniteEmbedding",
+    "Relation",
+    "Relations",
     "SmootherEmbedding",
     "TangentDistance",
     "TwoWayEmbedding",

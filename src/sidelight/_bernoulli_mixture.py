@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost
+from ._interrupted import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._mixture_fit import (
     Fit,
@@ -122,6 +123,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> BernoulliMixture:
         """Fit to the rows of ``X`` (n, d), of which values may be missing (NaN); ``y`` is ignored."""
@@ -130,6 +132,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         return self._fit_rows(ArrayRows(self._binary(X), n_jobs=self.n_jobs), X.dtype)
 
+    @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> BernoulliMixture:
         """Fit to rows that are walked once a step, in memory that does not depend on their number.
@@ -141,6 +144,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.n_features_in_ = rows.n_features
         return self._fit_rows(_BinaryRows(rows, self.binarize), np.dtype(np.float64))
 
+    @all_or_nothing
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> BernoulliMixture:
         """Move the mixture towards the rows of one more batch of a stream (stepwise EM); the first makes the start.
@@ -199,7 +203,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.prior_, self.n_samples_seen_ = _prior(found.survey), found.survey.n
         self.running_ = stepped(found.family, found.climb.parameters, None, found.survey.sample, 1.0)[1]
         if interrupted:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def _fitted(self, rows: Rows, k: int) -> Fit[BernoulliParameters]:

@@ -19,13 +19,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
 from ._coordination_fit import Course, glued
-from ._cost import Cost
+from ._interrupted import all_or_nothing
 from ._messages import complain
 from ._mixture_fit import seed_of
 from ._validation import check_rows
 from ._view import as_columns, refuse_half_rows
 from .kernels.tiles import one_blas_thread
 from .maps.coordinated import ChartedView
+from .maps.cross_view import across, cross_sums, cross_view
 from .rows import ArrayRows, Rows, as_rows
 from .solvers.result import Callback
 
@@ -77,6 +78,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         One point a row, from the views that have seen it. Not after ``fit_batches``.
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
+    cross_ : CrossView
+        The regressions from view to view.
     map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, history_, n_iter_
         As in :class:`CoordinatedMixture`.
     n_features_in_ : int
@@ -127,6 +130,7 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedCCA:
         """Fit charts to each view and glue them.
@@ -156,6 +160,7 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
+    @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> CoordinatedCCA:
         """Fit to rows that are walked once a step: batches with the columns of all ``views``.
@@ -189,21 +194,24 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         return np.asarray(rows[:, 0] if self._is_flat(view) else rows)
 
     def predict_view(self, X: Array, view: int) -> Array:
-        """One view of rows of X, through the latent space, from the other views that have seen them."""
+        """One view of rows of X from the other views that have seen them: a regression on all that their charts say.
+
+        Through the latent space only where none of those views has shared rows with it in the fit.
+        """
         columns = self._columns_of(view)
 
-        def across(part: Array) -> Array:
+        def predicted(part: Array) -> Array:
             wide = self._widened(part)
             wide[:, columns] = np.nan
             self._refuse_unseen(wide)
-            return np.asarray(self.map_.forward(self.map_.backward(wide), view))
+            return across(self.cross_, self.map_, wide, view)
 
-        rows = self._by_block(self._checked(X), across)
+        rows = self._by_block(self._checked(X), predicted)
         return np.asarray(rows[:, 0] if self._is_flat(view) else rows)
 
     @available_if(lambda model: model._has_y())
     def predict(self, X: Array) -> Array:
-        """The view y of rows, through the latent space, shape (m, e), or (m,) where y was of one dimension."""
+        """The view y of rows (:meth:`predict_view`), shape (m, e), or (m,) where y was of one dimension."""
         check_is_fitted(self, "map_")
         return np.asarray(self.predict_view(X, len(self.view_columns_) - 1))
 
@@ -217,15 +225,6 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
             raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
         return float(self._explained(truth, found, self.view_columns_[-1], sample_weight))
 
-    def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns (of all views) takes, before it is paid."""
-        k, q = 20 if isinstance(self.n_charts, str) else self.n_charts, self.n_components
-        views = 2 if self.views is None else len(self.views)
-        size = views * self.n_mixtures * k * (q + 1)
-        steps = 60 * views * self.n_mixtures * (1.0 if self.n_charts != "auto" else 1.0 + min(3.0, 10_000 / n))
-        seconds = 0.1 + steps * n * (1e-10 * k * (d / views) ** 2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
-        return Cost(int(8 * n * (2 * d + q) + 8 * 4 * size**2 + 2**27), float(seconds))
-
     def _fit_rows(self, rows: Rows) -> Course:
         seed, course = seed_of(self), Course(self)
         sample = Rows.sample(rows, _SAMPLE, seed)
@@ -237,6 +236,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
             self.centre_[columns], self.scale_[columns] = frame.centre, frame.scale
             views += charted(self, rows, sample, columns, number, seed, course)
         keep_glued(self, glued(self, rows, views, sample), course)
+        smoothing = float(self.smoothing)
+        self.cross_ = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
         return course
 
     def _refuse_blind(self, sample: Array) -> None:
@@ -317,6 +318,9 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
 
     def _widened(self, X: Array) -> Array:
         return self._placed(X, np.arange(self.n_features_in_))
+
+    def _n_views(self) -> int:
+        return 2 if self.views is None else len(self.views)
 
     def _is_flat(self, view: int) -> bool:
         return bool(self.y_is_flat_ and view == len(self.view_columns_) - 1)

@@ -1,11 +1,11 @@
-"""How the charts of coordinated models are made: a mixture for each view, of as many charts as the data needs.
+"""How the charts of coordinated models are made: a mixture for each view; how many charts: ``_chart_search.py``.
 
 Written once against :class:`sidelight.rows.Rows`, for memory and for batches. A fit that is ended keeps what it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from ._coordination_fit import Course, Glued, bridging, glued
+from ._chart_search import fitted, numbers, planes, searched
+from ._coordination_fit import Course
 from ._frame import Frame
 from ._messages import complain
 from ._mixture_fit import climbed, surveyed
@@ -24,7 +25,7 @@ from .maps.coordinated import ChartedView
 from .maps.plane_charts import PlaneCharts, plane_charts
 from .objectives.linear_gaussian import LinearGaussian
 from .objectives.mixtures import MixtureParameters, Planes
-from .rows import ArrayRows, Rows, Statistic, Sums
+from .rows import Rows, Statistic, Sums
 from .solvers.result import Status
 
 __all__ = ["ViewRows", "charted", "look"]
@@ -32,12 +33,6 @@ __all__ = ["ViewRows", "charted", "look"]
 Array = npt.NDArray[Any]
 _SAMPLE = 5_000  # rows that the number of charts is chosen on
 _IN_MEMORY = 100_000  # rows that a mixture without sums over batches is fitted to
-_FIRST = 5  # charts that the search begins with
-_ROWS_EACH = 6  # rows for each coefficient of a chart, at least, in the search
-_ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no more charts
-_WORTH = 0.8  # more charts, that do not fit better, must give maps as much better as this
-_STARTS, _APART = 3, 1_000  # that are tried where charts are not enough, and how far apart their seeds are
-_FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
 
 
 class ViewRows(Rows):
@@ -106,33 +101,27 @@ def charted(
     return views
 
 
-def _numbers(model: Any, course: Course) -> Iterator[int]:
-    """Of parallel mixtures; the first of them even where the fit was ended."""
-    for number in range(model.n_mixtures):
-        if number and course.ended:
-            return
-        yield number
-
-
 def _default(model: Any, rows: ViewRows, seed: int, course: Course) -> Iterator[_Made]:
     """Mixtures of probabilistic PCA, of as many charts as the data needs."""
     q = _n_local(model, rows.n_features)
-    k, found = (model.n_charts, None) if model.n_charts != "auto" else _search(model, rows, q, seed, course)
+    k, found = model.n_charts, None
+    if k == "auto":
+        k, found = searched(model, Rows.sample(rows, _SAMPLE, seed), q, seed, course)
     if k > rows.count():
         rule = f"is more than the {rows.count()} rows"
         raise ValueError(complain(model, "n_charts", k, rule, "Give fewer charts, or more rows"))
     if found is not None and (course.ended or rows.count() <= _SAMPLE):
         yield from (_Made.of(own, own.charts_) for own in found)
         return
-    for number in _numbers(model, course):
-        own = _planes(model, k, q, seed + number, course, verbose=model.verbose)
+    for number in numbers(model, course):
+        own = planes(model, k, q, seed + number, course, verbose=model.verbose)
         yield _of_all_rows(own, rows, None if found is None else found[number].charts_, course)
 
 
 def _of_all_rows(own: PPCAMixture, rows: Rows, start: PlaneCharts | None, course: Course) -> _Made:
     """Charts of all rows, begun from charts of a sample where there are such."""
     if start is None:
-        return _Made.of(_fitted(own, rows, course), own.charts_)
+        return _Made.of(fitted(own, rows, course), own.charts_)
     survey = surveyed(own, rows, start.n_charts, int(own.random_state))
     shrink = start.scale / survey.frame.scale
     charts = tuple(
@@ -149,20 +138,6 @@ def _of_all_rows(own: PPCAMixture, rows: Rows, start: PlaneCharts | None, course
     return _Made(found, max(1, len(climb.history)), [vars(record) for record in climb.history])
 
 
-def _fitted(own: Any, rows: Rows, course: Course) -> Any:
-    """A mixture of this library, fitted, or as it stands where that was interrupted."""
-    try:
-        return own.fit_batches(rows)
-    except KeyboardInterrupt:
-        course.interrupt(kept=hasattr(own, "charts_"))
-        return own
-
-
-def _planes(model: Any, k: int, q: int | str, seed: int, course: Course, verbose: int = 0) -> PPCAMixture:
-    options = {name: getattr(model, name) for name in ("max_iter", "tol", "n_jobs")}
-    return PPCAMixture(k, q, random_state=seed, callback=course, verbose=verbose, **options)
-
-
 def _n_local(model: Any, d: int) -> Any:
     wanted = model.n_components if model.n_local is None else model.n_local
     if not isinstance(wanted, (str, int, np.integer)):
@@ -172,93 +147,18 @@ def _n_local(model: Any, d: int) -> Any:
     return wanted if isinstance(wanted, str) else max(0, min(int(wanted), d - 1))
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Mixtures of k charts, how well they fit (the lower, the better) and how good their maps are."""
-
-    k: int
-    mixtures: list[PPCAMixture]
-    fit: float
-    found: Glued
-
-    @property
-    def is_enough(self) -> bool:
-        """Flat charts that agree on one stretching."""
-        return self.found.distortion < _ISOMETRIC and float(self.found.off_plane.max()) < _FLAT
-
-
-def _search(model: Any, rows: ViewRows, q: Any, seed: int, course: Course) -> tuple[int, list[PPCAMixture]]:
-    """The number of charts with the best maps.
-
-    The mixtures found are those wanted where all rows are in the sample, and a start for them where not.
-    """
-    tried: list[_Trial] = []
-    try:
-        for trial in _trials(model, Rows.sample(rows, _SAMPLE, seed), q, seed, course):
-            tried.append(trial)
-            if course.ended:
-                break
-    except KeyboardInterrupt:
-        course.interrupt(kept=bool(tried))
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    return best.k, best.mixtures
-
-
-def _trials(model: Any, sample: Array, q: Any, seed: int, course: Course) -> Iterator[_Trial]:
-    """Numbers of charts, doubled until they are flat and agree, or until more of them help neither fit nor maps.
-
-    Where none are enough, other starts are tried, too.
-    """
-    most = max(1, len(sample) // (_ROWS_EACH * (1 + (model.n_components if isinstance(q, str) else q))))
-    k, tried = min(_FIRST, most), []
-    while k:
-        tried.append(_trial(model, sample, k, q, seed, course))
-        yield tried[-1]
-        k = 0 if tried[-1].is_enough else _more(tried, most)
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    for again in range(1, _STARTS if best.k > 1 else 1):
-        if not best.is_enough:
-            other = _trial(model, sample, best.k, q, seed + again * _APART, course)
-            yield other
-            best = min(best, other, key=lambda trial: trial.found.criterion)
-
-
-def _trial(model: Any, sample: Array, k: int, q: Any, seed: int, course: Course) -> _Trial:
-    rows = ArrayRows(sample, n_jobs=model.n_jobs)
-    mixtures = [_fitted(_planes(model, k, q, seed + i, course), rows, course) for i in _numbers(model, course)]
-    found = glued(model, rows, [_whole(own.charts_, sample.shape[1]) for own in mixtures], sample)
-    return _Trial(k, mixtures, float(np.mean([own.bic(sample) for own in mixtures])), found)
-
-
-def _more(tried: Sequence[_Trial], most: int) -> int:
-    """How many charts to try next; 0: no more."""
-    last, before = tried[-1], tried[:-1]
-    fits = [trial.fit for trial in before]
-    maps = [trial.found.criterion for trial in before]
-    if before and last.fit >= min(fits) and last.found.criterion > _WORTH * min(maps):
-        return 0
-    if 2 * last.k <= most:
-        return 2 * last.k
-    bridges = int(bridging(last.found.off_plane).sum())  # where doubling is too much, each makes room for one
-    return min(last.k + bridges, most) if bridges and last.k < most else 0
-
-
-def _whole(charts: Any, d: int) -> ChartedView:
-    return ChartedView(charts, np.arange(d), np.zeros(d), 1.0)
-
-
 def _given(model: Any, rows: ViewRows, mixture: Any, seed: int, course: Course) -> Iterator[_Made]:
     """Mixtures of the user's: fitted charts as they are, estimators cloned and fitted."""
     if hasattr(mixture, "responsibilities") and hasattr(mixture, "features"):
-        yield from (_Made(mixture, 1, []) for _ in _numbers(model, course))
+        yield from (_Made(mixture, 1, []) for _ in numbers(model, course))
         return
     if not hasattr(mixture, "fit"):
         rule = "is neither an estimator nor charts (responsibilities, features, reconstruction)"
         raise TypeError(complain(model, "mixture", mixture, rule, "Give a PPCAMixture or a GaussianMixture"))
-    for number in _numbers(model, course):
+    for number in numbers(model, course):
         own = _cloned(mixture, seed + number, course)
         if hasattr(own, "fit_batches"):
-            _fitted(own, rows, course)
+            fitted(own, rows, course)
         else:
             own.fit(Rows.sample(rows, _IN_MEMORY, seed))
         yield _Made.of(own, own.charts_ if hasattr(own, "charts_") else _gaussian(model, own, rows.n_features))

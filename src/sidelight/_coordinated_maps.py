@@ -14,10 +14,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ._coordination_fit import Course, Glued, bridging
+from ._coordination_fit import Course, Glued
+from ._cost import Cost
 from ._messages import complain
 from ._validation import check_choice, check_integer, check_number
 from .kernels.tiles import one_blas_thread, run_tiles, spans
+from .objectives.coordination import bridging
 
 __all__ = ["CoordinatedMaps", "check_coordination", "keep_glued"]
 
@@ -75,6 +77,21 @@ class CoordinatedMaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         X = self._checked(X).astype(np.float64)
         back = self._by_block(X, self._there_and_back)
         return float(self._explained(X, back, np.arange(X.shape[1]), sample_weight))
+
+    def estimate_cost(self: Any, n: int, d: int) -> Cost:
+        """What a fit of n rows and d columns (of all views) takes, before it is paid.
+
+        ``fit_batches`` needs the memory for none of the rows.
+        """
+        k, q, views = 20 if isinstance(self.n_charts, str) else self.n_charts, self.n_components, self._n_views()
+        size = views * self.n_mixtures * k * (q + 1)
+        steps = 60 * views * self.n_mixtures * (1.0 if self.n_charts != "auto" else 1.0 + min(3.0, 10_000 / n))
+        seconds = 0.1 + steps * n * (1e-10 * k * (d / views) ** 2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
+        copies = 1 if views == 1 else 2
+        return Cost(int(8 * n * (copies * d + q) + 8 * 4 * (size + (copies - 1) * d) ** 2 + 2**27), float(seconds))
+
+    def _n_views(self) -> int:
+        return 1
 
     def _explained(self: Any, truth: Array, found: Array, columns: Array, sample_weight: Any) -> float:
         """Share of the variance of ``truth``, over what is seen of it, that ``found`` has."""

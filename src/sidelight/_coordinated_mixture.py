@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
 from ._coordination_fit import Course, aligned, glued
-from ._cost import Cost
+from ._interrupted import all_or_nothing
 from ._mixture_fit import seed_of
 from ._validation import check_choice, check_integer
 from .kernels.tiles import one_blas_thread
@@ -150,6 +150,7 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedMixture:
         """Fit charts to the rows of ``X`` (n, d) and glue them; ``y`` is ignored."""
@@ -169,6 +170,7 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
+    @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> CoordinatedMixture:
         """Fit to rows that are walked once a step, in memory that does not depend on their number.
@@ -186,14 +188,6 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
             del self.embedding_
         course.finish()
         return self
-
-    def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid; ``fit_batches`` needs none of the rows."""
-        k, q = 20 if isinstance(self.n_charts, str) else self.n_charts, self.n_components
-        size = self.n_mixtures * k * (q + 1)
-        steps = 60 * self.n_mixtures * (1.0 if self.n_charts != "auto" else 1.0 + min(3.0, 10_000 / n))
-        seconds = 0.1 + steps * n * (1e-10 * k * d * d + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
-        return Cost(int(8 * n * (d + q) + 8 * 4 * size**2 + 2**27), float(seconds))
 
     def _charts(self, rows: Rows, course: Course) -> tuple[list[ChartedView], Array]:
         """The charts, and a sample of the rows."""

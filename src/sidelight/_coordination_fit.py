@@ -13,24 +13,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._frame import Frame
+from ._interrupted import KeptInterrupt
 from .kernels.neighbours import nearest
-from .maps.coordinated import ChartedView, CoordinatedMap, latent_charts, weighed
-from .objectives.coordination import Overlaps, distortion, overlap_sums, overlaps_of, unfolded
+from .maps.coordinated import (
+    ChartedView,
+    CoordinatedMap,
+    gluing_sums,
+    latent_charts,
+    residuals_of,
+    stretching,
+    weighed,
+)
+from .objectives.coordination import Overlaps, off_plane, overlaps_of, unfolded
 from .objectives.spectral import lle_matrix, reconstruction_weights
-from .rows import ArrayRows, Rows, Sums
+from .rows import ArrayRows, Rows
 from .solvers.coordination import coordinated, whitener
 from .solvers.eigen import fix_signs
 from .solvers.result import State, Status
 
-__all__ = ["BALANCES", "Course", "Glued", "aligned", "bridging", "glued"]
+__all__ = ["Course", "Glued", "aligned", "glued"]
 
 Array = npt.NDArray[Any]
-BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
+_BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
 """What ``balance="auto"`` tries; the source's objective first, which so wins ties."""
 
 _EVEN = 0.05  # of distortion, that no map is without
 _PROBE = 1_000  # rows that are sent there and back
-_BRIDGE = 0.1, 6.0  # off its plane: this share of a chart's variance, and so many times that of the others
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,7 @@ class Course:
     def finish(self) -> None:
         """Raise Ctrl-C again, when all is kept."""
         if self.ended is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
 
 
 @dataclass(frozen=True)
@@ -109,44 +118,41 @@ class _Problem:
     model: Any
     views: tuple[ChartedView, ...]
     overlaps: Overlaps
-    sums: Sums
+    residuals: tuple[Array, ...]
     axes: list[Array]
+    off_plane: Array
     probe: Array
+    probe_features: Array
 
     @classmethod
     def of(cls, model: Any, rows: Rows, views: Sequence[ChartedView], sample: Array) -> _Problem:
         """One walk over the rows."""
-        sums = rows.total(lambda X: _sums(views, X, float(model.smoothing)))
+        sums = rows.total(lambda X: gluing_sums(views, X, float(model.smoothing)))
         overlaps = overlaps_of(sums, [q for view in views for q in view.charts.n_local])
         axes = [view.axes(s) for view in views for s in range(view.charts.n_charts)]
+        residuals = residuals_of(sums, overlaps.rows, views)
+        off = np.concatenate([left.sum(axis=1) for left in residuals])
+        shares = off_plane(off, overlaps.along(axes))
         probe = sample[:: max(1, len(sample) // _PROBE)]
-        return cls(model, tuple(views), overlaps, sums, axes, probe)
+        U = unfolded(*weighed(views, probe, float(model.smoothing))[:2])
+        return cls(model, tuple(views), overlaps, residuals, axes, shares, probe, U)
 
     def solved(self, B: Array, H: Array, balance: float) -> Glued:
         """The maps that disagree least by B, and how good they are."""
         overlaps = self.overlaps
         L, values = coordinated(B, H, overlaps.products, overlaps.constant(), overlaps.n, self.model.n_components)
-        maps = tuple(fix_signs(L)[block] for block in overlaps.blocks)
-        residuals, shares = _left(self.sums, overlaps, self.views, self.axes)
+        L = fix_signs(L)
+        maps = tuple(L[block] for block in overlaps.blocks)
         latent = latent_charts(overlaps, maps)
-        both = CoordinatedMap(self.views, maps, latent, residuals, float(self.model.smoothing))
-        return Glued(both, values, balance, self._distortion(maps), _loss(both, self.probe), shares)
-
-    def _distortion(self, maps: Sequence[Array]) -> float:
-        """The mean over views: each may have a stretching of its own."""
-        groups = np.repeat([view.view for view in self.views], [view.charts.n_charts for view in self.views])
-        found = []
-        for group in np.unique(groups):
-            own = [int(s) for s in np.flatnonzero(groups == group)]
-            slopes, axes = [maps[s][:-1] for s in own], [self.axes[s] for s in own]
-            found.append(distortion(slopes, axes, self.overlaps.rows[own]))
-        return float(np.mean(found))
+        both = CoordinatedMap(self.views, maps, latent, self.residuals, float(self.model.smoothing))
+        stretched = stretching(self.views, maps, self.axes, overlaps.rows)
+        return Glued(both, values, balance, stretched, both.loss(self.probe, self.probe_features @ L), self.off_plane)
 
 
 def glued(model: Any, rows: Rows, views: Sequence[ChartedView], sample: Array) -> Glued:
     """One walk over the rows, and one small eigenproblem for each balance that is tried."""
     problem = _Problem.of(model, rows, views, sample)
-    trials = BALANCES if model.balance == "auto" else (np.inf if model.balance is None else float(model.balance),)
+    trials = _BALANCES if model.balance == "auto" else (np.inf if model.balance is None else float(model.balance),)
     H = whitener(problem.overlaps.moments, problem.overlaps.n)
     found = [problem.solved(problem.overlaps.disagreement(balance), H, balance) for balance in trials]
     return min(found, key=lambda trial: trial.criterion)
@@ -159,65 +165,9 @@ def aligned(model: Any, X: Array, views: Sequence[ChartedView]) -> Glued:
     """
     X = X.astype(np.float64)
     problem = _Problem.of(model, ArrayRows(X, n_jobs=model.n_jobs), views, X)
-    inside = (X - model.centre_) / model.scale_
+    inside = Frame.of(X).inside(X)
     lists = nearest(inside, k=min(model.n_neighbors, len(X) - 1), n_jobs=model.n_jobs).index
     M = lle_matrix(reconstruction_weights(inside, lists), lists)
     U = unfolded(*weighed(views, X, float(model.smoothing))[:2])
     H = whitener([problem.overlaps.products], problem.overlaps.n)
     return problem.solved(np.asarray(U.T @ (M @ U)), H, np.inf)
-
-
-def _loss(both: CoordinatedMap, X: Array) -> float:
-    """The share of the variance of rows, within each view, that the way there and back loses; at most 1."""
-    Z = both.backward(X)
-    lost = []
-    for view in {own.view: own for own in both.views}.values():
-        Y, seen = view.inside(X)
-        found = (both.forward(Z, view.view) - view.centre) / view.scale
-        spread = ((Y[seen] - Y[seen].mean(axis=0)) ** 2).sum()
-        lost.append(float(((Y - found)[seen] ** 2).sum() / spread) if spread > 0 else 0.0)
-    return float(np.minimum(lost, 1.0).mean())
-
-
-def _sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums:
-    """What charts share, and what they leave, of a block."""
-    Q, features, insides = weighed(views, X, smoothing)
-    sums, s = overlap_sums(Q, features), 0
-    for number, (view, Y) in enumerate(zip(views, insides, strict=True)):
-        left = []
-        for chart in range(view.charts.n_charts):
-            left.append(Q[:, s] @ (Y - view.charts.reconstruction(features[s], chart)) ** 2)
-            s += 1
-        sums[f"left {number}"] = np.stack(left)
-    return sums
-
-
-def _left(
-    sums: Sums, overlaps: Overlaps, views: Sequence[ChartedView], axes: Sequence[Array]
-) -> tuple[tuple[Array, ...], Array]:
-    """Variance off the planes of the charts of each mixture (k, d), and its share of the chart's variance (K,)."""
-    rows = np.maximum(overlaps.rows, 1e-300)
-    along = [_along(D, W) for D, W in zip(overlaps.moments, axes, strict=True)]
-    residuals, start = [], 0
-    for number, view in enumerate(views):
-        k = view.charts.n_charts
-        residuals.append(sums[f"left {number}"] / rows[start : start + k, None])
-        start += k
-    off = np.concatenate([left.sum(axis=1) for left in residuals])
-    total = off + np.array(along)
-    return tuple(residuals), np.where(total > 0, off / np.where(total > 0, total, 1.0), 0.0)
-
-
-def _along(D: Array, W: Array) -> float:
-    """Variance of a chart along its plane."""
-    if len(D) == 1:
-        return 0.0
-    rows = max(float(D[-1, -1]), 1e-300)
-    mean = D[:-1, -1] / rows
-    return float(np.einsum("ij,di,dj->", D[:-1, :-1] / rows - np.outer(mean, mean), W, W))
-
-
-def bridging(shares: Array) -> Array:
-    """Charts that lie across what they should follow: far more off their plane than the others."""
-    share, times = _BRIDGE
-    return np.asarray((shares > share) & (shares > times * np.median(shares)))

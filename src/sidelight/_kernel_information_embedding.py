@@ -30,6 +30,7 @@ from ._messages import complain
 from ._missing_values import MissingValues
 from ._validation import check_choice, check_integer, check_number, check_rows
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
+from .kernels.gauss_transform import normaliser_cost
 from .kernels.landmarks import landmark_distances
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
@@ -239,8 +240,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         """What a fit of n rows and d columns takes, before it is paid; ``given``: with something to factor out."""
         dense = self.bandwidth != "perplexity"
         pairs, stored = n * n / 2, 4.5 * self.perplexity * n
-        size = 4 * pairs * (2 if dense else 1) + 8 * n * d * 4 + 40 * stored + 2**26
-        evaluation = 1e-3 + 5e-9 * pairs * (2 if dense else 1) + 6e-8 * stored * (not dense)
+        latent, evaluation = normaliser_cost(profile(self.latent_kernel), n, self.n_components)
+        if dense:  # pairs are visited anyway
+            latent, evaluation = 8 * pairs, 1e-3 + 1e-8 * pairs
+        size = latent + 8 * n * d * 4 + 40 * stored + 2**26
+        evaluation += 6e-8 * stored * (not dense)
         seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 5e-4 * n  # 180: a middling number of evaluations
         if given:  # a kernel of its own, neighbours in every group, and the end of the path twice
             size, seconds = size + 4 * pairs + 40 * stored, 2.5 * seconds

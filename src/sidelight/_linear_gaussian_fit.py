@@ -2,19 +2,22 @@
 
 Whole rows: the closed form, from sums of products (d, d) or, where columns outnumber rows, the Gram matrix; EM where
 both would be too large. Missing entries: EM from the axes of the entries that are there. The number of dimensions, if
-it is to be found: from the eigenvalues, or while EM climbs (``objectives.relevance``).
+it is to be found: from the eigenvalues, or while EM climbs (``objectives.relevance``). Where entries are missing and
+rows are many, a Gaussian of full covariance follows, which entries are imputed by (``objectives.gaussian``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .objectives.linear_gaussian import LinearGaussian, maximised, statistics
+from .objectives.gaussian import Gaussian, gaussian_maximised, gaussian_of, gaussian_statistics
+from .objectives.linear_gaussian import LinearGaussian, maximised, statistics, turned
 from .objectives.principal_axes import (
     PrincipalAxes,
     available_axes,
@@ -24,8 +27,16 @@ from .objectives.principal_axes import (
     expected_axes,
     moments,
 )
-from .objectives.relevance import bound, dropped, least_length, maximised_relevance, relevant_count, with_relevance
-from .rows import Rows, Sums
+from .objectives.relevance import (
+    bound,
+    dropped,
+    kept_count,
+    least_length,
+    maximised_relevance,
+    relevant_count,
+    with_relevance,
+)
+from .rows import ArrayRows, Rows, Sums
 from .solvers.em import EMResult, em
 from .solvers.result import Callback, Record, State, Status
 
@@ -36,9 +47,12 @@ P = TypeVar("P")
 LARGEST = 3000  # columns of which a matrix of products is made
 _UNCERTAIN = 10_000_000  # numbers in the covariances of W
 _FIRST = 2  # steps before the dimensions to begin with are counted
+_MORE = 1.5  # times as many as those, and three, are gone on with
 _STAGES = (2, 4, 8)  # steps after which columns that vanish are dropped; the last one again and again
-_VANISHED = 0.8  # of the least length that a column can end with
+_FULL = 1000  # columns up to which a covariance of all of them is refined
+_ROWS_EACH = 2  # observed rows for each column that it takes
 _TINY = 1e-12  # of the mean variance: the least noise
+_ENDED = (Status.STOPPED, Status.INTERRUPTED)
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,8 @@ class Task:
     n_components: int | None
     max_iter: int
     tol: float
+    n_jobs: int | None
+    refinements: int
     callback: Callback | None
 
     @property
@@ -78,17 +94,19 @@ class Task:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The model inside the frame, how EM ended (None: there was none), and its records."""
+    """The model inside the frame, how EM ended (None: there was none), its records, and what entries are imputed by."""
 
     model: LinearGaussian
     status: Status | None = None
     history: tuple[Record, ...] = ()
+    gaussian: Gaussian | None = None
 
 
 def fitted(task: Task) -> Fitted:
     """The most likely model, or that of the highest evidence where the number of dimensions is to be found."""
     if task.missing:
-        return _relevant(task) if task.n_components is None else _climbed(task, int(task.n_components))
+        found = _relevant(task) if task.n_components is None else _climbed(task, int(task.n_components))
+        return _refined(task, found)
     if task.n < task.n_features and len(task.sample) == task.n:
         axes = axes_of_rows(task.sample)
     elif task.n_features <= LARGEST:
@@ -96,6 +114,26 @@ def fitted(task: Task) -> Fitted:
     else:
         return _climbed(task, task.n_components or _count(axes_of_rows(task.sample)))
     return Fitted(from_axes(axes, task.n_components, task.least_noise))
+
+
+def _refined(task: Task, found: Fitted) -> Fitted:
+    """A few steps from the plane to a Gaussian of full covariance, drawn to the plane the more, the fewer the rows.
+
+    Not where rows are too few to tell a covariance: there the plane imputes better.
+    """
+    d, rows = task.n_features, float(task.seen.mean())
+    if found.status in _ENDED or not task.refinements or d > _FULL or rows < _ROWS_EACH * d:
+        return found
+    plane = found.model
+    target = plane.W @ plane.W.T + plane.noise * np.eye(d)
+    model = gaussian_of(plane.mean, target)
+    try:
+        for _ in range(task.refinements):
+            sums = task.total(partial(gaussian_statistics, model))
+            model = gaussian_maximised(sums, model, target, d / (d + rows))
+    except KeyboardInterrupt:
+        return replace(found, status=Status.INTERRUPTED)
+    return replace(found, gaussian=model)
 
 
 def from_moments(sums: Sums, n_components: int | None) -> LinearGaussian:
@@ -112,12 +150,10 @@ def from_axes(axes: PrincipalAxes, n_components: int | None, least_noise: float)
 
 def canonical(model: LinearGaussian) -> LinearGaussian:
     """The same density with orthogonal columns of W, longest first, the largest entry of each positive."""
-    q = model.n_components
-    U, lengths, _ = np.linalg.svd(model.W, full_matrices=False)
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])])
-    W = np.zeros((len(model.mean), q))
-    W[:, : len(lengths)] = U * lengths * np.where(signs == 0, 1.0, signs)
-    return LinearGaussian(model.mean, W, model.noise)
+    V = np.linalg.svd(np.linalg.qr(model.W, mode="r"))[2].T
+    W = model.W @ V
+    largest = W[np.abs(W).argmax(axis=0), np.arange(model.n_components)]
+    return turned(model, np.where(largest < 0, -V, V))
 
 
 def _count(axes: PrincipalAxes) -> int:
@@ -158,7 +194,7 @@ def _per_row(task: Task) -> float:
 def _relevant(task: Task) -> Fitted:
     """EM on the evidence: as many dimensions as rise above their noise, of which those that vanish are dropped."""
     state = with_relevance(_counted_start(task), task.seen)
-    vanished = _VANISHED * least_length(float(task.seen.mean()), task.n_features)
+    vanished = least_length(float(task.seen.mean()), task.n_features)
 
     def step(state: Any) -> tuple[Any, float]:
         sums = task.total(lambda X: statistics(state.model, X))
@@ -172,10 +208,9 @@ def _relevant(task: Task) -> Fitted:
         history.extend(_in_stage(result, stage, history))
         state, status, stage = dropped(result.parameters, vanished), result.status, stage + 1
         settled = status is Status.CONVERGED and state is result.parameters
-        if settled or status in (Status.STOPPED, Status.INTERRUPTED, Status.STALLED):
+        if settled or status in (*_ENDED, Status.STALLED):
             break
-    model = LinearGaussian(state.model.mean, state.model.W, state.model.noise)
-    return Fitted(canonical(model), status, tuple(history))
+    return Fitted(canonical(state.model), status, tuple(history))
 
 
 def _counted_start(task: Task) -> LinearGaussian:
@@ -183,13 +218,15 @@ def _counted_start(task: Task) -> LinearGaussian:
     axes, rising = available_axes(task.sample)
     most = max(1, min(task.n - 1, task.n_features - 1, int(np.sqrt(_UNCERTAIN / task.n_features))))
     q = max(1, min(rising, 2 * _count(axes) + 5, most))
-    for margin in (1.0, 1.2):
+    rows = ArrayRows(task.sample, n_jobs=task.n_jobs, block=max(64, -(-len(task.sample) // 4)))
+    for _ in range(2):
         model = _start(task, axes, q)
         for _ in range(_FIRST):
-            model = maximised(statistics(model, task.sample), model, least_noise=task.least_noise)
+            sums = rows.total(partial(statistics, model))
+            model = maximised(sums, model, least_noise=task.least_noise)
         axes = expected_axes(model, task.sample)
-        q = min(int(margin * _count(axes)), most)
-    return _start(task, axes, min(q + 3, most))
+        q = min(int(_MORE * kept_count(axes.values, float(task.seen.mean()), task.n_features)) + 3, most)
+    return _start(task, axes, q)
 
 
 def _in_stage(result: EMResult[Any], stage: int, before: list[Record]) -> list[Record]:

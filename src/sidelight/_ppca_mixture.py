@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost
+from ._interrupted import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._mixture_fit import (
     Fit,
@@ -134,6 +135,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> PPCAMixture:
         """Fit to the rows of ``X`` (n, d), of which values may be missing (NaN); ``y`` is ignored."""
@@ -143,6 +145,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         block = min(BLOCK, max(256, -(-len(X) // 4)))  # charts with missing values are slow enough for short blocks
         return self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block), X.dtype)
 
+    @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> PPCAMixture:
         """Fit to rows that are walked once a step, in memory that does not depend on their number.
@@ -154,6 +157,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.n_features_in_ = rows.n_features
         return self._fit_rows(rows, np.dtype(np.float64))
 
+    @all_or_nothing
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> PPCAMixture:
         """Move the mixture towards the rows of one more batch of a stream (stepwise EM); the first makes the start.
@@ -213,7 +217,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self._keep(_charts(found))
         self._keep_stream(found)
         if interrupted:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def _fitted(self, rows: Rows, k: int) -> Fit[MixtureParameters]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._interrupted import KeptInterrupt, all_or_nothing
 from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
 from ._messages import complain
 from ._mixture_fit import Survey, seed_of, surveyed
 from ._progress import ProgressBar, both
 from ._validation import check_integer, check_number
 from .kernels.tiles import one_blas_thread, run_tiles, spans
+from .objectives.gaussian import Gaussian, gaussian_entries
 from .objectives.linear_gaussian import (
     LinearGaussian,
     entry_variance,
@@ -54,6 +57,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     standardize : bool, default=False
         Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
         different units need this; results are in units of the data either way.
+    refinements : int, default=3
+        Where entries are missing, rows at least twice as many as columns and these at most 1,000: steps from the plane
+        to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` go by. 0: they go by the plane.
     max_iter : int, default=200
         EM steps at most. Whole rows need none.
     tol : float, default=5e-3
@@ -81,7 +87,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Variance around the plane; of each column where ``standardize`` is set.
     n_components_ : int
     model_ : LinearGaussian
-        The model of ``(x - centre_) / scale_``.
+        The model of ``(x - centre_) / scale_``. Where "auto" met missing entries, with the uncertainty of W
+        (``spread``), which the posterior, imputed entries and their variance take into account; the density does not.
+    gaussian_ : Gaussian or None
+        What entries are imputed by, inside the same frame; None: the plane.
     centre_, scale_ : arrays of shape (d,)
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
@@ -110,6 +119,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n_components: int | str = "auto",
         *,
         standardize: bool = False,
+        refinements: int = 3,
         max_iter: int = 200,
         tol: float = 5e-3,
         random_state: Any = None,
@@ -119,6 +129,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
+        self.refinements = refinements
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -126,6 +137,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Fit to the rows of ``X`` (n, d), of which entries may be missing (NaN); ``y`` is ignored."""
@@ -134,11 +146,12 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         kinds = [np.float64, np.float32]
         X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        block = max(256, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
+        block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
         found = self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block))
         self.embedding_ = self._by_block(X, lambda part: latent_mean(self.model_, part))
         return self._ended(found)
 
+    @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> ProbabilisticPCA:
         """Fit to rows that are walked once a step, in memory that does not depend on their number.
@@ -151,6 +164,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_features_in_ = rows.n_features
         return self._ended(self._fit_rows(rows))
 
+    @all_or_nothing
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
@@ -206,14 +220,14 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def impute(self, X: Array) -> Array:
         """Rows with their missing entries (NaN) replaced by their mean given the observed ones, shape (m, d)."""
         X = self._checked(X)
-        return np.asarray(np.where(np.isnan(X), self._by_block(X, self._expected), X))
+        return np.asarray(np.where(np.isnan(X), self._by_block(X, self._completed), X))
 
     @one_blas_thread
     def impute_variance(self, X: Array) -> Array:
         """Variance (m, d) of each missing entry given the observed ones of its row; 0 where the entry is observed."""
         X = self._checked(X)
         units = self.scale_**2
-        variance = self._by_block(X, lambda part: entry_variance(self.model_, part) * units)
+        variance = self._by_block(X, lambda part: self._entry_variance(part) * units)
         return np.asarray(np.where(np.isnan(X), variance, np.zeros((), dtype=X.dtype)))
 
     def predictive_variance(self, X: Array) -> Array:
@@ -226,9 +240,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Log density of each row (m,), of its observed entries."""
         X = self._checked(X)
         logs = np.log(self.scale_)
+        certain = replace(self.model_, spread=None)
 
         def scored(part: Array) -> Array:
-            return np.asarray(log_density(self.model_, part) - ~np.isnan(part) @ logs)
+            return np.asarray(log_density(certain, part) - ~np.isnan(part) @ logs)
 
         return self._by_block(X, scored)
 
@@ -265,6 +280,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _check_parameters(self) -> None:
         if self.n_components != "auto":
             check_integer(self, "n_components", self.n_components, 1)
+        check_integer(self, "refinements", self.refinements, 0)
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
@@ -282,7 +298,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
         self.history_ = [vars(record) for record in found.history]
         self.n_iter_ = max(1, len(found.history))
-        self._keep(found.model)
+        self._keep(found.model, found.gaussian)
         return found
 
     def _task(self, rows: Rows, survey: Survey, widths: Array, callback: Callback | None) -> Task:
@@ -298,12 +314,14 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             n_components=self._asked(),
             max_iter=self.max_iter,
             tol=self.tol,
+            n_jobs=self.n_jobs,
+            refinements=self.refinements,
             callback=callback,
         )
 
     def _ended(self, found: Fitted) -> ProbabilisticPCA:
         if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
@@ -333,8 +351,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _keep(self, model: LinearGaussian) -> ProbabilisticPCA:
-        self.model_ = model
+    def _keep(self, model: LinearGaussian, gaussian: Gaussian | None = None) -> ProbabilisticPCA:
+        self.model_, self.gaussian_ = model, gaussian
         self.n_components_ = model.n_components
         self.mean_ = self._outside(model.mean)
         unit = self.scale_ / self.scale_.max()
@@ -350,6 +368,18 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _expected(self, inside: Array) -> Array:
         """What the plane has for rows (m, d)."""
         return self._outside(reconstruction(self.model_, latent_mean(self.model_, inside)))
+
+    def _completed(self, inside: Array) -> Array:
+        """Rows (m, d) with the means of their missing entries."""
+        if self.gaussian_ is None:
+            return self._expected(inside)
+        return self._outside(gaussian_entries(self.gaussian_, inside)[0])
+
+    def _entry_variance(self, inside: Array) -> Array:
+        """Variance of missing entries, in the units of the fit (m, d)."""
+        if self.gaussian_ is None:
+            return entry_variance(self.model_, inside)
+        return gaussian_entries(self.gaussian_, inside)[1]
 
     def _inside(self, X: Array) -> Array:
         return np.asarray((np.asarray(X, dtype=np.float64) - self.centre_) / self.scale_)

@@ -26,8 +26,8 @@ Array = npt.NDArray[Any]
 
 
 def has_forward(model: Any) -> bool:
-    """A model of precomputed distances has no data space to go back to."""
-    return getattr(model, "metric", "euclidean") != "precomputed"
+    """A model of precomputed distances, or of relations alone, has no data space to go back to."""
+    return getattr(model, "metric", "euclidean") != "precomputed" and getattr(model, "has_data_", True)
 
 
 class TwoWayMaps(TransformerMixin):

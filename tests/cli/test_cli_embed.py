@@ -217,5 +217,6 @@ def test_embedding_columns_and_data_columns_of_one_name_both_survive(frame):
 
     colours = pd.DataFrame({"z1": frame["kind"]})
     names = pd.Series(frame["kind"], name="row")
-    written = _write.embedding_frame(Matrix(np.ones((60, 2)), colours=colours, row_names=names), np.zeros((60, 2)))
+    matrix = Matrix(np.ones((60, 2)), colours=colours, row_names=names)
+    written = _write.embedding_frame(matrix, np.zeros((60, 2)), ["z1", "z2"])
     assert list(written.columns) == ["row", "row (data)", "z1", "z2", "z1 (data)"]

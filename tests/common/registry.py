@@ -20,6 +20,7 @@ from sidelight import (
     JointInformationEmbedding,
     KernelInformationEmbedding,
     MultiAttributeMetric,
+    MultipleRelationalEmbedding,
     PPCAMixture,
     ProbabilisticPCA,
     SemidefiniteEmbedding,
@@ -67,12 +68,26 @@ VARIANTS = {
     "coordinated-gaussian-3d": lambda: CoordinatedMixture(3, mixture=GaussianMixture(2, random_state=0)),
     "coordinated-automatic": lambda: CoordinatedMixture(n_charts=2, alignment="automatic"),
     "cca": lambda: CoordinatedCCA(),
+    "relational": lambda: MultipleRelationalEmbedding(),
+    "relational-student-3d": lambda: MultipleRelationalEmbedding(3, latent_kernel="student", n_neighbors=None),
     "two-way": lambda: TwoWayEmbedding(),
     "two-way-isomap": lambda: TwoWayEmbedding(Isomap(n_neighbors=8, eigen_solver="dense")),
 }
 DEFAULTS = {
     name: VARIANTS[name]
-    for name in ("kie", "joint", "smoother", "ukr", "hybrid", "semidefinite", "ppca", "coordinated", "cca", "two-way")
+    for name in (
+        "kie",
+        "joint",
+        "smoother",
+        "ukr",
+        "hybrid",
+        "semidefinite",
+        "ppca",
+        "coordinated",
+        "cca",
+        "relational",
+        "two-way",
+    )
 }
 
 METRICS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.objectives.coordination import distortion, overlap_sums, overlaps_of, unfolded
+from sidelight.objectives.coordination import distortion, off_plane, overlap_sums, overlaps_of, unfolded
 
 N_LOCAL = (2, 0, 1)
 
@@ -92,3 +92,15 @@ def test_distortion_is_zero_for_one_linear_map_and_large_for_a_fold():
     assert distortion(slopes, axes, np.ones(6)) < 1e-20
     slopes[0] = slopes[0] * 5
     assert distortion(slopes, axes, np.ones(6)) > 0.5
+
+
+def test_variance_along_a_plane_is_that_of_its_rows_there(charts):
+    Q, features = charts
+    rng = np.random.default_rng(2)
+    axes = [rng.normal(size=(5, q)) for q in N_LOCAL]
+    found = overlaps_of(overlap_sums(Q, features), N_LOCAL).along(axes)
+    for s, (F, W) in enumerate(zip(features, axes, strict=True)):
+        placed = F @ W.T
+        away = placed - np.average(placed, axis=0, weights=Q[:, s])
+        np.testing.assert_allclose(found[s], np.average((away**2).sum(axis=1), weights=Q[:, s]), atol=1e-12)
+    np.testing.assert_array_equal(off_plane(np.array([1.0, 0.0, 3.0]), np.array([3.0, 0.0, 0.0])), [0.25, 0.0, 1.0])

@@ -9,12 +9,16 @@ from scipy.stats import multivariate_normal
 from sidelight.objectives import linear_gaussian
 from sidelight.objectives.linear_gaussian import (
     LinearGaussian,
+    entries,
     entry_variance,
     latent_mean,
     log_density,
     maximised,
     posterior,
+    reconstruction,
     statistics,
+    turned,
+    unpacked,
 )
 from sidelight.objectives.principal_axes import axes_of_moments, axes_of_rows, closed_form, moments
 from sidelight.rows import summed
@@ -75,6 +79,46 @@ def test_tiny_noise_costs_no_digits():
         5 * np.log(2 * np.pi) + np.log(values[3:]).sum() + 3 * np.log(1e-10) + outside + (z**2).sum(axis=1)
     )
     np.testing.assert_allclose(log_density(model, X), expected, rtol=1e-5)
+
+
+def uncertain(q=2, seed=3):
+    """A model whose W is uncertain, rows, and the covariances S_j of the rows of W."""
+    model, X = case(q=q)
+    roots = 0.5 * np.random.default_rng(seed).normal(size=(5, q, q))
+    S = roots @ roots.transpose(0, 2, 1)
+    rows, columns = np.triu_indices(q)
+    return LinearGaussian(model.mean, model.W, model.noise, S[:, rows, columns]), X, S
+
+
+def test_an_uncertain_plane_shrinks_the_posterior_and_widens_the_entries():
+    model, X, S = uncertain()
+    means, covariances = posterior(model, X)
+    variances = entry_variance(model, X)
+    for x, z, C, variance in zip(X, means, covariances, variances, strict=True):
+        o = ~np.isnan(x)
+        M = model.W[o].T @ model.W[o] + S[o].sum(axis=0) + model.noise * np.eye(2)
+        np.testing.assert_allclose(C, model.noise * np.linalg.inv(M), rtol=1e-10)
+        np.testing.assert_allclose(z, np.linalg.solve(M, model.W[o].T @ (x - model.mean)[o]), rtol=1e-9)
+        slow = [w @ C @ w + model.noise + np.trace(Sj @ (C + np.outer(z, z))) for w, Sj in zip(model.W, S, strict=True)]
+        np.testing.assert_allclose(variance, slow, rtol=1e-10)
+
+
+@pytest.mark.parametrize("make", [lambda: case()[:2], lambda: uncertain()[:2]], ids=["certain", "uncertain"])
+def test_mean_and_variance_of_entries_in_one_pass_are_those_of_two(make):
+    model, X = make()
+    means, variances = entries(model, X)
+    np.testing.assert_array_equal(means, reconstruction(model, latent_mean(model, X)))
+    np.testing.assert_array_equal(variances, entry_variance(model, X))
+
+
+def test_turning_the_latent_axes_changes_nothing_but_them():
+    model, X, S = uncertain(q=3)
+    T = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
+    other = turned(model, T)
+    np.testing.assert_allclose(log_density(other, X), log_density(model, X), rtol=1e-12)
+    np.testing.assert_allclose(entries(other, X), entries(model, X), rtol=1e-10)
+    np.testing.assert_allclose(latent_mean(other, X), latent_mean(model, X) @ T, atol=1e-12)
+    np.testing.assert_allclose(unpacked(other.spread, 3), T.T @ S @ T, atol=1e-12)
 
 
 def slow_step(model, X, weights):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from sidelight.objectives import linear_gaussian
 from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.objectives.mixtures import MixtureParameters, Planes, joint_log_density, kept_dimensions, normalised
 
@@ -106,6 +107,24 @@ def test_where_the_closed_form_rests_the_sums_chart_by_chart_rest_too():
         np.testing.assert_allclose(chart.mean, still.mean, atol=1e-5)
         np.testing.assert_allclose(chart.W @ chart.W.T, still.W @ still.W.T, atol=1e-5)
         np.testing.assert_allclose(chart.noise, still.noise, rtol=1e-5)
+
+
+@pytest.mark.parametrize("numbers", [3_000_000, 1], ids=["one tile", "small tiles"])
+@pytest.mark.parametrize("kind", ["whole", "few patterns", "many patterns"])
+def test_one_pass_for_all_charts_gives_the_sums_of_a_pass_for_each(kind, numbers, monkeypatch):
+    monkeypatch.setattr(linear_gaussian, "_NUMBERS", numbers)
+    X, model = rows(200), mixture()
+    if kind != "whole":
+        X = np.where(np.isnan(broken(X)[np.arange(200) % (3 if kind == "few patterns" else 200)]), np.nan, X)
+    joint = np.stack([linear_gaussian.log_density(chart, X) for chart in model.charts], axis=1) + np.log(model.weights)
+    R, log_density = normalised(joint)
+    found = Planes(1e-6, missing=True).sums(model, X)
+    np.testing.assert_allclose(found["log"], log_density.sum(), rtol=1e-12)
+    np.testing.assert_allclose(found["n"], R.sum(axis=0), rtol=1e-10)
+    for s, chart in enumerate(model.charts):
+        for name, value in linear_gaussian.statistics(chart, X, R[:, s]).items():
+            if name != "log_likelihood":
+                np.testing.assert_allclose(found[f"{s}:{name}"], value, rtol=1e-10, atol=1e-10)
 
 
 def test_sums_carried_to_another_mixture_are_those_about_its_means():

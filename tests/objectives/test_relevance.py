@@ -10,6 +10,7 @@ from sidelight.objectives.linear_gaussian import LinearGaussian, latent_mean, st
 from sidelight.objectives.relevance import (
     bound,
     dropped,
+    kept_count,
     least_length,
     maximised_relevance,
     relevant_count,
@@ -107,3 +108,14 @@ def test_the_evidence_chooses_what_that_of_scikit_learn_does(n, d):
 
 def test_constant_rows_have_no_dimension():
     assert relevant_count(np.zeros(5), 20, 5) == 0
+
+
+@pytest.mark.parametrize(("n", "d", "q"), [(500, 20, 5), (200, 50, 4), (60, 300, 3), (300, 40, 30)])
+@pytest.mark.parametrize("noise", [1e-3, 1.0])
+def test_the_closed_form_keeps_what_is_planted_and_nothing_of_noise(n, d, q, noise):
+    assert kept_count(spectrum(planted(n, d, q, noise, signal=6 * noise * max(1.0, np.sqrt(d / n)))), n, d) == q
+    assert kept_count(spectrum(planted(n, d, 0, noise)), n, d) == 0
+
+
+def test_constant_rows_keep_nothing():
+    assert kept_count(np.zeros(4), 10, 4) == 0

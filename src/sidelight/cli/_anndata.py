@@ -36,6 +36,7 @@ def read_anndata(path: Path, how: Any) -> Matrix:
         colours=_plain_columns(data.obs[chosen]),
         given=wishes.known(_plain_columns(data.obs)),
         attributes=wishes.labels(_plain_columns(data.obs)),
+        related=wishes.related(_plain_columns(data.obs)),
         row_names=pd.Series(np.asarray(cells, dtype=object), name=wishes.label or "obs_name"),
         remarks=[f"{what} ({values.shape[0]} x {values.shape[1]}) is embedded."]
         + ([f"Offered as colours: {', '.join(chosen)}."] if chosen else []),

@@ -16,9 +16,10 @@ from typer.core import TyperGroup
 from sidelight.cli import _options as options
 from sidelight.cli._columns import Wishes
 from sidelight.cli._given import parse_periods
-from sidelight.cli._methods import DEFAULT, JOINT, METHODS, parse_settings
+from sidelight.cli._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
 from sidelight.cli._options import MissingValues, parse_size
 from sidelight.cli._read import Reading
+from sidelight.cli._relations import columns_of, parse_relations
 from sidelight.cli._talk import talking
 
 __all__ = ["app"]
@@ -86,6 +87,7 @@ def embed(
     different: options.Different = None,
     distances: options.Distances = None,
     attribute: options.Attribute = None,
+    relation: options.RelationColumn = None,
     period: options.Period = None,
     view2: options.View2 = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
@@ -109,21 +111,20 @@ def embed(
     from sidelight.cli._embed import Request
     from sidelight.cli._embed import embed as run
 
-    how = Reading(
-        wishes=Wishes(colour or (), label, drop or (), given or (), attribute or ()),
-        key=key,
-        layer=layer,
-        obsm=obsm,
-        image_size=parse_size(image_size, "--image-size"),
-        image_shape=parse_size(image_shape, "--image-shape"),
-    )
+    sizes = parse_size(image_size, "--image-size"), parse_size(image_shape, "--image-shape")
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
-        # Two views are what the joint method is for; nobody should have to name both.
-        chosen = JOINT if view2 is not None and method == DEFAULT else method
+        relations = parse_relations(relation or ())
+        related = columns_of(relations)
+        wishes = Wishes(colour or (), label, drop or (), given or (), attribute or (), relations=related)
+        how = Reading(wishes, key, layer, obsm, *sizes)
+        chosen = method
+        if method == DEFAULT:
+            # Two views are what the joint method is for, relations the relational; nobody should have to name both.
+            chosen = JOINT if view2 is not None else RELATIONAL if relations else DEFAULT
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view2, different, distances,
+            view2, different, distances, relations,
         )  # fmt: skip
         run(talk, request)
 

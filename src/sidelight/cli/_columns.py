@@ -45,20 +45,25 @@ class Wishes:
     """Labels that say which rows are the same, for a metric; not embedded."""
     given_if_there: Sequence[str] = ()
     """What a fitted model was given: used when the data has all of it."""
+    relations: Sequence[str] = ()
+    """What relations between rows are about; not embedded."""
+    relations_if_there: Sequence[str] = ()
+    """What the relations of a fitted model are about: those of them that the data has."""
 
     def check(self, known: Iterable[str], source: str) -> None:
         """Complain about a column that the data does not have."""
         names = list(known)
         label = [self.label] if self.label else []
         asked = {"--colour": self.colours, "--label": label, "--drop": self.drop, "--given": self.given}
-        asked |= {"--attribute": self.attributes}
+        asked |= {"--attribute": self.attributes, "--relation": self.relations}
         for option, columns in asked.items():
             for column in columns:
                 if column not in names:
                     has = f"it has {_listed(names) or 'none'}{suggestion(column, names)}"
                     raise CommandError(f"{option} {column}: {source} has no such column; {has}")
         parts = {"--drop": self.drop, "--label": label, "--given": self.given, "--attribute": self.attributes}
-        for option in ("--given", "--attribute"):
+        parts |= {"--relation": self.relations}
+        for option in ("--given", "--attribute", "--relation"):
             for column in parts.pop(option):
                 other = next((other for other, columns in parts.items() if column in columns), None)
                 if other is not None:
@@ -76,9 +81,16 @@ class Wishes:
         names = list(dict.fromkeys(self.attributes))
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
+    def related(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What relations are about, of ``frame``."""
+        there = [name for name in self.relations_if_there if name in frame.columns]
+        names = list(dict.fromkeys([*self.relations, *there]))
+        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+
     def shown(self, found: Iterable[str]) -> list[str]:
         """The columns to colour by: as asked, otherwise attributes and as ``found``; what was named in any case."""
-        return list(dict.fromkeys([*(self.colours or (*self.attributes, *found)), *self.given, *self.attributes]))
+        labels = [*self.attributes, *self.relations]
+        return list(dict.fromkeys([*(self.colours or (*labels, *found)), *self.given, *labels]))
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
@@ -96,7 +108,7 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
     """Take the numeric columns as features and sort the others by what they are."""
     wishes.check(frame.columns, source)
-    taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, wishes.label}
+    taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
     free = [name for name in frame.columns if name not in taken]
     kinds = {name: _kind(frame[name]) for name in free}
     features = [name for name, kind in kinds.items() if kind == "number"]
@@ -110,6 +122,7 @@ def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
         colours=frame[colours].reset_index(drop=True),
         given=wishes.known(frame),
         attributes=wishes.labels(frame),
+        related=wishes.related(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
         remarks=[
             f"{len(features)} numeric columns are embedded: {_listed(features)}.",
@@ -137,6 +150,7 @@ def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: Wishes, sou
         colours=frame[colours].reset_index(drop=True),
         given=wishes.known(frame),
         attributes=wishes.labels(frame),
+        related=wishes.related(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
     )
 

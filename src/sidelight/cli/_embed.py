@@ -21,6 +21,7 @@ from sidelight.cli._model_file import ModelFile
 from sidelight.cli._pairs import read_pairs
 from sidelight.cli._progress import bar
 from sidelight.cli._read import Reading, read
+from sidelight.cli._relations import Asked, build_relations, tell_axes
 from sidelight.cli._second_view import SecondView, read_second
 from sidelight.cli._talk import INTERRUPTED, CommandError, Talk
 from sidelight.cli._write import check_free, embedding_frame, put_frame
@@ -52,6 +53,7 @@ class Request:
     view2: Path | None = None
     different: Path | None = None
     distances: Path | None = None
+    relations: Sequence[Asked] = ()
 
     @property
     def is_anndata(self) -> bool:
@@ -114,6 +116,7 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
     X = matrix.features(matrix.X if scaling is None else scaling.apply(matrix.X))
     began = time.perf_counter()
     side, types = _side(talk, request, matrix, whole)
+    matrix = _relate(talk, request, matrix, side)
     hints = read_hints(_for_the_metric(request, side), matrix, whole)
     settings, of_the_metric = metric_settings(request.settings, hints)
     second = None
@@ -125,7 +128,7 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
             callback=callback,
         )  # fmt: skip
         for argument in side:
-            check_method(request.method, model.fit, argument, f"--{argument}")
+            check_method(request.method, model.fit, argument, f"--{argument.removesuffix('s')}")
         before = None
         if hints is not None:
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
@@ -136,7 +139,8 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
     whole_model = model if before is None else Chain(Pipeline([("metric", before), ("embedding", model)]))
-    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second)
+    about = {asked.name: list(asked.columns) for asked in request.relations}
+    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
     return Fitted(file, matrix, X, seconds, interrupted)
 
 
@@ -178,9 +182,19 @@ def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[
     return side, types
 
 
+def _relate(talk: Talk, request: Request, matrix: Matrix, side: dict[str, Any]) -> Matrix:
+    """Add the relations to what the model is told, and what they are to the remarks."""
+    if not request.relations:
+        return matrix
+    side["relations"], told, talk.answer["relations"] = build_relations(request.relations, matrix.related)
+    for sentence in told:
+        talk.say(f"  {sentence}")
+    return replace(matrix, remarks=[*matrix.remarks, *told])
+
+
 def _for_the_metric(request: Request, side: Mapping[str, Any]) -> HintFiles:
     """The files that a metric is learned from: where something is given, --same is for the embedding."""
-    return HintFiles(None if side else request.same, request.different, request.distances)
+    return HintFiles(None if "given" in side else request.same, request.different, request.distances)
 
 
 def write_results(request: Request, fitted: Fitted) -> None:
@@ -189,7 +203,7 @@ def write_results(request: Request, fitted: Fitted) -> None:
     Z = np.asarray(fitted.file.model.embedding_)
     with ExitStack() as stack:
         places = {what: stack.enter_context(replacing(path)) for what, path in request.results.items()}
-        put_frame(embedding_frame(fitted.matrix, Z), places["embedding"], Z)
+        put_frame(embedding_frame(fitted.matrix, Z, fitted.file.latent_names), places["embedding"], Z)
         fitted.file.save(places["model"])
         if "anndata" in places:
             from sidelight.cli._anndata import write_anndata
@@ -211,6 +225,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         periods=request.periods,
         image_shape=fitted.file.image_shape,
         **fitted.matrix.side,
+        **fitted.file.told(fitted.matrix),
         title=request.data.name,
         command=request.command,
         notes=fitted.matrix.remarks,
@@ -255,5 +270,6 @@ def _tell(talk: Talk, request: Request, fitted: Fitted) -> None:
         talk.say(f"Interrupted after {fitted.seconds:.1f} s; the best embedding so far is kept.", style="yellow")
     else:
         talk.say(f"Done in {fitted.seconds:.1f} s.")
+    tell_axes(talk, fitted.file.model, fitted.file.latent_names)
     for path in request.results.values():
         talk.say(f"  wrote {path}")

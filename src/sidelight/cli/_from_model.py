@@ -39,13 +39,9 @@ def _reconstruction(model: Any, X: Any, side: dict[str, Any]) -> float:
     return 1.0 - float(np.square(rows - model.denoise(X)).sum()) / spread if spread > 0 else 0.0
 
 
-def _dims(model: Any) -> int:
-    """Latent dimensions: columns of the map, or of what a transformer without one makes."""
-    return int(np.shape(model.embedding_)[1] if hasattr(model, "embedding_") else model.n_components_)
-
-
 def _how(file: ModelFile, how: Reading) -> Reading:
-    wishes = replace(how.wishes, given_if_there=[column.name for column in file.given])
+    related = [column for columns in file.relations.values() for column in columns]
+    wishes = replace(how.wishes, given_if_there=[c.name for c in file.given], relations_if_there=related)
     return replace(how, wishes=wishes, expected=file.names, image_size=how.image_size or file.image_shape)
 
 
@@ -78,7 +74,7 @@ def transform(
         matrix, X = file.read(data, _how(file, how), missing)
         _say_given(talk, file, matrix.side, data)
         Z = np.asarray(file.model.transform(X, **matrix.side))
-    write_frame(embedding_frame(matrix, Z), out, Z)
+    write_frame(embedding_frame(matrix, Z, file.latent_names), out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
     talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
 
@@ -90,7 +86,7 @@ def invert(talk: Talk, model: Path, data: Path, out: Path, *, given: Sequence[st
     file = ModelFile.open(model)
     _needs(file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
-    Z, frame = _latent(data, _dims(file.model))
+    Z, frame = _latent(data, file.latent_names)
     side = _completed(file, asked, frame, len(Z), data)
     if not asked:
         _say_given(talk, file, side, data)
@@ -163,19 +159,21 @@ def _tell_rows(talk: Talk, rows: NDArray[Any], out: Path, asked: dict[str, Any],
     talk.say(f"{len(rows)} {did} {rows.shape[1]} columns{words}; wrote {out}")
 
 
-def _latent(path: Path, dims: int) -> tuple[NDArray[Any], pd.DataFrame]:
+def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
     """Read latent points, and the table they stand in.
 
-    They are the columns z1, z2, ... where there are such, otherwise all numeric columns.
+    They are the columns that transform writes, or z1, z2, ..., where there are such, otherwise all numeric columns.
     """
+    dims = len(names)
     if not path.exists():
         raise CommandError(f"{path}: there is no such file")
     if path.suffix.lower() in (".npy", ".npz"):
         Z, frame = read(path, Reading()).X, pd.DataFrame()
     else:
         frame = read_frame(path)
-        names = [f"z{k + 1}" for k in range(dims)]
-        found = names if set(names) <= set(frame.columns) else list(frame.select_dtypes("number").columns)
+        numbers = list(frame.select_dtypes("number").columns)
+        known = (names, [f"z{k + 1}" for k in range(dims)])
+        found = next((own for own in known if set(own) <= set(frame.columns)), numbers)
         Z = frame[found].to_numpy(dtype=np.float64)
     if Z.shape[1] != dims:
         raise CommandError(f"{path}: has {Z.shape[1]} numeric columns, and the model's latent space has {dims}")
@@ -239,6 +237,7 @@ def report(
         command=file.command,
         notes=matrix.remarks,
         **matrix.side,
+        **file.told(matrix),
     )
     talk.answer |= {"out": out, "rows": len(matrix.X)}
     talk.say(f"wrote {out}")

@@ -36,6 +36,7 @@ def read_images(folder: Path, how: Any) -> Matrix:
         colours=colours,
         given=how.wishes.known(colours),
         attributes=how.wishes.labels(colours),
+        related=how.wishes.related(colours),
         row_names=pd.Series([file.relative_to(folder).as_posix() for file in files], name="file"),
         image_shape=size,
         remarks=[f"{len(files)} pictures are embedded as grey values, {remark}."],

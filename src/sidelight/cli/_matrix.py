@@ -33,6 +33,8 @@ class Matrix:
         What is known of each row and is to be factored out; no columns where nothing is.
     attributes : DataFrame of n rows
         Labels that say which rows are the same, for a metric; no columns where there is none.
+    related : DataFrame of n rows
+        What relations between the rows are about; no columns where there is none.
     row_names : Series of n rows, or None
         What the rows are called (a label column, file names, cell names).
     rows : ndarray of shape (n,)
@@ -50,6 +52,7 @@ class Matrix:
     colours: pd.DataFrame = field(default_factory=pd.DataFrame)
     given: pd.DataFrame = field(default_factory=pd.DataFrame)
     attributes: pd.DataFrame = field(default_factory=pd.DataFrame)
+    related: pd.DataFrame = field(default_factory=pd.DataFrame)
     row_names: pd.Series[Any] | None = None
     rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     image_shape: tuple[int, int] | None = None
@@ -79,6 +82,7 @@ class Matrix:
             colours=_kept(self.colours, keep),
             given=_kept(self.given, keep),
             attributes=_kept(self.attributes, keep),
+            related=_kept(self.related, keep),
             row_names=None if self.row_names is None else self.row_names[keep].reset_index(drop=True),
             rows=self.rows[keep],
         )

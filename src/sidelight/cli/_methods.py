@@ -12,10 +12,11 @@ from typing import Any
 
 from sidelight.cli._talk import CommandError
 
-__all__ = ["DEFAULT", "JOINT", "METHODS", "OF_TWO_VIEWS", "Method", "make", "parse_settings"]
+__all__ = ["DEFAULT", "JOINT", "METHODS", "OF_TWO_VIEWS", "RELATIONAL", "Method", "make", "parse_settings"]
 
 DEFAULT = "kie"
 JOINT = "joint"
+RELATIONAL = "relational"
 OF_TWO_VIEWS = (JOINT, "coordinated-cca")
 
 
@@ -54,6 +55,12 @@ _ALL = (
     Method("ppca", "sidelight", "ProbabilisticPCA", "Principal components as a density"),
     Method("coordinated", "sidelight", "CoordinatedMixture", "Many small planes glued to one map; any number of rows"),
     Method("coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view2), from planes in each"),
+    Method(
+        "relational",
+        "sidelight",
+        "MultipleRelationalEmbedding",
+        "Several relations (--relation), an axis for each",
+    ),
     Method("pca", "sklearn.decomposition", "PCA", "Principal components: the widest linear shadow"),
     Method("whitening", "sklearn.decomposition", "PCA", "Principal components at unit variance", {"whiten": True}),
     Method("factor-analysis", "sklearn.decomposition", "FactorAnalysis", "Linear factors, noise per column"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sidelight.cli._matrix import Matrix, Scaling, complete
 from sidelight.cli._read import Reading, read
 from sidelight.cli._second_view import SecondView
 from sidelight.cli._talk import CommandError
+from sidelight.cli._write import latent_names
 from sidelight.persistence import load, load_notes, save
 from sidelight.report._chain import Chain, chained
 
@@ -36,6 +38,8 @@ class ModelFile:
         The command that made the model.
     second : SecondView or None
         The second view, of a model of two.
+    relations : mapping of str to list of str
+        The columns that each relation is about.
     """
 
     model: Any
@@ -44,6 +48,7 @@ class ModelFile:
     image_shape: tuple[int, int] | None = None
     command: str = ""
     second: SecondView | None = None
+    relations: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path) -> ModelFile:
@@ -59,6 +64,7 @@ class ModelFile:
             image_shape=notes.get("image_shape"),
             command=notes.get("command", ""),
             second=SecondView.from_notes(notes.get("second")),
+            relations=notes.get("relations") or {},
         )
 
     def save(self, path: Path) -> None:
@@ -70,6 +76,7 @@ class ModelFile:
             "center": None if self.scaling is None else self.scaling.center,
             "scale": None if self.scaling is None else self.scaling.scale,
             "second": None if self.second is None else self.second.to_notes(),
+            "relations": dict(self.relations),
         }
         save(self.model.pipeline if isinstance(self.model, Chain) else self.model, path, notes=notes)
 
@@ -84,6 +91,17 @@ class ModelFile:
         """The columns that the model was given, as it understood them."""
         known = getattr(self.model, "given_", None)
         return () if known is None else tuple(known.columns)
+
+    @property
+    def latent_names(self) -> list[str]:
+        """Names of the latent coordinates."""
+        return latent_names(self.model)
+
+    def told(self, matrix: Matrix) -> dict[str, Any]:
+        """What relations are about, of these rows, as an argument of the report."""
+        there = set(matrix.related.columns)
+        found = {name: matrix.related[own] for name, own in self.relations.items() if set(own) <= there}
+        return {"attributes": found} if found else {}
 
     @property
     def columns(self) -> list[str]:

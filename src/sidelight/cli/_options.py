@@ -12,7 +12,8 @@ import typer
 __all__ = [
     "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
     "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
-    "MissingValues", "ModelPath", "Period", "Quiet", "Same", "Settings", "View", "View2", "parse_size",
+    "MissingValues", "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "View", "View2",
+    "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -102,6 +103,16 @@ Attribute = Annotated[
         metavar="COLUMN",
         help="Show this: a metric in which rows with equal entries are near goes before the embedding; the column "
         "itself is not embedded (repeatable).",
+        rich_help_panel=_KNOWN,
+    ),
+]
+RelationColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--relation",
+        metavar="[NAME=]COLUMN[:KIND]",
+        help="Rows alike in this are alike, and an axis is to show it: --method relational. KIND is labels, values, "
+        "angle (degrees) or a period; several columns: a+b; empty entries are not known; not embedded (repeatable).",
         rich_help_panel=_KNOWN,
     ),
 ]

@@ -140,6 +140,7 @@ def _read_arrays(path: Path, how: Reading) -> Matrix:
         colours=pd.DataFrame({name: array for name, array in kept.items() if name != label}),
         given=how.wishes.known(pd.DataFrame(others)),
         attributes=how.wishes.labels(pd.DataFrame(others)),
+        related=how.wishes.related(pd.DataFrame(others)),
         row_names=None if label is None else pd.Series(others[label], name=label),
         image_shape=None if pictures is None else (int(pictures[0]), int(pictures[1])),
         remarks=_array_remarks(key, X, list(kept)),

@@ -14,7 +14,7 @@ from sidelight.cli._matrix import Matrix
 from sidelight.cli._talk import CommandError
 from sidelight.persistence import replacing
 
-__all__ = ["check_format", "check_free", "embedding_frame", "put_frame", "write_frame"]
+__all__ = ["check_format", "check_free", "embedding_frame", "latent_names", "put_frame", "write_frame"]
 
 _FORMATS = (".csv", ".tsv", ".parquet", ".npy")
 
@@ -34,9 +34,26 @@ def check_format(path: Path) -> None:
         raise CommandError(f"--out {path}: end the name with one of {', '.join(_FORMATS)}")
 
 
-def embedding_frame(matrix: Matrix, Z: NDArray[Any]) -> pd.DataFrame:
+def latent_names(model: Any) -> list[str]:
+    """Return z1, z2, ..., each with the relation whose axis it is.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     axis_names_ = ["light", ""]
+    >>> latent_names(Model())
+    ['z1_light', 'z2']
+    """
+    owners = getattr(model, "axis_names_", None)
+    if owners is None:
+        q = int(np.shape(model.embedding_)[1] if hasattr(model, "embedding_") else model.n_components_)
+        owners = [""] * q
+    return [f"z{k + 1}_{owner}" if owner else f"z{k + 1}" for k, owner in enumerate(owners)]
+
+
+def embedding_frame(matrix: Matrix, Z: NDArray[Any], names_of_axes: list[str]) -> pd.DataFrame:
     """Return row number, row name, latent coordinates and colours side by side."""
-    latent = {f"z{k + 1}": Z[:, k] for k in range(Z.shape[1])}
+    latent = {name: Z[:, k] for k, name in enumerate(names_of_axes)}
     names: dict[str, Any] = {}
     if matrix.row_names is not None:
         names[str(matrix.row_names.name)] = matrix.row_names.to_numpy()

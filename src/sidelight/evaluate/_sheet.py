@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sidelight._messages import complain
 from sidelight.evaluate._ranks import Array, check_same_rows, rows_of
 
-__all__ = ["sheet_correlation"]
+__all__ = ["correlation", "sheet_correlation"]
 
 
 def sheet_correlation(
@@ -65,10 +65,10 @@ def sheet_correlation(
     if sample < len(rows):
         chosen = check_random_state(random_state).choice(len(rows), size=sample, replace=False)
         rows, sheet = rows[chosen], sheet[chosen]
-    return _correlation(rankdata(pdist(rows)), rankdata(pdist(sheet)))
+    return correlation(rankdata(pdist(rows)), rankdata(pdist(sheet)))
 
 
-def _correlation(left: Array, right: Array) -> float:
+def correlation(left: Array, right: Array) -> float:
     """Pearson's correlation; 0 where one side does not vary."""
     left, right = left - left.mean(), right - right.mean()
     scale = float(np.sqrt(np.square(left).sum() * np.square(right).sum()))

@@ -14,16 +14,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from sidelight.objectives.coordination import Overlaps
+from sidelight.objectives.coordination import Overlaps, covariance, distortion, overlap_sums
 from sidelight.objectives.mixtures import normalised
+from sidelight.rows import Sums
 
-__all__ = ["ChartedView", "CoordinatedMap", "LatentCharts", "latent_charts", "weighed"]
+__all__ = [
+    "ChartedView",
+    "CoordinatedMap",
+    "LatentCharts",
+    "gluing_sums",
+    "latent_charts",
+    "padded",
+    "residuals_of",
+    "stretching",
+    "weighed",
+]
 
 Array = npt.NDArray[Any]
 _LEAST = 1e-6  # of the latent variance of a chart: a direction that it does not reach is given this much
@@ -55,6 +67,15 @@ class ChartedView:
         origin = self.charts.reconstruction(np.zeros((1, q)), chart)
         return np.asarray((self.charts.reconstruction(np.eye(q), chart) - origin).T) if q else np.zeros((0, 0))
 
+    def residuals(self, Y: Array, features: Sequence[Array], Q: Array) -> Array:
+        """``Σ_n q_ns (y_n - x̂_s(f_s(y_n)))²`` (k, d): what each chart leaves of what the view has seen."""
+        return np.stack([Q[:, s] @ (Y - self.charts.reconstruction(F, s)) ** 2 for s, F in enumerate(features)])
+
+
+def padded(X: Array) -> Array:
+    """Rows, repeated where they are so few that products of them would have other last bits than those of many."""
+    return X if len(X) >= _ROWS else np.concatenate([X, np.repeat(X[:1], _ROWS - len(X), axis=0)])
+
 
 def weighed(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[Array, list[Array], list[Array]]:
     """Responsibilities (m, K) of all charts, rows of which sum to 1, their features, and what each view saw."""
@@ -71,6 +92,37 @@ def weighed(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[A
         features += [view.charts.features(Y, chart) for chart in range(view.charts.n_charts)]
     count = np.maximum(np.sum(seen, axis=0), 1)
     return np.concatenate(Q, axis=1) / count[:, None], features, insides
+
+
+def gluing_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums:
+    """What charts share, and what they leave, of a block of rows."""
+    Q, features, insides = weighed(views, X, smoothing)
+    sums = overlap_sums(Q, features)
+    for number, (view, charts) in enumerate(zip(views, _spans(views), strict=True)):
+        sums[f"left {number}"] = view.residuals(insides[number], features[charts], Q[:, charts])
+    return sums
+
+
+def residuals_of(sums: Sums, rows: Array, views: Sequence[ChartedView]) -> tuple[Array, ...]:
+    """Variance (k, d) off the planes of the charts of each mixture, responsible for so many ``rows`` (K,)."""
+    rows = np.maximum(rows, 1e-300)[:, None]
+    return tuple(sums[f"left {number}"] / rows[charts] for number, charts in enumerate(_spans(views)))
+
+
+def stretching(views: Sequence[ChartedView], maps: Sequence[Array], axes: Sequence[Array], rows: Array) -> float:
+    """The distortion of maps, the mean over views: each may have a stretching of its own."""
+    groups = np.repeat([view.view for view in views], [view.charts.n_charts for view in views])
+    found = []
+    for group in np.unique(groups):
+        own = [int(s) for s in np.flatnonzero(groups == group)]
+        found.append(distortion([maps[s][:-1] for s in own], [axes[s] for s in own], rows[own]))
+    return float(np.mean(found))
+
+
+def _spans(views: Sequence[ChartedView]) -> list[slice]:
+    """Where the charts of each mixture stand among all."""
+    ends = np.cumsum([0, *(view.charts.n_charts for view in views)])
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 @dataclass(frozen=True)
@@ -106,9 +158,7 @@ def latent_charts(overlaps: Overlaps, maps: Sequence[Array]) -> LatentCharts:
 
 
 def _latent(D: Array, L: Array) -> tuple[Array, Array, Array, Array]:
-    rows = max(float(D[-1, -1]), 1e-300)
-    mean = D[:-1, -1] / rows
-    C = D[:-1, :-1] / rows - np.outer(mean, mean)
+    mean, C = covariance(D)
     A = L[:-1]
     S = A.T @ C @ A
     q = len(S)
@@ -133,27 +183,42 @@ class CoordinatedMap:
 
     def spans(self, view: int) -> list[tuple[ChartedView, slice, Array]]:
         """The mixtures of a view, where their charts stand, and what these leave."""
-        ends = np.cumsum([0, *(own.charts.n_charts for own in self.views)])
-        found = zip(self.views, ends[:-1], ends[1:], self.residuals, strict=True)
-        return [(own, slice(int(a), int(b)), left) for own, a, b, left in found if own.view == view]
+        found = zip(self.views, _spans(self.views), self.residuals, strict=True)
+        return [span for span in found if span[0].view == view]
 
     def backward(self, X: Array) -> Array:
         """Latent points (m, q) of rows."""
-        m = len(X)
-        X = X if m >= _ROWS else np.concatenate([X, np.repeat(X[:1], _ROWS - m, axis=0)])
-        Q, features, _ = weighed(self.views, X, self.smoothing)
-        Z = np.zeros((len(X), self.n_components))
+        Q, features, _ = weighed(self.views, padded(X), self.smoothing)
+        Z = np.zeros((len(Q), self.n_components))
         for s, (L, F) in enumerate(zip(self.maps, features, strict=True)):
             Z += Q[:, s : s + 1] * (F @ L[:-1] + L[-1])
-        return Z[:m]
+        return Z[: len(X)]
 
     def forward(self, Z: Array, view: int = 0) -> Array:
         """Rows (m, d) of a view at latent points."""
-        return self._moments(Z, view)[0]
+        m, Z = len(Z), padded(Z)
+        spans = self.spans(view)
+        found = np.mean([self._mean_of(Z, own, charts) for own, charts, _ in spans], axis=0)
+        return np.asarray((found * spans[0][0].scale + spans[0][0].centre)[:m])
 
     def variance(self, Z: Array, view: int = 0) -> Array:
         """Variance (m, d) of the rows of a view around ``forward``: what charts leave, and how far they disagree."""
-        return self._moments(Z, view)[1]
+        m, Z = len(Z), padded(Z)
+        spans = self.spans(view)
+        parts = [self._moments_of(Z, *span) for span in spans]
+        first = np.mean([part[0] for part in parts], axis=0)
+        second = np.mean([part[1] + (part[0] - first) ** 2 for part in parts], axis=0)
+        return np.asarray((second * spans[0][0].scale ** 2)[:m])
+
+    def loss(self, X: Array, Z: Array) -> float:
+        """The share of the variance of rows, within each view, that is lost at their latent points Z; at most 1."""
+        lost = []
+        for view in {own.view: own for own in self.views}.values():
+            Y, seen = view.inside(X)
+            found = (self.forward(Z, view.view) - view.centre) / view.scale
+            spread = ((Y[seen] - Y[seen].mean(axis=0)) ** 2).sum()
+            lost.append(float(((Y - found)[seen] ** 2).sum() / spread) if spread > 0 else 0.0)
+        return float(np.minimum(lost, 1.0).mean())
 
     def latent_log_density(self, Z: Array) -> Array:
         """Log density (m,) of latent points: a Gaussian for each chart."""
@@ -185,14 +250,13 @@ class CoordinatedMap:
             X[:, columns] = self.forward(Z, view)
         return X
 
-    def _moments(self, Z: Array, view: int) -> tuple[Array, Array]:
-        m = len(Z)
-        Z = Z if m >= _ROWS else np.concatenate([Z, np.repeat(Z[:1], _ROWS - m, axis=0)])
-        parts = [self._moments_of(Z, *span) for span in self.spans(view)]
-        first = np.mean([part[0] for part in parts], axis=0)
-        second = np.mean([part[1] + (part[0] - first) ** 2 for part in parts], axis=0)
-        own = self.spans(view)[0][0]
-        return (first * own.scale + own.centre)[:m], (second * own.scale**2)[:m]
+    def _mean_of(self, Z: Array, own: ChartedView, charts: slice) -> Array:
+        """Mean of one mixture, inside its frame."""
+        P = normalised(self.latent.joint(Z, charts))[0]
+        mean = np.zeros((len(Z), len(own.columns)))
+        for s, share in enumerate(P.T):
+            mean += share[:, None] * own.charts.reconstruction(self.latent.features(Z, charts.start + s), s)
+        return mean
 
     def _moments_of(self, Z: Array, own: ChartedView, charts: slice, left: Array) -> tuple[Array, Array]:
         """Mean and variance of one mixture, inside its frame."""

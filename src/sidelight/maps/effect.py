@@ -37,7 +37,7 @@ __all__ = ["Effect", "category_effect", "local_effect", "mismatch", "principal_a
 
 Array = npt.NDArray[Any]
 _LANDMARKS = 300
-_BANDWIDTHS = np.array([0.1, 0.3, 1.0])  # of the kernel, in mean squared distances of the features
+_BANDWIDTHS = np.array([0.1, 0.3, 1.0])  # of the kernel, in mean squared distances of the features: ``given`` is narrow
 _MARGIN = 0.05  # of mismatch: matched offsets must be clearly better than means to be believed
 _LEAST_FREEDOM = 1e-6  # 1 - leverage of every row: with less, the leave-one-out error of a row is rounding
 _ROWS = 1500  # rows looked at to find matches
@@ -184,7 +184,7 @@ def _matches(points: Array, codes: Array, n_jobs: int | None) -> tuple[Array, Ar
     return i, j, weight
 
 
-def smooth_effect(points: Array, features: Array) -> Effect:
+def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWIDTHS) -> Effect:
     """Kernel ridge regression of the data on the features; bandwidth and ridge by leave-one-out error.
 
     The error is that of the main directions of the data, which is enough to choose by.
@@ -193,7 +193,7 @@ def smooth_effect(points: Array, features: Array) -> Effect:
     centred = points - mean
     shadow = centred @ principal_axes(centred)
     spread = 2.0 * float(features.var(axis=0).sum()) or 1.0
-    choices = [(bandwidth, _Ridge.of(_basis(features, landmarks, bandwidth))) for bandwidth in spread * _BANDWIDTHS]
+    choices = [(bandwidth, _Ridge.of(_basis(features, landmarks, bandwidth))) for bandwidth in spread * bandwidths]
     scored = [(*ridge.best(shadow), bandwidth, ridge) for bandwidth, ridge in choices]
     _, penalty, bandwidth, ridge = min(scored, key=lambda entry: entry[0])
     coefficients = ridge.solve(centred, penalty)

@@ -28,9 +28,10 @@ import numpy.typing as npt
 
 from sidelight.rows import Sums
 
-__all__ = ["Overlaps", "distortion", "overlap_sums", "overlaps_of", "unfolded"]
+__all__ = ["Overlaps", "bridging", "covariance", "distortion", "off_plane", "overlap_sums", "overlaps_of", "unfolded"]
 
 Array = npt.NDArray[Any]
+_BRIDGE = 0.1, 6.0  # off its plane: this share of a chart's variance, and so many times that of the others
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,15 @@ class Overlaps:
             B[block, block] = np.tensordot(others, T, axes=1)
         return np.asarray(0.5 * (B + B.T))
 
+    def along(self, axes: Sequence[Array]) -> Array:
+        """``tr W_s C_s W_sᵀ`` (k,): variance of each chart along its plane, ``axes`` W_s (d, q_s) in the data."""
+        found = np.zeros(len(axes))
+        for s, (D, W) in enumerate(zip(self.moments, axes, strict=True)):
+            if W.shape[1]:
+                C = covariance(D)[1]
+                found[s] = np.einsum("ij,di,dj->", C, W, W)
+        return found
+
     def constant(self) -> Array:
         """The trivial solution (p,), which places every row at 1."""
         v = np.zeros(len(self.products))
@@ -81,6 +91,13 @@ class Overlaps:
         size = np.sqrt(np.maximum(self.rows, 1e-300))
         share = 0.5 * (mass + mass.T) / np.outer(size, size)
         return np.asarray((1.0 + balance) / (share + balance))
+
+
+def covariance(D: Array) -> tuple[Array, Array]:
+    """Mean (p - 1,) and covariance (p - 1, p - 1) of the local features of a chart, of which ``D_s`` is known."""
+    rows = max(float(D[-1, -1]), 1e-300)
+    mean = D[:-1, -1] / rows
+    return mean, np.asarray(D[:-1, :-1] / rows - np.outer(mean, mean))
 
 
 def unfolded(Q: Array, features: Sequence[Array]) -> Array:
@@ -135,3 +152,19 @@ def _metric(A: Array, W: Array) -> Array:
     values, vectors = np.linalg.eigh(W.T @ W)
     J = A.T @ (vectors / np.sqrt(np.maximum(values, max(1e-12 * values[-1], 1e-300))))
     return np.asarray(J @ J.T)
+
+
+def off_plane(off: Array, along: Array) -> Array:
+    """Share (k,) of each chart's variance that lies ``off`` its plane; 0 where a chart has none at all."""
+    total = off + along
+    return np.where(total > 0, off / np.where(total > 0, total, 1.0), 0.0)
+
+
+def bridging(shares: Array) -> Array:
+    """Charts that lie across what they should follow: far more off their plane than the others.
+
+    >>> bridging(np.array([0.01, 0.02, 0.01, 0.4]))
+    array([False, False, False,  True])
+    """
+    share, times = _BRIDGE
+    return np.asarray((shares > share) & (shares > times * np.median(shares)))

@@ -16,13 +16,17 @@ With g(r²) = -dk/d(r²) and W_ij = (1/s_i + 1/s_j) m_ij g(r²_ij), the gradient
     ∂ c·H / ∂Z = (2c/n) (diag(W1) - W) Z
 
 Shapes: Z (n, q); data kernels symmetric (n, n), dense (upper tiles) or sparse. A product of data kernels is formed
-tile by tile. Cost of an evaluation: O(n² q) time for a dense term or for H(Z), O(nnz · q) for a sparse one;
-memory n²/2 numbers for the latent kernel. Pairs are computed in ``dtype``, sums over tiles in float64.
+tile by tile. Cost of an evaluation: O(n² q) time for a dense term, O(nnz · q) for a sparse one; memory n²/2 numbers for
+the latent kernel, or few where that is too much: then its tiles are computed once for the sums and again for the
+gradient. Pairs are computed in ``dtype``, sums over tiles in float64.
+
+H(Z) beside sparse terms visits no pairs where a transform costs less (``kernels.gauss_transform``): (diag(W1) - W) Z is
+there (P1)/s + P(1/s), P the pulls. In float64, which asks for more digits than a transform has, it never does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +35,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.kernels.distances import PairDistances
+from sidelight.kernels.gauss_transform import FastSums, fast_sums
 from sidelight.kernels.matrices import SymmetricTiles, multiply
 from sidelight.kernels.profiles import Profile
 from sidelight.kernels.tiles import TILE, added, corner, run_tiles, spans
@@ -41,6 +46,7 @@ __all__ = [
     "Entropy",
     "EntropySum",
     "conditional_information",
+    "fast_entropy",
     "information",
     "informed_information",
     "joint_information",
@@ -51,6 +57,10 @@ Kernel = SymmetricTiles | csr_array
 Key = tuple[int, int]
 _FLOOR = float(np.finfo(np.float32).tiny) * 1e4
 """The smallest row sum that counts, in either precision: in the smaller one its weights have underflowed."""
+_KEPT = 2**28
+"""Bytes of the latent kernel that are kept from the sums for the gradient (float32: 11,585 rows)."""
+_STRIPS = 32
+"""Rows of tiles whose partial sums are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -108,21 +118,23 @@ class EntropySum:
         self.n_jobs = n_jobs
         self.dense = [_DenseTerm(t) for t in terms if not _is_sparse(t)]
         self.sparse = [_SparseTerm(t, self.dtype) for t in terms if _is_sparse(t)]
-        self._latent: dict[tuple[int, int], Array] = {}
+        self.latent = _LatentTiles(profile)
+        self.plain = not any(term.tiles for term in self.dense)
 
     def value_and_grad(self, Z: Array) -> Evaluation:
         """The value, its gradient (n, q), and each ``H`` by name."""
         n = len(Z)
-        Zc = np.ascontiguousarray(Z - Z.mean(axis=0), dtype=self.dtype)
+        centred = Z - Z.mean(axis=0)
+        Zc = np.ascontiguousarray(centred, dtype=self.dtype)
         terms: dict[str, float] = {}
         gradient = np.zeros(Z.shape)
         value = 0.0
         if self.dense:
-            sums = self._row_sums(Zc)
-            for c, term in enumerate(self.dense):
-                terms[term.name] = _entropy(sums[:, c])
-                value += term.coefficient * terms[term.name]
-            gradient += self._dense_gradient(Zc, sums)
+            entropies, part = self._dense_terms(centred, Zc)
+            for term, entropy in zip(self.dense, entropies, strict=True):
+                terms[term.name] = entropy
+                value += term.coefficient * entropy
+            gradient += part
         for sparse in self.sparse:
             sums_s, part = sparse.evaluate(Zc, self.profile, self.n_jobs)
             terms[sparse.name] = _entropy(sums_s)
@@ -131,19 +143,27 @@ class EntropySum:
         gradient *= 2.0 / n
         return Evaluation(value, gradient, terms)
 
+    def _dense_terms(self, Z: Array, Zc: Array) -> tuple[list[float], Array]:
+        """``H`` of every dense term, and ``Σ_c coefficient_c (diag(W1) - W) Z`` over them."""
+        single = self.dtype == np.float32
+        transform = fast_sums(Z, self.profile, self.n_jobs) if self.plain and single else None
+        if transform is not None:
+            entropy, moved = fast_entropy(transform, len(Z))
+            return [entropy] * len(self.dense), sum(term.coefficient for term in self.dense) * moved
+        sums = self._row_sums(Zc)
+        return [_entropy(column) for column in sums.T], self._dense_gradient(Zc, sums)
+
     def _row_sums(self, Z: Array) -> Array:
-        """``s_i`` of every dense term (n, C); fills the tiles of the latent kernel."""
+        """``s_i`` of every dense term (n, C); keeps the tiles of the latent kernel if they are not too many."""
         n, parts = len(Z), spans(len(Z))
-        distances = PairDistances(Z)
         ones = np.ones(TILE, dtype=self.dtype)
-        self._reserve(parts)
+        self.latent.move(Z)
 
         def row(i: int) -> Array:
             out = np.zeros((n, len(self.dense)))
-            spare = np.empty_like(self._latent[i, i])
+            spare = np.empty((TILE, TILE), dtype=self.dtype)
             for j in range(i, len(parts)):
-                K = self._latent[i, j]
-                self.profile.value(distances.fill(K, parts[i], parts[j], spare))
+                K = self.latent.compute((i, j), spare)
                 for c, term in enumerate(self.dense):
                     product = term.product((i, j), K, spare)
                     out[parts[i], c] += product @ ones[: product.shape[1]]
@@ -151,7 +171,7 @@ class EntropySum:
                         out[parts[j], c] += ones[: product.shape[0]] @ product
             return out
 
-        return added(run_tiles(row, range(len(parts)), self.n_jobs))
+        return _added_strips(row, len(parts), self.n_jobs)
 
     def _dense_gradient(self, Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
@@ -161,7 +181,7 @@ class EntropySum:
 
         def row(i: int) -> Array:
             out = np.zeros((n, Z.shape[1] + 1))
-            spare = (np.empty_like(self._latent[i, i]), np.empty_like(self._latent[i, i]))
+            spare = (np.empty((TILE, TILE), dtype=self.dtype), np.empty((TILE, TILE), dtype=self.dtype))
             for j in range(i, len(parts)):
                 W = self._weights((i, j), parts, inverse, spare)
                 out[parts[i]] += W @ extended[parts[j]]
@@ -169,14 +189,14 @@ class EntropySum:
                     out[parts[j]] += W.T @ extended[parts[i]]
             return out
 
-        summed = added(run_tiles(row, range(len(parts)), self.n_jobs))
+        summed = _added_strips(row, len(parts), self.n_jobs)
         moved: Array = summed[:, -1:] * Z - summed[:, :-1]
         return moved
 
     def _weights(self, key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]) -> Array:
         """``Σ_c coefficient_c W_c`` of one tile."""
         rows, cols = parts[key[0]], parts[key[1]]
-        K = self._latent[key]
+        K = self.latent.again(key, spare[0])
         total, W = (corner(buffer, K) for buffer in spare)
         for c, term in enumerate(self.dense):
             out = W if c else total
@@ -189,15 +209,37 @@ class EntropySum:
         total *= self.profile.slope(K)
         return total
 
-    def _reserve(self, parts: list[slice]) -> None:
-        last, size = (len(parts) - 1, len(parts) - 1), parts[-1].stop - parts[-1].start
-        if len(self._latent) == len(parts) * (len(parts) + 1) // 2 and len(self._latent[last]) == size:
+
+class _LatentTiles:
+    """The upper tiles of the latent kernel: kept once computed, unless they are too many."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.kept: dict[Key, Array] = {}
+        self.kind: tuple[int, np.dtype[Any]] | None = None
+
+    def move(self, Z: Array) -> None:
+        """From now on the tiles are those of the points ``Z`` (n, q), in their precision."""
+        self.distances = PairDistances(Z)
+        if self.kind == (len(Z), Z.dtype):
             return
-        self._latent = {
-            (i, j): np.empty((parts[i].stop - parts[i].start, parts[j].stop - parts[j].start), self.dtype)
-            for i in range(len(parts))
-            for j in range(i, len(parts))
-        }
+        self.kind, self.parts, self.dtype = (len(Z), Z.dtype), spans(len(Z)), Z.dtype
+        few = len(Z) ** 2 // 2 * Z.itemsize <= _KEPT
+        rows = range(len(self.parts)) if few else []
+        self.kept = {(i, j): self._empty((i, j)) for i in rows for j in range(i, len(self.parts))}
+
+    def compute(self, key: Key, spare: Array) -> Array:
+        """The tile, computed; ``spare`` is worked in."""
+        K = self.kept[key] if self.kept else self._empty(key)
+        return self.profile.value(self.distances.fill(K, self.parts[key[0]], self.parts[key[1]], spare))
+
+    def again(self, key: Key, spare: Array) -> Array:
+        """The tile a second time."""
+        return self.kept[key] if self.kept else self.compute(key, spare)
+
+    def _empty(self, key: Key) -> Array:
+        rows, cols = self.parts[key[0]], self.parts[key[1]]
+        return np.empty((rows.stop - rows.start, cols.stop - cols.start), self.dtype)
 
 
 class _DenseTerm:
@@ -271,6 +313,23 @@ class _SparseTerm:
         totals = np.zeros(len(held), dtype=values.dtype)
         totals[held] = np.add.reduceat(values, starts) if len(starts) else 0
         return totals
+
+
+def fast_entropy(transform: FastSums, n: int) -> tuple[float, Array]:
+    """``H(Z)`` and ``(diag(W1) - W) Z = (P1)/s + P(1/s)`` (n, q)."""
+    ones = np.ones((n, 1))
+    sums = transform.sums(ones)
+    pulls = transform.pulls(np.hstack([ones, 1 / sums]))
+    moved: Array = (pulls[:, :, 0] / sums[:, 0] + pulls[:, :, 1]).T
+    return _entropy(sums[:, 0]), moved
+
+
+def _added_strips(row: Callable[[int], Array], n_rows: int, n_jobs: int | None) -> Array:
+    """The sum of ``row(i)`` in the order of i, of which only some are in memory together."""
+    total: list[Array] = []
+    for part in spans(n_rows, _STRIPS):
+        total = [added([*total, *run_tiles(row, range(part.start, part.stop), n_jobs)])]
+    return total[0]
 
 
 def _is_sparse(term: Entropy) -> bool:

@@ -22,7 +22,7 @@ Where W is uncertain (``objectives.relevance``), w_j ~ N(w̄_j, S_j), the S_j ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,13 @@ from sidelight.kernels.tiles import spans
 from sidelight.rows import Sums, summed
 
 __all__ = [
+    "Expected",
     "LinearGaussian",
+    "Tile",
     "diagonal",
+    "entries",
     "entry_variance",
+    "expected",
     "latent_mean",
     "least_squares",
     "log_density",
@@ -44,6 +48,10 @@ __all__ = [
     "quadratic",
     "reconstruction",
     "statistics",
+    "tile_log_density",
+    "tile_statistics",
+    "tiles",
+    "turned",
     "unpacked",
     "whitening",
 ]
@@ -69,11 +77,20 @@ class LinearGaussian:
 
 
 @dataclass(frozen=True)
-class _Expected:
-    """The E step at some rows, grouped by pattern: what is observed, residuals, and the posterior of z."""
+class Tile:
+    """Some rows, and the patterns of what is observed of them, which are the same for every model."""
 
+    X: Array  # (n, d) 0 where missing
+    mask: Array  # (n, d) True where observed
     seen: Array  # (p, d) the patterns, 1.0 where observed
     which: Array  # (n,) the pattern of each row
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The E step of one model at the rows of a tile: residuals, and the posterior of z."""
+
+    tile: Tile
     residual: Array  # (n, d) x - mean, 0 where missing
     z: Array  # (n, q)
     inverse: Array  # (p, q, q) the inverses of M
@@ -82,29 +99,36 @@ class _Expected:
 
 def log_density(model: LinearGaussian, X: Array, mask: Array | None = None) -> Array:
     """Log p(x) of each row (n,), of its observed entries where some are missing (NaN, or False in ``mask``)."""
-    return np.concatenate([_log_density(model, part) for part in _tiles(model, X, mask)] or [np.empty(0)])
+    return np.concatenate([tile_log_density(model, part) for part in _steps(model, X, mask)] or [np.empty(0)])
 
 
 def posterior(model: LinearGaussian, X: Array, mask: Array | None = None) -> tuple[Array, Array]:
     """Means (n, q) and covariances of z given each row: (n, q, q), or one for all (q, q) where nothing is missing."""
-    parts = list(_tiles(model, X, mask))
+    parts = list(_steps(model, X, mask))
     means = np.concatenate([part.z for part in parts])
-    if all(len(part.seen) == 1 and part.seen.all() for part in parts):
+    if all(part.tile.mask.all() for part in parts):
         return means, model.noise * parts[0].inverse[0]
-    return means, model.noise * np.concatenate([part.inverse[part.which] for part in parts])
+    return means, model.noise * np.concatenate([part.inverse[part.tile.which] for part in parts])
 
 
 def latent_mean(model: LinearGaussian, X: Array) -> Array:
     """E[z | x] of each row (n, q), from its observed entries."""
-    return np.concatenate([part.z for part in _tiles(model, X, None)])
+    return np.concatenate([part.z for part in _steps(model, X)])
 
 
 def entry_variance(model: LinearGaussian, X: Array) -> Array:
-    """Variance of each entry given the observed ones of its row (n, d), observed or not: ``σ² (1 + w_jᵀ M⁻¹ w_j)``."""
-    rows, columns = np.triu_indices(model.n_components)
-    products = np.where(rows == columns, 1.0, 2.0) * model.W[:, rows] * model.W[:, columns]
-    parts = [(1.0 + part.inverse[:, rows, columns] @ products.T)[part.which] for part in _tiles(model, X, None)]
-    return np.asarray(model.noise * np.concatenate(parts))
+    """Variance of each entry given the observed ones of its row (n, d), observed or not: ``σ² (1 + w_jᵀ M⁻¹ w_j)``.
+
+    Where W is uncertain, ``Σ (S_j)_ab E[z_a z_b]`` is added: a latent point far out is multiplied by what is not known.
+    """
+    return np.concatenate([_entry_variance(model, part) for part in _steps(model, X)])
+
+
+def entries(model: LinearGaussian, X: Array) -> tuple[Array, Array]:
+    """Mean and variance of each entry (n, d) given the observed ones of its row, observed or not."""
+    parts = [(reconstruction(model, part.z), _entry_variance(model, part)) for part in _steps(model, X)]
+    means, variances = zip(*parts, strict=True)
+    return np.concatenate(means), np.concatenate(variances)
 
 
 def reconstruction(model: LinearGaussian, Z: Array) -> Array:
@@ -120,9 +144,10 @@ def statistics(model: LinearGaussian, X: Array, weights: Array | None = None, *,
     """
     gamma = np.ones(len(X)) if weights is None else weights
     start, parts = 0, []
-    for part in _tiles(model, X, None):
+    for part in _steps(model, X):
         stop = start + len(part.z)
-        parts.append(_sums(model, part, gamma[start:stop], missing))
+        own = tile_statistics(model, part, gamma[start:stop], missing=missing)
+        parts.append(own | {"log_likelihood": np.array(gamma[start:stop] @ tile_log_density(model, part))})
         start = stop
     return summed(parts)
 
@@ -164,38 +189,79 @@ def whitening(sums: Sums, q: int) -> tuple[Array, Array]:
     return mean, (vectors * np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
 
 
-def _log_density(model: LinearGaussian, part: _Expected) -> Array:
-    seen = part.seen.sum(axis=1)
-    fitted = (part.z @ model.W.T) * part.seen[part.which]
+def tiles(X: Array, charts: Sequence[LinearGaussian], mask: Array | None = None) -> Iterator[Tile]:
+    """The rows, as many at a time as the E steps of all charts may have at once."""
+    size = sum((chart.n_components + 1) ** 2 + X.shape[1] for chart in charts)
+    for rows in spans(len(X), max(64, _NUMBERS // size)):
+        own = ~np.isnan(X[rows]) if mask is None else mask[rows]
+        yield Tile(np.where(own, X[rows], 0.0), own, *_patterns(own))
+
+
+def expected(model: LinearGaussian, tile: Tile) -> Expected:
+    """The E step at a tile."""
+    q = model.n_components
+    residual = tile.X - model.mean
+    residual *= tile.mask
+    upper = np.triu_indices(q)
+    products = model.W[:, upper[0]] * model.W[:, upper[1]]
+    products = products if model.spread is None else products + model.spread
+    M = unpacked(tile.seen @ products, q)
+    M[:, np.arange(q), np.arange(q)] += model.noise
+    log_det = 2.0 * np.log(np.diagonal(np.linalg.cholesky(M), axis1=1, axis2=2)).sum(axis=1)
+    inverse = np.linalg.inv(M)
+    own = inverse if len(inverse) in (1, len(residual)) else inverse[tile.which]
+    z = np.matmul((residual @ model.W)[:, None, :], own)[:, 0, :]
+    return Expected(tile, residual, z, inverse, log_det)
+
+
+def tile_log_density(model: LinearGaussian, part: Expected) -> Array:
+    """Log p(x) of the rows of a tile (n,)."""
+    seen = part.tile.seen.sum(axis=1)
+    fitted = (part.z @ model.W.T) * part.tile.mask
     squares = ((part.residual - fitted) ** 2).sum(axis=1) / model.noise + (part.z**2).sum(axis=1)
     if model.spread is not None:
         inside = ((part.residual @ model.W) * part.z).sum(axis=1) - (fitted**2).sum(axis=1)
         squares += inside / model.noise - (part.z**2).sum(axis=1)  # zᵀ (Σ_O S_j) z / σ²
     constant = seen * _LOG_2PI + part.log_det + (seen - model.n_components) * np.log(model.noise)
-    return np.asarray(-0.5 * (constant[part.which] + squares))
+    return np.asarray(-0.5 * (constant[part.tile.which] + squares))
 
 
-def _tiles(model: LinearGaussian, X: Array, mask: Array | None) -> Iterator[_Expected]:
-    """The E step, a bounded number of rows at a time."""
-    size = max(64, _NUMBERS // ((model.n_components + 1) ** 2 + X.shape[1]))
-    for rows in spans(len(X), size):
-        yield _expected(model, X[rows], ~np.isnan(X[rows]) if mask is None else mask[rows])
+def tile_statistics(model: LinearGaussian, part: Expected, gamma: Array, *, missing: bool = True) -> Sums:
+    """:func:`statistics` of a tile, without the likelihood; moments are added in a pattern before they meet a mask."""
+    q, seen = model.n_components, part.tile.seen
+    upper = np.triu_indices(q + 1)
+    zeta = np.column_stack([part.z, np.ones(len(part.z))])
+    weighted = zeta * gamma[:, None]
+    shares = np.bincount(part.tile.which, weights=gamma, minlength=len(seen))
+    moments = _by_pattern(weighted, zeta, part.tile)
+    among = upper[1] < q
+    places = upper[0][among] * q + upper[1][among]
+    flat = part.inverse.reshape(len(part.inverse), q * q)
+    moments[:, among] += (model.noise * shares)[:, None] * np.take(flat, places, axis=1)
+    return {
+        "n": np.array(gamma.sum()),
+        "seen": shares @ seen,
+        "square": gamma @ part.residual**2,
+        "b": part.residual.T @ weighted,
+        "latent": moments.sum(axis=0),
+        "A": seen.T @ moments if missing else moments.sum(axis=0, keepdims=True),
+    }
 
 
-def _expected(model: LinearGaussian, X: Array, mask: Array) -> _Expected:
-    q = model.n_components
-    seen, which = _patterns(mask)
-    residual = np.where(mask, X - model.mean, 0.0)
-    upper = np.triu_indices(q)
-    products = model.W[:, upper[0]] * model.W[:, upper[1]]
-    products = products if model.spread is None else products + model.spread
-    M = unpacked(seen @ products, q)
-    M[:, np.arange(q), np.arange(q)] += model.noise
-    log_det = 2.0 * np.log(np.diagonal(np.linalg.cholesky(M), axis1=1, axis2=2)).sum(axis=1)
-    inverse = np.linalg.inv(M)
-    own = inverse if len(inverse) in (1, len(X)) else inverse[which]
-    z = np.matmul((residual @ model.W)[:, None, :], own)[:, 0, :]
-    return _Expected(seen, which, residual, z, inverse, log_det)
+def _entry_variance(model: LinearGaussian, part: Expected) -> Array:
+    rows, columns = np.triu_indices(model.n_components)
+    twice = np.where(rows == columns, 1.0, 2.0)
+    products = twice * model.W[:, rows] * model.W[:, columns]
+    products = products if model.spread is None else products + twice * model.spread
+    variance = model.noise * (1.0 + part.inverse[:, rows, columns] @ products.T)[part.tile.which]
+    if model.spread is not None:
+        variance += (part.z[:, rows] * part.z[:, columns]) @ (twice * model.spread).T
+    return np.asarray(variance)
+
+
+def _steps(model: LinearGaussian, X: Array, mask: Array | None = None) -> Iterator[Expected]:
+    """The E step of one model, a tile at a time."""
+    return (expected(model, tile) for tile in tiles(X, [model], mask))
 
 
 def _patterns(mask: Array) -> tuple[Array, Array]:
@@ -203,47 +269,32 @@ def _patterns(mask: Array) -> tuple[Array, Array]:
     if mask.all():
         return np.ones((1, mask.shape[1])), np.zeros(len(mask), dtype=np.intp)
     _, first, which = np.unique(np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True)
-    if (
-        2 * len(first) > len(mask) and len(mask) > 1
-    ):  # hardly a pattern comes twice: looking them up costs more than it saves
+    if 2 * len(first) > len(mask) > 1:  # hardly a pattern comes twice: looking them up costs more than it saves
         return mask.astype(np.float64), np.arange(len(mask))
     return mask[first].astype(np.float64), which.reshape(-1)
 
 
-def _sums(model: LinearGaussian, part: _Expected, gamma: Array, missing: bool) -> Sums:
-    """Sums of one tile; second moments are added within a pattern before they meet the mask."""
-    q = model.n_components
-    upper = np.triu_indices(q + 1)
-    zeta = np.column_stack([part.z, np.ones(len(part.z))])
-    weighted = zeta * gamma[:, None]
-    shares = np.bincount(part.which, weights=gamma, minlength=len(part.seen))
-    moments = _by_pattern(weighted, zeta, part)
-    among = upper[1] < q
-    places = upper[0][among] * q + upper[1][among]
-    flat = part.inverse.reshape(len(part.inverse), q * q)
-    moments[:, among] += (model.noise * shares)[:, None] * np.take(flat, places, axis=1)
-    return {
-        "n": np.array(gamma.sum()),
-        "log_likelihood": np.array(gamma @ _log_density(model, part)),
-        "seen": shares @ part.seen,
-        "square": gamma @ part.residual**2,
-        "b": part.residual.T @ weighted,
-        "latent": moments.sum(axis=0),
-        "A": part.seen.T @ moments if missing else moments.sum(axis=0, keepdims=True),
-    }
-
-
-def _by_pattern(weighted: Array, zeta: Array, part: _Expected) -> Array:
+def _by_pattern(weighted: Array, zeta: Array, tile: Tile) -> Array:
     """Upper triangles of ``Σ γ ζ ζᵀ`` over the rows of each pattern (p, k)."""
     rows, columns = np.triu_indices(zeta.shape[1])
-    if len(part.seen) == 1:
+    if len(tile.seen) == 1:
         return np.asarray((weighted.T @ zeta)[rows, columns][None])
     products: Array = np.take(weighted, rows, axis=1) * np.take(zeta, columns, axis=1)
-    if len(part.seen) == len(zeta):
+    if len(tile.seen) == len(zeta):
         return products
-    order = np.argsort(part.which, kind="stable")
-    starts = np.searchsorted(part.which[order], np.arange(len(part.seen)))
+    order = np.argsort(tile.which, kind="stable")
+    starts = np.searchsorted(tile.which[order], np.arange(len(tile.seen)))
     return np.asarray(np.add.reduceat(products[order], starts, axis=0))
+
+
+def turned(model: LinearGaussian, T: Array) -> LinearGaussian:
+    """The same model with its latent axes turned, ``W T``; T (q, q) is orthogonal."""
+    q = model.n_components
+    if model.spread is None:
+        return LinearGaussian(model.mean, model.W @ T, model.noise)
+    S = T.T @ unpacked(model.spread, q) @ T
+    rows, columns = np.triu_indices(q)
+    return LinearGaussian(model.mean, model.W @ T, model.noise, S[:, rows, columns])
 
 
 def unpacked(upper: Array, size: int) -> Array:

@@ -14,6 +14,7 @@ its most likely value, so the likelihood does not fall.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,8 +24,8 @@ from scipy.linalg import eigh
 
 from sidelight.kernels.tiles import spans
 from sidelight.objectives import linear_gaussian
-from sidelight.objectives.linear_gaussian import LinearGaussian
-from sidelight.rows import Sums
+from sidelight.objectives.linear_gaussian import Expected, LinearGaussian
+from sidelight.rows import Sums, summed
 
 __all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised"]
 
@@ -32,6 +33,7 @@ Array = npt.NDArray[Any]
 _FEW_COLUMNS = 32  # up to here all products x_i x_j of a row are made once, for all charts
 _COVARIANCES = 300  # columns up to which a d x d matrix a chart costs less than more iterations
 _NO_ROWS = 1e-9  # a chart responsible for less is left where it is
+_ROUNDING = 1e-17  # of the largest responsibility of a chart
 _INNER = 1024  # rows whose products stay in a core's cache
 
 
@@ -63,9 +65,20 @@ def joint_log_density(mixture: MixtureParameters, X: Array) -> Array:
         return _Projections.of(mixture).joint(X)
     joint = np.empty((len(X), len(mixture.charts)))
     joint[~broken] = _Projections.of(mixture).joint(X[~broken])
-    for s, chart in enumerate(mixture.charts):
-        joint[broken, s] = linear_gaussian.log_density(chart, X[broken]) + np.log(mixture.weights[s])
+    joint[broken] = np.concatenate([_joint(mixture, steps) for steps in _steps(mixture, X[broken])])
     return joint
+
+
+def _steps(mixture: MixtureParameters, X: Array) -> Iterator[list[Expected]]:
+    """The E steps of all charts, a tile of rows at a time, of which the patterns are found once."""
+    for tile in linear_gaussian.tiles(X, mixture.charts):
+        yield [linear_gaussian.expected(chart, tile) for chart in mixture.charts]
+
+
+def _joint(mixture: MixtureParameters, steps: list[Expected]) -> Array:
+    """``log p(x, s)`` of a tile (n, k)."""
+    own = [linear_gaussian.tile_log_density(chart, step) for chart, step in zip(mixture.charts, steps, strict=True)]
+    return np.stack(own, axis=1) + np.log(mixture.weights)
 
 
 @dataclass(frozen=True)
@@ -140,15 +153,14 @@ class Planes:
         return total
 
     def _chart_by_chart(self, mixture: MixtureParameters, X: Array) -> Sums:
-        R, log_density = normalised(joint_log_density(mixture, X))
-        sums: Sums = {
-            "rows": np.array(float(len(X))),
-            "log": np.asarray(log_density.sum()),
-            "n": R.sum(axis=0),
-        }
-        for s, chart in enumerate(mixture.charts):
-            own = linear_gaussian.statistics(chart, X, R[:, s], missing=self.missing)
-            sums |= {f"{s}:{name}": value for name, value in own.items() if name != "log_likelihood"}
+        return summed(self._of_tile(mixture, steps) for steps in _steps(mixture, X))
+
+    def _of_tile(self, mixture: MixtureParameters, steps: list[Expected]) -> Sums:
+        R, log_density = normalised(_joint(mixture, steps))
+        sums: Sums = {"rows": np.array(float(len(R))), "log": np.asarray(log_density.sum()), "n": R.sum(axis=0)}
+        for s, (chart, step) in enumerate(zip(mixture.charts, steps, strict=True)):
+            own = linear_gaussian.tile_statistics(chart, step, R[:, s], missing=self.missing)
+            sums |= {f"{s}:{name}": value for name, value in own.items()}
         return sums
 
     def opened(self, sums: Sums, mixture: MixtureParameters) -> Sums:
@@ -232,7 +244,13 @@ def _moments(R: Array, X: Array, room: Array) -> Sums:
     if X.shape[1] <= _FEW_COLUMNS:
         return sums | {"xx": (_products(X, room) @ R).T}
     upper = np.triu_indices(X.shape[1])
-    return sums | {"xx": np.stack([((X * r[:, None]).T @ X)[upper] for r in R.T])}
+    return sums | {"xx": np.stack([_products_of(X, r)[upper] for r in R.T])}
+
+
+def _products_of(X: Array, r: Array) -> Array:
+    """``Σ r x xᵀ`` of one chart; in many columns most rows belong to one chart, and the others' shares are rounding."""
+    rows = np.flatnonzero(r > _ROUNDING * r.max())
+    return np.asarray((X[rows] * r[rows, None]).T @ X[rows])
 
 
 def _products(X: Array, room: Array) -> Array:

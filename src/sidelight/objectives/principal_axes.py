@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.objectives.linear_gaussian import LinearGaussian, entry_variance, latent_mean, reconstruction
+from sidelight.objectives.linear_gaussian import LinearGaussian, entries
 from sidelight.rows import Sums
 
 __all__ = [
@@ -92,12 +92,13 @@ def available_axes(X: Array) -> tuple[PrincipalAxes, int]:
 def expected_axes(model: LinearGaussian, X: Array) -> PrincipalAxes:
     """Principal axes of rows with their missing entries as a model expects them, with the variance of each."""
     gone = np.isnan(X)
-    filled = np.where(gone, reconstruction(model, latent_mean(model, X)), X)
+    means, variances = entries(model, X)
+    filled = np.where(gone, means, X)
     if len(X) < X.shape[1]:
         return axes_of_rows(filled)
     mean = filled.mean(axis=0)
     C = (filled - mean).T @ (filled - mean) / len(X)
-    C[np.diag_indices(len(C))] += np.where(gone, entry_variance(model, X), 0.0).mean(axis=0)
+    C[np.diag_indices(len(C))] += np.where(gone, variances, 0.0).mean(axis=0)
     return _falling(mean, C, len(X))
 
 

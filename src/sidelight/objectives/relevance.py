@@ -14,8 +14,13 @@ M = max(n, d), ρ = L / M and x_i = n λ_i / (M σ²) for the eigenvalues λ of 
 
     x̲ = (1 + τ̲)(1 + ρ/τ̲),    φ(τ̲) + φ(τ̲/ρ) = 0,    φ(t) = log(1 + t) / t - 1/2
 
-which says how short a column may be. How many there are is better told by the evidence of whole rows with W integrated
-out over its directions, not only its columns (Minka 2000, Laplace's approximation), k = 0, 1, ... dimensions:
+which says how short a column may be. Up to constants and a scale, F at the best W is -Ω(σ²), which the noise minimises:
+
+    Ω = Σ_i x_i - log x_i + [x_i > x̲] (log(1 + τ_i) + ρ log(1 + τ_i/ρ) - τ_i),    x_i = (1 + τ_i)(1 + ρ/τ_i)
+
+looked for among the means of what eigenvalues are left when the first k are not. So many does EM with gaps begin with,
+and some more; n is then how many entries a column has. How many there are in whole rows is better told by the evidence
+with W integrated out over its directions, not only its columns (Minka 2000, Laplace's approximation), k = 0, 1, ...:
 
     log p(X | k) ≈ log p(U_k) - (n/2) Σ_{i≤k} log λ_i - (n/2)(d-k) log v_k
                    + ((m+k)/2) log 2π - ½ log|A_k| - (k/2) log n
@@ -36,7 +41,16 @@ from scipy.special import gammaln
 from sidelight.objectives.linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, whitening
 from sidelight.rows import Sums
 
-__all__ = ["Relevant", "bound", "dropped", "least_length", "maximised_relevance", "relevant_count", "with_relevance"]
+__all__ = [
+    "Relevant",
+    "bound",
+    "dropped",
+    "kept_count",
+    "least_length",
+    "maximised_relevance",
+    "relevant_count",
+    "with_relevance",
+]
 
 Array = npt.NDArray[Any]
 _ROUNDING = 1e-13  # of the largest eigenvalue
@@ -138,6 +152,25 @@ def _log_det(lam: Array, left: Array, n: int, d: int) -> Array:
     rest = np.tril(np.log(np.maximum(1.0 / left[:, None] - 1.0 / lam[:-1], _ROUNDING))).sum(axis=1)
     pairs = d * k - k * (k + 1) / 2
     return np.asarray(every + within - (k - 1) * np.cumsum(np.log(lam))[:-1] + (d - k) * rest + pairs * np.log(n))
+
+
+def kept_count(values: Array, n: float, d: int) -> int:
+    """How many columns the closed form keeps, of eigenvalues (descending) and n entries in each column.
+
+    >>> kept_count(np.array([9.0, 5.0, 1.1, 1.0, 0.9]), 100, 5)
+    2
+    """
+    rho, scale = min(n, d) / max(n, d), n / max(n, d)
+    noise = np.cumsum(values[::-1])[::-1] / (d - np.arange(len(values)))
+    noise = noise[noise > _ROUNDING * max(float(values[0]), 1e-300)]
+    if len(noise) == 0:
+        return 0
+    x = np.maximum(scale * values / noise[:, None], 1e-300)
+    kept = x > _threshold(rho)
+    over = np.maximum(x - (1.0 + rho), 2.0 * np.sqrt(rho))
+    tau = 0.5 * (over + np.sqrt(np.maximum(over**2 - 4.0 * rho, 0.0)))
+    gain = np.where(kept, np.log1p(tau) + rho * np.log1p(tau / rho) - tau, 0.0)
+    return int(kept[(x - np.log(x) + gain).sum(axis=1).argmin()].sum())
 
 
 def least_length(n: float, d: int) -> float:

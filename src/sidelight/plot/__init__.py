@@ -13,6 +13,7 @@ not by this module.
 :func:`uncertainty`          the predictive variance over the latent plane
 :func:`known_and_rest`       the map twice: coloured by what was given, and by the rest
 :func:`counterfactual_grid`  rows as they would be under other values of what was given
+:func:`relation_weights`     which axes each relation looks at, as a heat map
 ===========================  ============================================================================
 """
 
@@ -20,6 +21,7 @@ from sidelight.plot._annealing import path
 from sidelight.plot._counterfactual import counterfactual_grid
 from sidelight.plot._forward import forward_grid
 from sidelight.plot._known_and_rest import known_and_rest
+from sidelight.plot._relation_weights import relation_weights
 from sidelight.plot._scatter import scatter
 from sidelight.plot._shading import density, uncertainty
 from sidelight.plot._thumbnails import thumbnails
@@ -30,6 +32,7 @@ __all__ = [
     "forward_grid",
     "known_and_rest",
     "path",
+    "relation_weights",
     "scatter",
     "thumbnails",
     "uncertainty",

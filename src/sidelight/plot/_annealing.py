@@ -38,6 +38,11 @@ class AnnealingPath:
     terms: dict[str, Floats]
     stages: tuple[Stage, ...]
 
+    @property
+    def annealed(self) -> bool:
+        """Whether there is a λ to speak of."""
+        return len(self.stages) > 1 or self.stages[0].regularization > 0.0
+
 
 def path_of(model: Any) -> AnnealingPath:
     """Return the ``history_`` of a fitted model as columns; a term that an iteration does not have is NaN."""
@@ -80,14 +85,15 @@ def path(model: Any, *, title: str | None = None, ax: Axes | None = None) -> Axe
     for k, (name, values) in enumerate(history.terms.items()):
         colour, dashes = CATEGORIES[k % len(CATEGORIES)], ("-", "--", ":")[k // len(CATEGORIES) % 3]
         ax.plot(iterations, values, color=colour, linestyle=dashes, linewidth=1.2, label=name)
-    _mark_stages(ax, history)
+    if history.annealed:
+        _mark_stages(ax, history)
     ax.set_xlim(0.5, len(iterations) + 0.5)
-    ax.set_xlabel("iteration, all stages")
+    ax.set_xlabel("iteration, all stages" if history.annealed else "iteration")
     ax.set_ylabel("value")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     if title:
-        ax.set_title(title, pad=54)
+        ax.set_title(title, pad=54 if history.annealed else None)
     return ax
 
 

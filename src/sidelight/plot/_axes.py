@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sidelight._messages import require_extra
+from sidelight.plot._plane import SHAPE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,16 +39,19 @@ def marker_area(n: int) -> float:
 
 
 def dress(ax: Axes, plane: LatentPlane, title: str | None) -> None:
-    """Frame ``ax`` to the plane: limits, equal units on both axes, names, few ticks."""
+    """Frame ``ax`` to the plane: limits, equal units on both axes (unless they have their own), names, few ticks."""
     left, right, bottom, top = plane.extent
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
-    ax.set_xlabel("latent 1")
+    ax.set_xlabel(plane.title(0))
     if plane.n_components == 1:
         ax.set_yticks([])
     else:
-        ax.set_ylabel("latent 2")
-        ax.set_aspect("equal")
+        ax.set_ylabel(plane.title(1))
+        if plane.own_units:
+            ax.set_box_aspect(SHAPE)
+        else:
+            ax.set_aspect("equal")
     ax.spines[["top", "right"]].set_visible(False)
     notes = [title] if title else []
     if plane.n_components > 2:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sidelight.plot._axes import axes_for, dress
 from sidelight.plot._colouring import CATEGORIES
 from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
-from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane_of, presence
+from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def forward_grid(
     -------
     matplotlib.axes.Axes
     """
-    plane = plane_of(latent_of(model, "forward_grid"))
+    plane = plane_of(latent_of(model, "forward_grid"), names=axis_names(model))
     ax = axes_for(ax, "sidelight.plot.forward_grid", (7.0, 7.0))
     cell_shape = (1.0, 1.0) if image_shape is None else (float(image_shape[0]), float(image_shape[1]))
     lattice = plane.lattice(n, cell_shape)

@@ -7,6 +7,9 @@ latent point whose other coordinates are those of the nearest row,
 .. math::  z(u) = (u_1, u_2, Z_{i3}, \dots, Z_{iq}), \qquad i = \arg\min_j \lVert u - Z_{j,1:2} \rVert ,
 
 so that what is shown there stays near the data.
+
+Both axes have the same unit, unless they have names: axes that belong to relations are each in the units of its own, so
+that the plane is shown three quarters as high as wide whatever they are.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from scipy.spatial import cKDTree
 
 from sidelight._messages import complain
 
-__all__ = ["LatentPlane", "Lattice", "latent_of", "plane_of", "presence"]
+__all__ = ["SHAPE", "LatentPlane", "Lattice", "axis_names", "latent_of", "plane_of", "presence"]
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +32,9 @@ GOLDEN = 0.6180339887498949
 
 REFERENCE_ROWS = 2000
 """Rows that are enough to say how dense the data usually is."""
+
+SHAPE = 0.75
+"""Height by width of a plane whose axes have units of their own."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,23 @@ class LatentPlane:
     shown: Floats
     extent: tuple[float, float, float, float]
     """left, right, bottom, top"""
+    names: tuple[str, ...] = ()
+    """What each axis shows, "" where nothing says it; none for axes of one unit."""
+
+    @property
+    def own_units(self) -> bool:
+        """Whether the two axes have units of their own."""
+        return bool(self.names) and self.n_components > 1
+
+    @property
+    def drawn(self) -> tuple[float, float]:
+        """Width and height as drawn, up to a factor."""
+        return (1.0, SHAPE) if self.own_units else (self.width, self.height)
+
+    def title(self, k: int) -> str:
+        """What is written beside an axis."""
+        name = self.names[k] if self.names else ""
+        return f"latent {k + 1}: {name}" if name else f"latent {k + 1}"
 
     @property
     def n_components(self) -> int:
@@ -75,10 +98,10 @@ class LatentPlane:
         """
         if self.n_components == 1:
             return self.grid(1, n)
-        ratio = cell_shape[0] / cell_shape[1]
-        wide = max(self.width, self.height / ratio)
-        columns = max(2, round(n * self.width / wide))
-        rows = max(2, round(n * self.height / ratio / wide))
+        ratio, (width, height) = cell_shape[0] / cell_shape[1], self.drawn
+        wide = max(width, height / ratio)
+        columns = max(2, round(n * width / wide))
+        rows = max(2, round(n * height / ratio / wide))
         return self.grid(rows, columns)
 
     def grid(self, rows: int, columns: int) -> Lattice:
@@ -95,7 +118,8 @@ class LatentPlane:
         q = self.n_components
         if q <= 2:
             return U[:, :q]
-        nearest = cKDTree(self.Z[:, :2]).query(U)[1]
+        unit = np.array([self.width, self.height]) if self.own_units else 1.0
+        nearest = cKDTree(self.Z[:, :2] / unit).query(U / unit)[1]
         return np.hstack([U, self.Z[nearest, 2:]])
 
 
@@ -118,8 +142,22 @@ def latent_of(model_or_Z: Any, owner: str) -> Floats:
     return points
 
 
-def plane_of(Z: ArrayLike, margin: float = 0.06) -> LatentPlane:
+def axis_names(model_or_Z: Any) -> tuple[str, ...]:
+    """Return which relation each axis of a model belongs to; nothing where axes belong to none.
+
+    Examples
+    --------
+    >>> axis_names(np.zeros((3, 2)))
+    ()
+    """
+    names = tuple(str(name) for name in getattr(model_or_Z, "axis_names_", ()))
+    return names if any(names) else ()
+
+
+def plane_of(Z: ArrayLike, margin: float = 0.06, names: tuple[str, ...] = ()) -> LatentPlane:
     """Return the plane that shows ``Z`` (n, q) with a ``margin`` (share of the larger side) around it.
+
+    Axes that have ``names`` have units of their own.
 
     Examples
     --------
@@ -134,10 +172,12 @@ def plane_of(Z: ArrayLike, margin: float = 0.06) -> LatentPlane:
     if points.shape[1] == 1:
         shown = np.column_stack([points[:, 0], 0.1 + 0.8 * ((np.arange(len(points)) * GOLDEN) % 1.0)])
         left, right = _sides(shown[:, 0], margin * float(np.ptp(shown[:, 0])))
-        return LatentPlane(points, shown, (left, right, 0.0, 1.0))
+        return LatentPlane(points, shown, (left, right, 0.0, 1.0), names)
     shown = points[:, :2]
-    room = margin * float(np.ptp(shown, axis=0).max())
-    return LatentPlane(points, shown, (*_sides(shown[:, 0], room), *_sides(shown[:, 1], room)))
+    across, up = (margin * float(span) for span in np.ptp(shown, axis=0))
+    if not names:
+        across = up = max(across, up)
+    return LatentPlane(points, shown, (*_sides(shown[:, 0], across), *_sides(shown[:, 1], up)), names)
 
 
 def _sides(values: Floats, room: float) -> tuple[float, float]:

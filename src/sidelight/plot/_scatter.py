@@ -9,7 +9,7 @@ import numpy as np
 from sidelight._messages import complain
 from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of
-from sidelight.plot._plane import LatentPlane, latent_of, plane_of
+from sidelight.plot._plane import LatentPlane, axis_names, latent_of, plane_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def scatter(
     """
     if colour is not None and labels is not None:
         raise ValueError(complain("scatter", "labels", "array", "is given together with colour", "Give one of them"))
-    plane = plane_of(latent_of(Z, "scatter"))
+    plane = plane_of(latent_of(Z, "scatter"), names=axis_names(Z))
     ax = axes_for(ax, "sidelight.plot.scatter")
     n = len(plane.Z)
     area = marker_area(n) if size is None else size

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
-from sidelight.plot._plane import Floats, LatentPlane, latent_of, plane_of, presence
+from sidelight.plot._plane import Floats, LatentPlane, axis_names, latent_of, plane_of, presence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def density(
         With one latent dimension a curve over a histogram-like rug; with more than two the slice through the
         nearest rows, which is not the marginal density.
     """
-    plane = plane_of(latent_of(model, "density"), margin=0.12)
+    plane = plane_of(latent_of(model, "density"), 0.12, axis_names(model))
     ax = axes_for(ax, "sidelight.plot.density")
     if plane.n_components == 1:
         return _density_curve(ax, plane, model, resolution, log, title)
@@ -110,7 +110,7 @@ def uncertainty(
     -------
     matplotlib.axes.Axes
     """
-    plane = plane_of(latent_of(model, "uncertainty"))
+    plane = plane_of(latent_of(model, "uncertainty"), names=axis_names(model))
     ax = axes_for(ax, "sidelight.plot.uncertainty")
     lattice = plane.lattice(affordable(resolution, len(plane.Z)))
     here = presence(model, lattice.points, plane.Z) > 0.0
@@ -158,7 +158,7 @@ def _density_curve(ax: Axes, plane: LatentPlane, model: Any, resolution: int, lo
     floor = np.full(len(plane.Z), values.min() if log else 0.0)
     ax.plot(plane.Z[:, 0], floor, "|", color="#555555", alpha=0.5, markersize=8, clip_on=False)
     ax.set_xlim(plane.extent[:2])
-    ax.set_xlabel("latent 1")
+    ax.set_xlabel(plane.title(0))
     ax.set_ylabel("log density" if log else "density")
     ax.spines[["top", "right"]].set_visible(False)
     if title:

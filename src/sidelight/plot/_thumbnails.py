@@ -10,7 +10,7 @@ import numpy as np
 from sidelight._messages import complain
 from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
 from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
-from sidelight.plot._plane import latent_of, plane_of
+from sidelight.plot._plane import axis_names, latent_of, plane_of
 from sidelight.plot.placement import place_apart
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def thumbnails(
     -------
     matplotlib.axes.Axes
     """
-    plane = plane_of(latent_of(Z, "thumbnails"), margin=0.1)
+    plane = plane_of(latent_of(Z, "thumbnails"), 0.1, axis_names(Z))
     rows = np.asarray(images)
     if len(rows) != len(plane.Z):
         rule = f"is not one picture for each of the {len(plane.Z)} points"
@@ -57,7 +57,9 @@ def thumbnails(
     wanted = rows.shape[1:] if image_shape is None else image_shape
     rows = rows.reshape(len(rows), -1)
     shape = check_image_shape(wanted, rows.shape[1], "thumbnails")
-    width, height = _cell(plane.width, plane.height, shape, n)
+    wide, high = plane.drawn
+    width, height = _cell(wide, high, shape, n)
+    width, height = width * plane.width / wide, height * plane.height / high
     chosen = place_apart(plane.shown, width, height, n)
     ax = axes_for(ax, "sidelight.plot.thumbnails", (7.0, 7.0))
     many = len(rows) >= RASTERISE_FROM

@@ -25,7 +25,8 @@ Array = npt.NDArray[Any]
 
 _OF_THE_MAP = (
     "embedding_", "given_", "explained_", "confounded_", "history_", "n_iter_", "n_components_", "latent_log_density",
-    "transform_view", "inverse_transform_view",
+    "transform_view", "inverse_transform_view", "relations_", "relation_names_", "relation_weights_",
+    "relation_shares_", "axis_names_",
 )  # fmt: skip
 
 

@@ -29,8 +29,8 @@ def path_chart(path: AnnealingPath) -> str:
     parts = [
         f'<div class="scrolling"><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         'aria-label="Objective and terms against iterations">',
-        *_axes(n, vertical),
-        *_stages(path, n),
+        *_axes(n, vertical, "iteration, all stages" if path.annealed else "iteration"),
+        *(_stages(path, n) if path.annealed else ()),
         *(_line(k, name, values, n, vertical) for k, (name, values) in enumerate(series.items())),
         "</svg></div>",
         _legend(list(series)),
@@ -64,7 +64,7 @@ def nice_ticks(low: float, high: float, most: int = 6) -> Floats:
     return ticks
 
 
-def _axes(n: int, vertical: tuple[float, float]) -> list[str]:
+def _axes(n: int, vertical: tuple[float, float], across: str) -> list[str]:
     parts = []
     for tick in nice_ticks(*vertical):
         y = f"{_down(float(tick), vertical):.1f}"
@@ -74,7 +74,7 @@ def _axes(n: int, vertical: tuple[float, float]) -> list[str]:
         if tick == int(tick):
             x = f"{_across(float(tick), n):.1f}"
             parts.append(_text(x, HEIGHT - BOTTOM + 18, "middle", f"{int(tick):,}"))
-    parts.append(_text((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 4, "middle", "iteration, all stages"))
+    parts.append(_text((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 4, "middle", across))
     return parts
 
 

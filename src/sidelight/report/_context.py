@@ -14,9 +14,10 @@ from sidelight._messages import complain
 from sidelight.plot._colouring import Categories, Numbers, column_of
 from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
-from sidelight.plot._plane import Floats, LatentPlane, Lattice, latent_of, plane_of, presence
+from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 from sidelight.report._chain import Chain, chained, name_of
 from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
+from sidelight.report._relations import Attribute, attributes_of
 
 __all__ = ["Context", "Forward", "context_of"]
 
@@ -53,6 +54,8 @@ class Context:
     known: Any
     """What is known of the rows, as the model encodes it; None where nothing is."""
     given_columns: tuple[Categories | Numbers, ...]
+    attributes: tuple[Attribute, ...]
+    """What the relations of the model are about, where that is known."""
     plain: Floats | None
     image_shape: tuple[int, ...] | None
     title: str
@@ -132,6 +135,7 @@ def context_of(
     colours: Any,
     labels: Any,
     given: Any,
+    attributes: Any,
     plain: Any,
     periods: Mapping[str, float] | None,
     image_shape: Sequence[int] | None,
@@ -145,7 +149,7 @@ def context_of(
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
     model = chained(model)
     rows = None if X is None else _rows_of(X)
-    plane = plane_of(_embedding_of(model, X, rows, embedding))
+    plane = plane_of(_embedding_of(model, X, rows, embedding), names=axis_names(model))
     n = len(plane.Z)
     if rows is not None and len(rows) != n:
         rule = f"is not one row for each of the {n} embedded points"
@@ -167,6 +171,7 @@ def context_of(
         labels=labelled,
         known=known,
         given_columns=given_columns(model, known),
+        attributes=attributes_of(model, attributes, colours, n),
         plain=None if plain is None else _same_rows(latent_of(plain, "report"), n),
         image_shape=shape,
         title=title or f"A map by {name_of(model)}",

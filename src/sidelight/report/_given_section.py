@@ -13,6 +13,7 @@ from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Nu
 from sidelight.plot._plane import Floats, LatentPlane, plane_of
 from sidelight.report._context import Context
 from sidelight.report._map_sections import column_data
+from sidelight.report._relations import column_values
 from sidelight.report._section import Section, pack, table, write_number
 from sidelight.report._understood import understood
 
@@ -70,7 +71,7 @@ def _readability_table(context: Context) -> str:
 
 
 def _leak(context: Context, column: Categories | Numbers, maps: list[Floats]) -> tuple[str, ...]:
-    values = _values(column)
+    values = column_values(column)
     if isinstance(column, Numbers) and column.period is not None:
         found = [recovery(Z, values, n_neighbors=NEIGHBOURS, period=column.period) for Z in maps]
         chance = 0.0
@@ -83,7 +84,7 @@ def _leak(context: Context, column: Categories | Numbers, maps: list[Floats]) ->
 
 def _read(context: Context, column: Categories | Numbers, maps: list[Floats]) -> list[tuple[str, ...]]:
     """How well a column of the rest is read: from all neighbours, or from those of other groups."""
-    values, groups = _values(column), _groups(context)
+    values, groups = column_values(column), _groups(context)
     known = np.array([value is not None for value in values]) if values.dtype == object else ~np.isnan(values)
     across = groups is not None and _enough(known, groups)
     if known.sum() < FEWEST_ROWS:
@@ -110,13 +111,6 @@ def _groups(context: Context) -> NDArray[np.int64] | None:
 def _enough(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> bool:
     counts = np.bincount(groups[known]) if known.any() else np.zeros(1)
     return int(known.sum()) - int(counts.max()) >= NEIGHBOURS
-
-
-def _values(column: Categories | Numbers) -> NDArray[Any]:
-    """A column as the measures read it: names or numbers, None or NaN where missing."""
-    if isinstance(column, Numbers):
-        return column.values
-    return np.array([None if code < 0 else column.levels[code] for code in column.codes], dtype=object)
 
 
 def _share(value: float) -> str:
@@ -149,7 +143,7 @@ def _map(context: Context, plane: LatentPlane, title: str, columns: list[Categor
         "title": title,
         "points": pack(plane.shown[context.kept], "float32"),
         "extent": list(plane.extent),
-        "dimensions": plane.n_components,
+        "axes": [plane.title(k) for k in range(min(2, plane.n_components))],
         "same": plane is context.plane,
         "columns": [column_data(column, context.kept, "Columns") for column in columns],
     }

@@ -10,7 +10,7 @@ import numpy as np
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
-from sidelight.plot._plane import LatentPlane, plane_of
+from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
 from sidelight.plot._shading import affordable
 from sidelight.report._context import Context, Forward
 from sidelight.report._informed import entries_in_words
@@ -72,6 +72,8 @@ def map_section(context: Context) -> Section:
         "rows": pack(kept, "int32") if sampled else None,
         "extent": list(context.plane.extent),
         "dimensions": context.plane.n_components,
+        "axes": [context.plane.title(k) for k in range(min(2, context.plane.n_components))],
+        "shape": SHAPE if context.plane.own_units else None,
         "columns": _offered(context),
         "palette": list(CATEGORIES),
         "cycle": list(CYCLE),
@@ -207,7 +209,7 @@ def density_section(context: Context) -> Section | None:
     """The density over the latent plane, as a picture of its square root."""
     if not hasattr(context.model, "latent_log_density"):
         return None
-    plane: LatentPlane = plane_of(context.plane.Z, margin=DENSITY_MARGIN)
+    plane: LatentPlane = plane_of(context.plane.Z, DENSITY_MARGIN, context.plane.names)
     one = plane.n_components == 1
     lattice = plane.lattice(400 if one else affordable(180, context.n_rows))
     log_density = np.asarray(context.model.latent_log_density(lattice.points), dtype=np.float64)

@@ -154,12 +154,12 @@ def path_section(context: Context) -> Section | None:
     if not getattr(context.model, "history_", None):
         return None
     path = path_of(context.model)
-    iterations, stages = len(path.objective), len(path.stages)
-    caption = (
-        f'<p class="caption">{iterations:,} iterations in {stages} stage{"s" if stages > 1 else ""}; '
-        "a line marks where the regularization λ changes.</p>"
-    )
-    return Section("path", "Annealing path", path_chart(path) + caption)
+    words = f"{len(path.objective):,} iterations"
+    if path.annealed:
+        stages = len(path.stages)
+        words += f" in {stages} stage{'s' if stages > 1 else ''}; a line marks where the regularization λ changes"
+    caption = f'<p class="caption">{words}.</p>'
+    return Section("path", "Annealing path" if path.annealed else "Path of the fit", path_chart(path) + caption)
 
 
 _NOT_THE_MODEL = ("callback", "n_jobs", "verbose")  # how it was run, not what was fitted

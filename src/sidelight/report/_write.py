@@ -14,6 +14,7 @@ from typing import Any
 
 from sidelight.persistence._atomic import replacing
 from sidelight.report._across_section import across_section
+from sidelight.report._axes_section import axes_section
 from sidelight.report._context import Context, context_of
 from sidelight.report._given_section import given_section
 from sidelight.report._map_sections import density_section, forward_section, map_section
@@ -33,6 +34,7 @@ Builder = Callable[[Context], Section | None]
 
 SECTIONS: tuple[Builder, ...] = (
     map_section,
+    axes_section,
     given_section,
     across_section,
     forward_section,
@@ -57,6 +59,7 @@ def write(
     colours: Any = None,
     labels: Any = None,
     given: Any = None,
+    attributes: Any = None,
     plain: Any = None,
     periods: Mapping[str, float] | None = None,
     image_shape: Sequence[int] | None = None,
@@ -90,6 +93,10 @@ def write(
     given : array-like of shape (n,) or (n, g), or table, optional
         What is known of the rows, for a model that was fitted with ``given``; by default the columns of ``colours``
         that have the names of the model's.
+    attributes : mapping of relation name to array-like of shape (n,) or table of n rows, optional
+        What the relations of a model are about, for a model that was fitted with some; also of rows whose entry the
+        model did not see, on which the report measures what each axis tells. By default the columns of ``colours`` that
+        have the names of relations.
     plain : array-like of shape (n, q), optional
         The map of the same rows without ``given``, to compare with. By default it is fitted here with the model's
         settings, where that is expected to take less than a minute, and is PCA otherwise.
@@ -111,9 +118,9 @@ def write(
 
     """
     context = context_of(
-        model, X=X, embedding=embedding, colours=colours, labels=labels, given=given, plain=plain, periods=periods,
-        image_shape=image_shape, title=title, command=command, notes=notes, seconds=seconds, date=date,
-        max_rows=max_rows,
+        model, X=X, embedding=embedding, colours=colours, labels=labels, given=given, attributes=attributes,
+        plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
+        seconds=seconds, date=date, max_rows=max_rows,
     )  # fmt: skip
     built = [section for section in (build(context) for build in sections) if section is not None]
     page = _page(context, built)

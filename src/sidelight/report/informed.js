@@ -4,7 +4,7 @@ function smallMaps(data) {
   if (!data || !data.maps) return [];
   return data.maps.map((about, k) => {
     const canvas = document.getElementById(`given-map-${k}`);
-    const scatter = new Scatter(canvas, unpack(about.points), about.extent, about.dimensions > 1);
+    const scatter = new Scatter(canvas, unpack(about.points), about.extent, about.axes, false);
     const colouring = new Colouring(scatter, { ...data, columns: about.columns }, document.getElementById(`given-legend-${k}`));
     const select = document.getElementById(`given-colour-${k}`);
     colouring.fillSelect(select);

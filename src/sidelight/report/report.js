@@ -218,7 +218,7 @@ function roomFor(canvas) {
 
 // A canvas in the shape of the plane (or of a given height / width), never taller than wide.
 function figureContext(canvas, [left, right, bottom, top], shape) {
-  const room = roomFor(canvas), ratio = shape ?? (top - bottom) / (right - left);
+  const room = roomFor(canvas), ratio = shape ?? DATA.map.shape ?? (top - bottom) / (right - left);
   const width = Math.min(room, room / ratio), height = width * ratio;
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
@@ -260,7 +260,7 @@ async function start() {
   const [thumbnails, sheet, density] = await Promise.all(
     [picture(map.thumbnails), picture(DATA.forward && DATA.forward.sheet), picture(DATA.density)]);
   byId("map").classList.toggle("line", map.dimensions === 1);
-  const scatter = new Scatter(byId("scatter"), unpack(map.points), map.extent, map.dimensions > 1);
+  const scatter = new Scatter(byId("scatter"), unpack(map.points), map.extent, map.axes, map.shape !== null);
   byId("scatter").scatter = scatter;   // so that a script can ask where a row is on the page
   const colouring = new Colouring(scatter, map, byId("legend"));
   const tooltip = new Tooltip(byId("tooltip"), byId("scatter").parentElement, colouring, map, thumbnails);

@@ -3,8 +3,9 @@
 const MANY = 6000;   // rows from which points are set pixel by pixel
 
 class Scatter {
-  constructor(canvas, points, extent, equalUnits) {
-    Object.assign(this, { canvas, points, extent, equalUnits });
+  // Names of one axis or two; a plane of two has one unit, unless they are stretched to fill the canvas.
+  constructor(canvas, points, extent, axes, stretched) {
+    Object.assign(this, { canvas, points, extent, axes, stretched, flat: axes.length > 1 });
     this.n = points.length / 2;
     this.style = new Uint16Array(this.n);   // which stamp draws a point
     this.stamps = [];
@@ -36,7 +37,7 @@ class Scatter {
   reset() {
     const [left, right, bottom, top] = this.extent;
     let sx = this.width / (right - left), sy = this.height / (top - bottom);
-    if (this.equalUnits) sx = sy = Math.min(sx, sy);
+    if (this.flat && !this.stretched) sx = sy = Math.min(sx, sy);
     this.sx = sx; this.sy = sy;
     this.ox = this.width / 2 - sx * (left + right) / 2;
     this.oy = this.height / 2 + sy * (bottom + top) / 2;
@@ -51,16 +52,16 @@ class Scatter {
     const [left, right] = this.extent;
     const bounded = Math.min(Math.max(factor, 0.2 * this.width / (right - left) / this.sx), 500 * this.width / (right - left) / this.sx);
     this.ox = x + (this.ox - x) * bounded;
-    this.oy = y + (this.oy - y) * (this.equalUnits ? bounded : 1);
+    this.oy = y + (this.oy - y) * (this.flat ? bounded : 1);
     this.sx *= bounded;
-    if (this.equalUnits) this.sy *= bounded;
+    if (this.flat) this.sy *= bounded;
     this.moved = true;
     this.draw();
   }
 
   pan(dx, dy) {
     this.ox += dx;
-    if (this.equalUnits) this.oy += dy;
+    if (this.flat) this.oy += dy;
     this.moved = true;
     this.draw();
   }
@@ -133,14 +134,14 @@ class Scatter {
       if (x > 30 && x < this.width - 12) context.fillText(writeNumber(tick), x, this.height - 6);
     }
     context.textAlign = "right";
-    context.fillText("latent 1", this.width - 8, this.height - 22);
-    if (!this.equalUnits) return;
+    context.fillText(this.axes[0], this.width - 8, this.height - 22);
+    if (!this.flat) return;
     context.textAlign = "left";
     for (const tick of niceTicks(bottom, top, Math.max(3, this.height / 90))) {
       const y = this.toPage(0, tick)[1];
       if (y > 24 && y < this.height - 20) context.fillText(writeNumber(tick), 6, y + 4);
     }
-    context.fillText("latent 2", 34, 16);
+    context.fillText(this.axes[1], 34, 16);
   }
 
   paintMark(context) {

@@ -1,0 +1,262 @@
+"""Sums of a latent kernel over all pairs, without visiting the pairs: a Gauss transform by non-uniform FFT.
+
+For points Z (n, q), q ≤ 3, bandwidth 1, a profile k with slope g = -dk/d(r²), and weights w (n,)
+
+    sums    (K w)_i = Σ_j w_j k(|z_i - z_j|²)
+    pulls   (P w)_i = Σ_j w_j g(|z_i - z_j|²) (z_i - z_j) = -½ ∂(K w)/∂z_i
+
+On a box with periods L_d the kernel is a Fourier series, k(|x|²) = Σ_m c_m exp(i ω_m·x) with ω_m = 2π m / L, so
+
+    (K w)_i = Σ_m exp(i ω_m·z_i)  c_m            Σ_j exp(-i ω_m·z_j) w_j       (P w)_i: the same with  -½ i ω_m c_m
+              type 2              multiply       type 1
+
+which takes O(n + M log M) for M modes. The pulls are differentiated in Fourier space because z_i (K w)_i - (K (w z))_i
+would cancel where points stand in clumps. K is real, so two columns of weights share a complex transform.
+
+gaussian  c_m = Π_d √π/L_d exp(-ω²/4) (Poisson); with e = 1e-6/n (1e-10 at most), L_d = extent + √log(1/e) keeps what
+          wraps around, and |ω| ≤ 2 √log(1/e) what is cut off, below e for a pair: 1e-6 for a sum that is at least 1.
+student   1/(1 + r²) does not end, so beyond the extent r² is bent, axis by axis, into an even periodic function, and
+          c_m is the cosine transform of samples; L_d = 2 (extent + 4), |ω| ≤ log(1e8), as the spectrum falls as e^-ω.
+
+The library changes bits with its number of threads, so each transform runs on one; several run side by side.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.fft import dctn
+from scipy.special import erf, erfc
+
+from .profiles import GAUSSIAN, STUDENT, Profile
+from .tiles import run_tiles
+
+__all__ = ["FastSums", "Modes", "fast_sums", "is_faster", "modes_of", "normaliser_cost", "oversampling_of"]
+
+Array = npt.NDArray[Any]
+_ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one clump
+_FEW = 10_000  # fewer points are as exact as so many: pulls in a clump are as small as the clump, and keep their digits
+_STUDENT_ERROR = 1e-8  # of one pair; a row sum of n is never small, as its tails reach everywhere
+_TAPER = 4.0  # over how much of an axis the squared distance is bent
+_PRECISION = 1e-9  # of the library's transforms, relative
+_WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
+"""How much finer than the modes its grid may be, and over how many of its points it then spreads one of ours."""
+_PLAN, _POINT, _SPREAD, _FFT = 3.5e-4, 3.7e-8, 8e-10, 1.65e-9
+"""Seconds of a plan, a point, a place a point is spread to, and the FFT for a number of its grid and a doubling."""
+_PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
+"""Seconds of a pair of an exact evaluation, half of what it takes one thread, for pairs share two threads evenly, and
+transforms, of which some wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
+_AGAIN = 1.6  # times as many where the kernel is too large to be kept, and computed twice
+_KEPT_ROWS = 12_000
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The Fourier modes -m..m of each axis, and its period."""
+
+    half: tuple[int, ...]
+    period: tuple[float, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many there are in each axis: about a dozen where the points hardly vary."""
+        return tuple(2 * m + 1 for m in self.half)
+
+    @property
+    def count(self) -> int:
+        """How many there are altogether."""
+        return math.prod(self.shape)
+
+    def frequency(self, axis: int) -> Array:
+        """``ω`` of each mode of an axis, shaped to be multiplied with an array of all modes."""
+        m = self.half[axis]
+        return _along(np.arange(-m, m + 1) * (2 * np.pi / self.period[axis]), axis, len(self.half))
+
+
+def _along(values: Array, axis: int, n_axes: int) -> Array:
+    """A vector as an array that broadcasts along one axis of several."""
+    return values.reshape([-1 if d == axis else 1 for d in range(n_axes)])
+
+
+def modes_of(profile: Profile, n: int, extent: Array) -> Modes | None:
+    """The modes that ``n`` points of this extent (q,) need; None if too many, or for a profile without a transform."""
+    if profile is GAUSSIAN:
+        reach = math.sqrt(math.log(max(n, _FEW) / _ERROR))
+        period, highest = extent + reach, 2 * reach
+    elif profile is STUDENT:
+        period, highest = 2 * (extent + _TAPER), -math.log(_STUDENT_ERROR)
+    else:
+        return None
+    half = [float(m) for m in np.ceil(highest * period / (2 * np.pi))]
+    if math.prod(2 * m + 1 for m in half) > _most_modes(n):
+        return None
+    return Modes(tuple(int(m) for m in half), tuple(float(length) for length in period))
+
+
+def oversampling_of(n: int, modes: Modes) -> float:
+    """How much finer than the modes the library's grid is: fine where points are many, coarse where modes are."""
+    return min(_WIDTHS, key=lambda factor: _transform_seconds(n, modes, factor))
+
+
+def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
+    """Whether value and gradient of H(Z) by q + 3 transforms cost less than by n²/2 pairs, on two threads.
+
+    It depends on the number of points and their extent only, so that the same points always take the same way.
+    """
+    transforms = len(modes.half) + 3
+    pairs = n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
+    return transforms * _transform_seconds(n, modes, oversampling_of(n, modes)) < _PAIR[profile.name] * pairs
+
+
+def normaliser_cost(profile: Profile, n: int, q: int) -> tuple[float, float]:
+    """Bytes and seconds of a value and gradient of H(Z), for a map of one point a unit of volume."""
+    kept = min(2.0 * n * n, 2.0**28)
+    modes = modes_of(profile, n, np.full(q, n ** (1.0 / q))) if 1 <= q <= 3 else None
+    if modes is None or not is_faster(profile, n, modes):
+        return kept, 1e-3 + 5e-9 * n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
+    seconds = (q + 3) * _transform_seconds(n, modes, oversampling_of(n, modes))
+    return 100.0 * modes.count + 50.0 * n * (q + 3), seconds
+
+
+def fast_sums(Z: Array, profile: Profile, n_jobs: int | None = None) -> FastSums | None:
+    """The transform of these points (n, q); None where tiles of pairs are faster, or the only way."""
+    n, q = Z.shape
+    if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
+        return None
+    modes = modes_of(profile, n, np.ptp(Z, axis=0))
+    if modes is None or not is_faster(profile, n, modes) or _library() is None:
+        return None
+    return FastSums(Z, profile, modes, n_jobs)
+
+
+class FastSums:
+    """Sums and pulls of the kernel of these points, for any weights.
+
+    Examples
+    --------
+    >>> from sidelight.kernels.profiles import GAUSSIAN
+    >>> Z = np.array([[0.0], [1.0]])
+    >>> sums = FastSums(Z, GAUSSIAN, modes_of(GAUSSIAN, 2, np.ptp(Z, axis=0))).sums(np.ones((2, 1)))
+    >>> bool(np.allclose(sums, 1 + np.exp(-1)))
+    True
+    """
+
+    def __init__(self, Z: Array, profile: Profile, modes: Modes, n_jobs: int | None = None) -> None:
+        self.modes, self.n_jobs = modes, n_jobs
+        self.oversampling = oversampling_of(len(Z), modes)
+        Z = np.asarray(Z, dtype=np.float64)
+        middle = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
+        turns = (Z - middle) * (2 * np.pi / np.array(modes.period))
+        self.angles = [np.ascontiguousarray(column) for column in turns.T]
+        self.coefficients = _gaussian_series(modes) if profile is GAUSSIAN else _student_series(modes)
+
+    def sums(self, W: Array) -> Array:
+        """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
+        return _unpacked(run_tiles(lambda w: self._at_points(self._series(w)), _packed(W), self.n_jobs), W.shape[1])
+
+    def pulls(self, W: Array) -> Array:
+        """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
+        series = run_tiles(self._series, _packed(W), self.n_jobs)
+        work = [(axis, F) for axis in range(len(self.angles)) for F in series]
+        found = run_tiles(lambda item: self._at_points(self._pulling(*item)), work, self.n_jobs)
+        step = len(series)
+        return np.stack([_unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
+
+    def _series(self, w: Array) -> Array:
+        """``c_m Σ_j exp(-i ω_m·z_j) w_j`` for complex weights (n,)."""
+        F = self._transform(1, w)
+        for factor in self.coefficients:
+            F *= factor
+        return F
+
+    def _pulling(self, axis: int, F: Array) -> Array:
+        """``-½ i ω F``: what is pulled along an axis."""
+        return F * (-0.5j * self.modes.frequency(axis))
+
+    def _at_points(self, F: Array) -> Array:
+        """``Σ_m exp(i ω_m·z_i) F_m`` (n,)."""
+        return self._transform(2, F)
+
+    def _transform(self, kind: int, data: Array) -> Array:
+        plan = _library().Plan(
+            kind,
+            self.modes.shape,
+            eps=_PRECISION,
+            isign=-1 if kind == 1 else 1,
+            nthreads=1,
+            upsampfac=self.oversampling,
+        )
+        plan.setpts(*self.angles)
+        return np.asarray(plan.execute(data))
+
+
+def _gaussian_series(modes: Modes) -> list[Array]:
+    """``√π/L exp(-ω²/4)`` of each axis."""
+    q = len(modes.half)
+    return [np.sqrt(np.pi) / modes.period[d] * np.exp(-0.25 * modes.frequency(d) ** 2) for d in range(q)]
+
+
+def _student_series(modes: Modes) -> list[Array]:
+    """The coefficients of 1/(1 + r²), r² bent at the border: one array, as they are no product over axes."""
+    q = len(modes.half)
+    R: Array = np.zeros(tuple(m + 1 for m in modes.half))
+    for d, m in enumerate(modes.half):
+        border = 0.5 * modes.period[d]
+        R += _along(_bent_squares(np.linspace(0.0, border, m + 1), border), d, q)
+    C = np.asarray(dctn(1 / (1 + R), type=1))
+    for d, m in enumerate(modes.half):
+        C /= 2 * m
+        C[(slice(None),) * d + (-1,)] *= 0.5  # the highest mode stands for two, one at either end
+    mirror = np.ix_(*[np.abs(np.arange(-m, m + 1)) for m in modes.half])
+    return [C[mirror]]
+
+
+def _bent_squares(x: Array, border: float) -> Array:
+    """``∫_0^x 2t χ(t) dt`` with χ falling from 1 to 0 between extent and border: x² within, flat at the border."""
+    width = _TAPER / 8.4  # erfc(4.2) is 3e-9
+    middle = border - 0.5 * _TAPER
+
+    def part(y: Array) -> Array:
+        bell = np.exp(-y * y) / np.sqrt(np.pi)
+        return np.asarray(0.5 * (middle**2 + 0.5 * width**2) * erf(y) - width * (middle + 0.5 * width * y) * bell)
+
+    y = (x - middle) / width
+    return np.asarray(0.5 * x * x * erfc(y) + part(y) - part(np.array(-middle / width)))
+
+
+def _packed(W: Array) -> list[Array]:
+    """Two real columns in each complex one."""
+    c = W.shape[1]
+    return [W[:, k] + (1j * W[:, k + 1] if k + 1 < c else 0j) for k in range(0, c, 2)]
+
+
+def _unpacked(columns: list[Array], c: int) -> Array:
+    """The real columns (n, c) of complex ones."""
+    return np.column_stack([part for column in columns for part in (column.real, column.imag)][:c])
+
+
+def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:
+    """What a transform takes: spreading each point over a patch of the grid, and its FFT (measured on one thread)."""
+    q = len(modes.half)
+    grid = modes.count * math.pow(oversampling, q)
+    return _PLAN + n * (_POINT + _SPREAD * math.pow(_WIDTHS[oversampling], q)) + _FFT * grid * math.log2(grid)
+
+
+def _most_modes(n: int) -> int:
+    """A limit on memory: about 100 bytes a mode."""
+    return 2**22 + 16 * n
+
+
+@functools.cache
+def _library() -> Any:
+    """finufft, imported when first needed; None where there is none (no wheel for Linux on ARM)."""
+    try:
+        import finufft
+    except ImportError:
+        return None
+    return finufft

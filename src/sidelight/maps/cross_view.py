@@ -1,0 +1,203 @@
+r"""One view from others: least squares on all that the charts of the seen views say of a row, and on the row itself.
+
+    φ_v(x) = [ q_vs(x) [f_vs(x), 1],  s = 1 ... k;  x ]  (p_v,)      x̂_w = ȳ_w + Bᵀ (φ_S - φ̄_S)
+    B = argmin  E |x_w - x̂_w|² + λ Σ_i u_i² |b_i|²  =  (C_SS + λ diag(u²))⁻¹ C_Sw
+
+q_vs and f_vs are responsibilities and local coordinates of chart s of view v (``coordinated.py``), S the seen views and
+C the covariances of φ and x_w. u is 1 for what charts say, and for the columns of a view their standard deviation; λ is
+chosen by generalised cross-validation. The latent point is a linear function of φ, of q dimensions. What a view tells
+of another often needs more of them, so the way from view to view does not pass there. Linear regression is the special
+case of one chart.
+
+All that is kept of the rows are sums, of each pair of views over the rows that both and view w have seen: a row that
+some view has not seen still tells of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.maps.coordinated import ChartedView, CoordinatedMap, padded, weighed
+from sidelight.objectives.coordination import unfolded
+from sidelight.rows import Sums
+
+__all__ = ["CrossView", "Regression", "across", "cross_sums", "cross_view"]
+
+Array = npt.NDArray[Any]
+_COLUMNS = 300  # of a view: where there are more, its charts alone speak for it
+_PENALTIES = np.logspace(-4, 2, 25)  # with less, a row that lies where no others did is sent anywhere
+_CAUTION = 1.4  # what a degree of freedom costs in cross-validation: rows are seldom independent (Kim and Gu 2004)
+_FEWEST = 2  # rows that two views must share to know of each other
+
+
+@dataclass(frozen=True)
+class Regression:
+    """``x̂ = mean + (φ - origin) slopes``."""
+
+    origin: Array
+    slopes: Array
+    mean: Array
+
+    def predict(self, F: Array) -> Array:
+        """The view (m, d) at features φ (m, p)."""
+        return np.asarray(self.mean + (F - self.origin) @ self.slopes)
+
+
+@dataclass(frozen=True)
+class CrossView:
+    """Any view from any others: the ``sums``, and ``full``, the regression of each view on all the others."""
+
+    views: tuple[ChartedView, ...]
+    sums: Sums
+    full: tuple[Regression, ...]
+    smoothing: float
+
+    def known(self, X: Array, view: int) -> Array:
+        """Which views (m, V) have seen a row, and have shared rows with another, itself not among them."""
+        seen = np.stack([own[0].inside(X)[1] for own in _by_view(self.views)], axis=1)
+        return np.asarray(seen & _acquainted(self.sums, view))
+
+    def predict(self, X: Array, view: int, known: Array) -> Array:
+        """A view (m, d) of rows from those that are True in ``known`` (V,)."""
+        full = bool((known == _acquainted(self.sums, view)).all())
+        regression = self.full[view] if full else _regression(self.views, self.sums, view, known)
+        features = _looked_at(self.views, padded(X), self.smoothing)[0]
+        found = regression.predict(np.concatenate([features[v] for v in np.flatnonzero(known)], axis=1))
+        own = _by_view(self.views)[view][0]
+        return np.asarray(found[: len(X)] * own.scale + own.centre)
+
+
+def across(cross: CrossView, both: CoordinatedMap, X: Array, view: int) -> Array:
+    """A view (m, d) of rows from the others; through the latent space where none of those has shared rows with it."""
+    known = cross.known(X, view)
+    strange = ~known.any(axis=1)
+    found = np.empty((len(X), len(_by_view(cross.views)[view][0].columns)))
+    if strange.any():
+        found[strange] = both.forward(both.backward(X[strange]), view)
+    for pattern in np.unique(known[~strange], axis=0):
+        rows = (known == pattern).all(axis=1)
+        found[rows] = cross.predict(X[rows], view, pattern)
+    return found
+
+
+def cross_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums:
+    """The sums of a block of rows; φ and x are 0 where a view has not seen the row.
+
+    ``pairs`` [w, v, v'] counts the rows that three views have seen, ``first`` [w, i, v] and ``products`` [w, i, j] are
+    Σ φ_i and Σ φ_i φ_j over those that w (and v) have; ``shared`` [i, j] is Σ φ_i x_j, ``targets`` and ``squares``
+    [j, v] are Σ x_j and Σ x_j² over those that v has.
+    """
+    features, insides, seen = _looked_at(views, X, smoothing)
+    F, Y, own = np.concatenate(features, axis=1), np.concatenate(insides, axis=1), seen.astype(np.float64)
+    common = [own * w[:, None] for w in own.T]
+    products = [F.T @ F] * len(common) if seen.all() else [(F * w[:, None]).T @ F for w in own.T]
+    return {
+        "pairs": np.stack([rows.T @ own for rows in common]),
+        "first": np.stack([F.T @ rows for rows in common]),
+        "products": np.stack(products),
+        "shared": F.T @ Y,
+        "targets": Y.T @ own,
+        "squares": (Y**2).T @ own,
+    }
+
+
+def cross_view(views: Sequence[ChartedView], sums: Sums, smoothing: float) -> CrossView:
+    """The regressions that sums over all rows tell."""
+    if (sums["pairs"] == sums["pairs"].max()).all():  # nothing was missing: the products are those of every view
+        sums = sums | {"products": sums["products"][:1]}
+    every = range(len(sums["pairs"]))
+    full = tuple(_regression(views, sums, view, _acquainted(sums, view)) for view in every)
+    return CrossView(tuple(views), sums, full, smoothing)
+
+
+def _by_view(views: Sequence[ChartedView]) -> list[list[ChartedView]]:
+    """The mixtures of each view."""
+    return [[own for own in views if own.view == number] for number in sorted({own.view for own in views})]
+
+
+def _looked_at(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[list[Array], list[Array], Array]:
+    """φ (m, p_v) and x (m, d_v) of each view, inside its frame, and which views have seen a row (m, V)."""
+    features, insides, seen = [], [], []
+    for own in _by_view(views):
+        Q, local, (Y, *_) = weighed(own, X, smoothing)
+        features.append(np.concatenate([unfolded(Q, local), Y[:, : _said(own)]], axis=1))
+        insides.append(Y)
+        seen.append(own[0].inside(X)[1])
+    return features, insides, np.stack(seen, axis=1)
+
+
+def _said(own: Sequence[ChartedView]) -> int:
+    """How many of the columns of a view stand in φ: all or none."""
+    return len(own[0].columns) if len(own[0].columns) <= _COLUMNS else 0
+
+
+def _acquainted(sums: Sums, view: int) -> Array:
+    """The other views (V,) that have shared rows with one."""
+    shared = sums["pairs"][view].diagonal() >= _FEWEST
+    return np.asarray(shared & (np.arange(len(shared)) != view))
+
+
+def _regression(views: Sequence[ChartedView], sums: Sums, view: int, known: Array) -> Regression:
+    """One view on those that are True in ``known`` (V,)."""
+    groups = _by_view(views)
+    local = [sum(q + 1 for one in own for q in one.charts.n_local) for own in groups]
+    owners = np.repeat(np.arange(len(groups)), [k + _said(own) for k, own in zip(local, groups, strict=True)])
+    is_column = np.concatenate([np.arange(k + _said(own)) >= k for k, own in zip(local, groups, strict=True)])
+    targets = np.repeat(np.arange(len(groups)), [len(own[0].columns) for own in groups])
+    moments = _moments(sums, view, known, np.flatnonzero(known[owners]), owners, np.flatnonzero(targets == view))
+    chosen = known[owners]
+    return moments.regressed(_units(np.diag(moments.C), owners[chosen], is_column[chosen]))
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Means and covariances of φ and x_w, the variance of x_w, and the rows that tell them."""
+
+    origin: Array
+    mean: Array
+    C: Array
+    shared: Array
+    variance: float
+    rows: float
+
+    def regressed(self, units: Array) -> Regression:
+        """λ is that of the least ``E|x - x̂|² / (1 - c df / n)²``, df = 1 + tr C (C + λ)⁻¹, φ in its ``units`` (p,)."""
+        values, vectors = np.linalg.eigh(self.C / np.outer(units, units))
+        values = np.maximum(values, 0.0)
+        along = vectors.T @ (self.shared / units[:, None])
+        shrunk = 1.0 / (values + _PENALTIES[:, None])
+        explained = ((values + 2.0 * _PENALTIES[:, None]) * shrunk**2) @ (along**2).sum(axis=1)
+        free = 1.0 - _CAUTION * ((values * shrunk).sum(axis=1) + 1.0) / self.rows
+        lost = np.maximum(self.variance - explained, 0.0) / np.maximum(free, 1e-12) ** 2
+        best = len(lost) - 1 - int(np.argmin(lost[::-1]))  # of equals the largest penalty
+        slopes = vectors @ (shrunk[best][:, None] * along)
+        return Regression(self.origin, slopes / units[:, None], self.mean)
+
+
+def _moments(sums: Sums, view: int, known: Array, chosen: Array, owners: Array, wanted: Array) -> _Moments:
+    """Of the ``chosen`` features, each of a view in ``owners``, and the ``wanted`` columns of a view."""
+    owner, pairs, first = owners[chosen], sums["pairs"][view], sums["first"][view][chosen]
+    both, rows = pairs[np.ix_(owner, owner)], np.maximum(pairs.diagonal(), 1.0)
+    products = sums["products"][min(view, len(sums["products"]) - 1)][np.ix_(chosen, chosen)]
+    least = np.maximum(both, 1.0)
+    C = np.where(both > 0, products / least - first[:, owner] * first[:, owner].T / least**2, 0.0)
+    origin = first[np.arange(len(owner)), owner] / rows[owner]
+    means = sums["targets"][wanted] / rows  # of the view, over the rows that each other view has seen (d, V)
+    shared = sums["shared"][np.ix_(chosen, wanted)] / rows[owner, None] - origin[:, None] * means[:, owner].T
+    share = np.where(known, rows, 0.0) / max(float(rows[known].sum()), 1.0)
+    variance = float((sums["squares"][wanted] / rows - means**2).sum(axis=0) @ share)
+    return _Moments(origin, means @ share, C, shared, variance, float(rows[known].min(initial=np.inf)))
+
+
+def _units(variances: Array, owner: Array, is_column: Array) -> Array:
+    """1, and for the columns of a view the root of their mean variance."""
+    units = np.ones(len(owner))
+    for view in np.unique(owner[is_column]):
+        own = is_column & (owner == view)
+        units[own] = np.sqrt(max(float(variances[own].mean()), 0.0)) or 1.0
+    return units

@@ -1,0 +1,135 @@
+r"""A Gaussian of any covariance, of which entries of the rows are missing: its E step by the smaller of two blocks.
+
+For a row with observed entries O and missing ones M, residual r = x_O - μ_O, covariance Σ and precision P = Σ⁻¹
+
+    E[x_M] - μ_M = -P_MM⁻¹ (P r)_M,              Cov[x_M] = P_MM⁻¹                              where M is smaller
+                 = (Σ_:O Σ_OO⁻¹ r)_M,            Cov[x]   = Σ - Σ_:O Σ_OO⁻¹ Σ_O:                where O is
+
+with r filled up with zeros, so that only one inverse of size min(|M|, |O|) belongs to a row; rows with equally many
+missing entries are inverted together. The M step is drawn to a covariance of few parameters, T:
+
+    μ = mean of E[x],        Σ = (1 - α) (cov of E[x] + mean Cov[x]) + α T
+
+A plane with noise (``linear_gaussian``) leaves out what columns have in common beside it. Where most of a row is seen,
+that is much of what is told of the rest: a few steps from the plane are enough. Cost: O(n min(|M|, |O|)³ + n d²) each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.rows import Sums
+
+__all__ = ["Gaussian", "gaussian_entries", "gaussian_maximised", "gaussian_of", "gaussian_statistics"]
+
+Array = npt.NDArray[Any]
+_NUMBERS = 4_000_000  # in the inverses of rows that are worked on together
+_RIDGE = 1e-9  # of the mean variance
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """``mean`` (d,), ``covariance`` and ``precision`` (d, d)."""
+
+    mean: Array
+    covariance: Array
+    precision: Array
+
+
+def gaussian_of(mean: Array, covariance: Array) -> Gaussian:
+    """The Gaussian, its covariance made safe to invert."""
+    d = len(mean)
+    symmetric = 0.5 * (covariance + covariance.T)
+    symmetric[np.arange(d), np.arange(d)] += _RIDGE * (float(np.trace(symmetric)) / d or 1.0)
+    return Gaussian(mean, symmetric, np.linalg.inv(symmetric))
+
+
+def gaussian_entries(model: Gaussian, X: Array) -> tuple[Array, Array]:
+    """Mean and variance of each entry (n, d) given the observed ones of its row; NaN is missing."""
+    means, variances = np.where(np.isnan(X), model.mean, X), np.zeros(X.shape)
+    for part in _parts(model, X):
+        rows = part.rows[:, None]
+        means[rows, part.missing] = model.mean[part.missing] + part.shift
+        variances[rows, part.missing] = part.variance(model)
+    return means, variances
+
+
+def gaussian_statistics(model: Gaussian, X: Array) -> Sums:
+    """What the M step needs of rows: n, Σ E[x - μ], and Σ E[(x - μ)(x - μ)ᵀ]."""
+    filled = np.where(np.isnan(X), 0.0, X - model.mean)
+    spread = np.zeros((X.shape[1], X.shape[1]))
+    for part in _parts(model, X):
+        filled[part.rows[:, None], part.missing] = part.shift
+        spread += part.spread(model)
+    return {"n": np.array(float(len(X))), "x": filled.sum(axis=0), "xx": filled.T @ filled + spread}
+
+
+def gaussian_maximised(sums: Sums, model: Gaussian, target: Array, share: float) -> Gaussian:
+    """The M step, drawn to the covariance ``target`` by ``share``."""
+    shift = sums["x"] / sums["n"]
+    own = sums["xx"] / sums["n"] - np.outer(shift, shift)
+    return gaussian_of(model.mean + shift, (1.0 - share) * own + share * target)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows with equally many missing entries: where these are (k, m), E[x_M] - μ_M (k, m), and the inverses of a block.
+
+    ``block`` (k, s) are the places of the smaller block, ``inverse`` (k, s, s) that of its part of P or Σ.
+    """
+
+    rows: Array
+    missing: Array
+    shift: Array
+    block: Array
+    inverse: Array
+    few: bool  # missing entries: the block is theirs
+
+    def variance(self, model: Gaussian) -> Array:
+        """Of the missing entries (k, m)."""
+        if self.few:
+            return np.asarray(np.diagonal(self.inverse, axis1=1, axis2=2))
+        between = model.covariance[self.missing[:, :, None], self.block[:, None, :]]
+        return np.asarray(np.diag(model.covariance)[self.missing] - ((between @ self.inverse) * between).sum(axis=2))
+
+    def spread(self, model: Gaussian) -> Array:
+        """The sum of Cov[x] over the rows (d, d)."""
+        d = len(model.mean)
+        places = self.block[:, :, None] * d + self.block[:, None, :]
+        held = np.bincount(places.ravel(), weights=self.inverse.ravel(), minlength=d * d).reshape(d, d)
+        if self.few:
+            return held
+        return np.asarray(len(self.rows) * model.covariance - model.covariance @ held @ model.covariance)
+
+
+def _parts(model: Gaussian, X: Array) -> Iterator[_Part]:
+    """Rows that have missing entries, those with equally many together, a bounded number at a time."""
+    d, gone = X.shape[1], np.isnan(X)
+    counts = gone.sum(axis=1)
+    residual = np.where(gone, 0.0, X - model.mean)
+    for count in np.unique(counts[counts > 0]):
+        alike, few = np.flatnonzero(counts == count), bool(2 * count <= d)
+        size = int(count if few else d - count)
+        each = max(1, _NUMBERS // max(size * size, 1))
+        for start in range(0, len(alike), each):
+            rows = alike[start : start + each]
+            missing = np.nonzero(gone[rows])[1].reshape(len(rows), count)
+            block = missing if few else np.nonzero(~gone[rows])[1].reshape(len(rows), size)
+            matrix = model.precision if few else model.covariance
+            inverse = np.linalg.inv(matrix[block[:, :, None], block[:, None, :]])
+            yield _Part(rows, missing, _shift(model, residual[rows], missing, block, inverse, few), block, inverse, few)
+
+
+def _shift(model: Gaussian, residual: Array, missing: Array, block: Array, inverse: Array, few: bool) -> Array:
+    if few:
+        pulled = np.take_along_axis(residual @ model.precision, missing, axis=1)
+        return np.asarray(-np.matmul(inverse, pulled[:, :, None])[:, :, 0])
+    solved = np.zeros_like(residual)
+    own = np.matmul(inverse, np.take_along_axis(residual, block, axis=1)[:, :, None])[:, :, 0]
+    np.put_along_axis(solved, block, own, axis=1)
+    return np.take_along_axis(solved @ model.covariance, missing, axis=1)

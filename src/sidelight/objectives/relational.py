@@ -1,0 +1,162 @@
+r"""Relational divergence: how badly one latent space shows several kinds of similarity (S0 4.3 - 4.8).
+
+Relation c, on rows I_c, sees the latent points through its own linear map: y_i = R_c z_i. With P^c from
+``kernels.relations`` and k the latent profile,
+
+    E = Σ_c w_c E_c,    E_c = (1/n_c) Σ_ij P_ij log (P_ij / Q_ij),    Q_ij = k_ij / s_i,    s_i = Σ_j k_ij
+                            = (1/n_c) Σ_ij P_ij (-log k_ij) - H(Y) - mean entropy of the rows of P
+
+k_ij = k(|y_i - y_j|²), j over I_c, i among them. H is the entropy of ``objectives.entropy`` (the normaliser is that of
+the information embeddings, fast where that is), and the attraction is a sum over the stored pairs of S = P + Pᵀ. With
+G_c = ∂E_c/∂Y,
+
+    ∂E/∂Z[I_c] = w_c G_c R_c,        ∂E/∂R_c = w_c G_cᵀ Z[I_c]         (its diagonal, where R_c is diagonal)
+
+(4.5 has one index wrong and 4.6 lacks 1/n.) Unknowns are one array (n + C·r, q): Z above the R_c, of which r = 1 row
+where they are diagonal, q where they are full, none where they are the identity. Sparsity, where asked for,
+is Σ_c (1 - Σ_l p_cl²), p_cl = R_cl² var_cl / Σ_l R_cl² var_cl, the share of axis l in what relation c sees: 0 is one
+axis for each relation. It does not depend on the scale of the axes, nor on that of R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.kernels.profiles import Profile
+from sidelight.kernels.relations import Similarity
+from sidelight.kernels.tiles import run_tiles, spans
+
+from .entropy import Entropy, EntropySum
+from .evaluation import Evaluation
+
+__all__ = ["Divergence", "Part", "RelationalSum", "unpack"]
+
+Array = npt.NDArray[Any]
+_ROWS = 1024
+
+
+class Divergence:
+    """``E_c`` as a function of Y (m, q): value and gradient."""
+
+    def __init__(
+        self,
+        similarity: Similarity,
+        profile: Profile,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        n_jobs: int | None = None,
+    ) -> None:
+        pairs = profile.name != "gaussian"
+        self.S = csr_array(similarity.matrix) if pairs else similarity.matrix
+        self.degree = np.asarray(self.S.sum(axis=1)).ravel()
+        self.entropy = similarity.entropy
+        self.profile, self.n_jobs = profile, n_jobs
+        self.normaliser = EntropySum([Entropy("H", -1.0)], profile, dtype=dtype, n_jobs=n_jobs)
+
+    def value_and_grad(self, Y: Array) -> Evaluation:
+        """The divergence, its gradient (m, q), and its two parts."""
+        spread = self.normaliser.value_and_grad(Y)
+        attraction, gradient = self._quadratic(Y) if self.profile.name == "gaussian" else self._by_pairs(Y)
+        m = len(Y)
+        value = attraction / m + spread.value - self.entropy
+        return Evaluation(value, gradient / m + spread.gradient, {"attraction": attraction / m, **spread.terms})
+
+    def _quadratic(self, Y: Array) -> tuple[float, Array]:
+        """``½ Σ S_ij |y_i - y_j|²``: a Laplacian form."""
+        LY = self.degree[:, None] * Y - np.asarray(self.S @ Y)
+        return float(np.vdot(Y, LY)), 2.0 * LY
+
+    def _by_pairs(self, Y: Array) -> tuple[float, Array]:
+        """``½ Σ S_ij (-log k(r²_ij))``, stored pairs only; the slope of -log k is that of k over k."""
+        columns, S = [np.ascontiguousarray(column) for column in Y.T], csr_array(self.S)
+        data: Array = np.asarray(S.data)
+
+        def one(part: slice) -> tuple[float, Array]:
+            stored = slice(S.indptr[part.start], S.indptr[part.stop])
+            counts = np.diff(S.indptr[part.start : part.stop + 1])
+            own = np.repeat(np.arange(part.start, part.stop), counts)
+            gaps = [column[own] - column[S.indices[stored]] for column in columns]
+            R = np.sum([gap * gap for gap in gaps], axis=0)
+            weight = data[stored]
+            value = -0.5 * float(weight @ self.profile.log_value(R.copy()))
+            K = self.profile.value(R)
+            pull = 2.0 * weight * (self.profile.slope(K) / K)
+            local = own - part.start
+            sums = [np.bincount(local, weights=pull * gap, minlength=part.stop - part.start) for gap in gaps]
+            return value, np.column_stack(sums)
+
+        parts = run_tiles(one, spans(len(Y), _ROWS), self.n_jobs)
+        return sum(value for value, _ in parts), np.concatenate([gradient for _, gradient in parts])
+
+
+@dataclass(frozen=True)
+class Part:
+    """One relation of the sum; ``learned``: its R_c is; ``few_axes``: sparsity is asked of it."""
+
+    name: str
+    index: Array
+    divergence: Divergence
+    weight: float = 1.0
+    learned: bool = True
+    few_axes: bool = False
+
+
+class RelationalSum:
+    """``E`` as a function of Z and the R_c, in one array (n + C·r, q); ``transformation`` says what the R_c are."""
+
+    def __init__(self, parts: Sequence[Part], n: int, transformation: str, *, sparsity: float = 0.0) -> None:
+        self.parts, self.n, self.transformation, self.sparsity = list(parts), n, transformation, sparsity
+
+    def value_and_grad(self, V: Array) -> Evaluation:
+        """The sum, its gradient, and the divergence of each relation by name."""
+        Z, R = unpack(V, self.n, len(self.parts), self.transformation)
+        gradient = np.zeros_like(V)
+        height = (len(V) - self.n) // len(self.parts)
+        value, terms = 0.0, {}
+        for c, part in enumerate(self.parts):
+            own = Z[part.index]
+            found = part.divergence.value_and_grad(own @ R[c].T)
+            value += part.weight * found.value
+            terms[part.name] = found.value
+            gradient[part.index] += part.weight * (found.gradient @ R[c])
+            if part.learned and height:
+                slope = part.weight * (found.gradient.T @ own)
+                start = self.n + c * height
+                gradient[start : start + height] = slope if self.transformation == "full" else np.diag(slope)
+        if self.sparsity:
+            value += self._few_axes(Z, R, gradient, terms)
+        return Evaluation(value, gradient, terms)
+
+    def _few_axes(self, Z: Array, R: Array, gradient: Array, terms: dict[str, float]) -> float:
+        """Add the gradient of the sparsity, and return it."""
+        total = 0.0
+        for c, part in enumerate(self.parts):
+            if not part.few_axes:
+                continue
+            r, own = np.diag(R[c]), Z[part.index] - Z[part.index].mean(axis=0)
+            variance = (own**2).mean(axis=0)
+            seen = r**2 * variance
+            whole = max(float(seen.sum()), 1e-300)
+            share = seen / whole
+            total += 1.0 - float(share @ share)
+            slope = -self.sparsity * 2.0 * (share - float(share @ share)) / whole
+            gradient[part.index] += slope * r**2 * 2.0 * own / len(own)
+            gradient[self.n + c] += slope * 2.0 * r * variance
+        terms["sparsity"] = total
+        return self.sparsity * total
+
+
+def unpack(V: Array, n: int, count: int, transformation: str) -> tuple[Array, Array]:
+    """Z (n, q) and the R_c (C, q, q) of the array of unknowns."""
+    Z, rest, q = V[:n], V[n:], V.shape[1]
+    if transformation == "identity":
+        return Z, np.broadcast_to(np.eye(q), (count, q, q))
+    if transformation == "full":
+        return Z, rest.reshape(count, q, q)
+    return Z, rest[:, :, None] * np.eye(q)

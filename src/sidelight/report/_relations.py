@@ -1,0 +1,106 @@
+"""What a report knows of what relations are about: the columns, and the rows whose entry the model did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._messages import complain
+from sidelight.evaluate import AttributeRecovery, axis_recovery
+from sidelight.plot._colouring import Categories, Numbers
+from sidelight.side.columns import read_table
+
+__all__ = ["Attribute", "attributes_of", "column_values", "recovered", "unseen_rows"]
+
+FEWEST_ROWS = 12
+"""Rows that are needed to say what an axis tells."""
+_ABOUT_ENTRIES = ("labels", "values")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Entries of all rows (n,), what ``kind`` they are, the ``relation`` that was told some, and their ``column``."""
+
+    name: str
+    values: Any
+    kind: Any
+    relation: str = ""
+    column: str = ""
+
+
+def attributes_of(model: Any, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
+    """Return what relations are about, by their names: as told, or from colours of the same names."""
+    relations = getattr(model, "relations_", None)
+    if relations is None:
+        return ()
+    named = {name: one for name, one in relations.items() if one.kind in _ABOUT_ENTRIES}
+    if attributes is None:
+        there = list(colours) if isinstance(colours, Mapping) else list(getattr(colours, "columns", ()))
+        attributes = {name: colours[name] for name in there if name in named}
+    unknown = [name for name in attributes if name not in named]
+    if unknown:
+        rule = f"is not a relation of labels or values (there are: {', '.join(named) or 'none'})"
+        raise ValueError(complain("report", "attributes", unknown[0], rule, "Use the names of the relations"))
+    return tuple(one for name, values in attributes.items() for one in _columns(name, named[name], values, n))
+
+
+def _columns(name: str, relation: Any, values: Any, n: int) -> list[Attribute]:
+    """One attribute for every column of what a relation is about."""
+    kind = "category" if relation.kind == "labels" else relation.period or "number"
+    columns = read_table("report", values, n).columns
+    several = len(columns) > 1
+    return [
+        Attribute(f"{name}: {column}" if several else name, entries.values, kind, name, column)
+        for column, entries in columns.items()
+    ]
+
+
+def unseen_rows(model: Any, n: int, relation: str = "") -> NDArray[np.bool_]:
+    """Return which of ``n`` rows a relation was told nothing of; without one, no relation of labels or values.
+
+    Rows of another number than those of the fit are new, so the model has seen nothing of them.
+    """
+    unseen = np.ones(n, dtype=bool)
+    if model.relations_.n_samples != n:
+        return unseen
+    for name, one in model.relations_.items():
+        if one.kind in _ABOUT_ENTRIES and name in (relation or name,):
+            unseen[one.index] = False
+    return unseen
+
+
+def column_values(column: Categories | Numbers) -> NDArray[Any]:
+    """Return a column as the measures read it: names or numbers, None or NaN where missing."""
+    if isinstance(column, Numbers):
+        return column.values
+    return np.array([None if code < 0 else column.levels[code] for code in column.codes], dtype=object)
+
+
+def recovered(
+    model: Any, Z: NDArray[Any], attributes: tuple[Attribute, ...], others: list[Categories | Numbers]
+) -> tuple[list[AttributeRecovery], list[AttributeRecovery]]:
+    """Return what each axis tells of what the relations are about, and of other columns.
+
+    The former on rows whose entry the model did not see; the latter on rows of which no relation was told anything, if
+    there are such. What is known of too few of them is left out.
+    """
+    own = [_measured(Z, one, unseen_rows(model, len(Z), one.relation)) for one in attributes]
+    free = unseen_rows(model, len(Z))
+    rest = []
+    for column in others:
+        kind = "category" if isinstance(column, Categories) else column.period or "number"
+        one = Attribute(column.name, column_values(column), kind)
+        rest.append(_measured(Z, one, free) or _measured(Z, one, np.ones(len(Z), dtype=bool)))
+    return [one for one in own if one is not None], [one for one in rest if one is not None]
+
+
+def _measured(Z: NDArray[Any], one: Attribute, rows: NDArray[np.bool_]) -> AttributeRecovery | None:
+    entries = read_table("report", {one.name: one.values}, len(Z)).columns[one.name]
+    known = rows & ~entries.missing
+    if int(known.sum()) < FEWEST_ROWS:
+        return None
+    return axis_recovery(Z, {one.name: one.values}, known, kinds=one.kind).attributes[0]

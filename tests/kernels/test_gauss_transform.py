@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sidelight.kernels import gauss_transform
+from sidelight.kernels.gauss_transform import FastSums, fast_sums, is_faster, modes_of
+from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT
+
+pytest.importorskip("finufft", reason="no wheel for this machine: exact tiles are used")
+
+PROFILES = {"gaussian": GAUSSIAN, "student": STUDENT}
+
+
+def uniform(n, q, extent, rng):
+    return extent * rng.random((n, q))
+
+
+def clumps(n, q, extent, rng):
+    """Tight clumps at the corners of a box."""
+    return extent * rng.integers(0, 2, size=(n, q)) + 1e-3 * rng.standard_normal((n, q))
+
+
+def long_and_thin(n, q, extent, rng):
+    Z = 1e-2 * rng.standard_normal((n, q))
+    Z[:, -1] = extent * rng.random(n)
+    return Z
+
+
+def outliers(n, q, extent, rng):
+    """Half of the points in one clump, the others on their own: where errors of the clump are largest, relatively."""
+    Z = extent * rng.random((n, q))
+    Z[: n // 2] = 0.3 * extent + 1e-3 * rng.standard_normal((n // 2, q))
+    return Z
+
+
+def duplicates(n, q, extent, rng):
+    return np.repeat(extent * rng.random((n // 10, q)), 10, axis=0)
+
+
+CLOUDS = [uniform, clumps, long_and_thin, outliers, duplicates]
+EXTENTS = {1: [0.01, 1.0, 20.0, 200.0], 2: [0.01, 1.0, 20.0], 3: [0.01, 3.0]}
+CASES = [(q, extent) for q, extents in EXTENTS.items() for extent in extents]
+
+
+def transform(Z, profile):
+    modes = modes_of(profile, len(Z), np.ptp(Z, axis=0))
+    return FastSums(Z, profile, modes)
+
+
+def obvious(Z, profile, W):
+    """Sums (n, c) and pulls (q, n, c), every pair visited."""
+    D = Z[:, None] - Z[None]
+    K = profile.value((D**2).sum(axis=-1))
+    G = profile.slope(K)
+    return K @ W, np.stack([(G * D[:, :, d]) @ W for d in range(Z.shape[1])])
+
+
+@pytest.mark.parametrize(("q", "extent"), CASES)
+@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.parametrize("name", PROFILES)
+def test_sums_and_pulls_are_those_over_all_pairs(name, cloud, q, extent):
+    rng = np.random.default_rng(0)
+    Z = cloud(400, q, extent, rng) + 1e3
+    W = np.column_stack([np.ones(400), rng.random(400), rng.random(400)])
+    sums, pulls = obvious(Z, PROFILES[name], W)
+    fast = transform(Z, PROFILES[name])
+    np.testing.assert_allclose(fast.sums(W), sums, atol=1e-6 if name == "gaussian" else 3e-6)
+    found = fast.pulls(W)
+    assert found.shape == (q, 400, 3)
+    assert np.linalg.norm(found - pulls) <= 5e-6 * np.linalg.norm(pulls)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_wide_plane_is_as_exact_as_a_narrow_one(name):
+    Z = outliers(300, 2, 100.0, np.random.default_rng(1))
+    sums, pulls = obvious(Z, PROFILES[name], np.ones((300, 1)))
+    fast = transform(Z, PROFILES[name])
+    np.testing.assert_allclose(fast.sums(np.ones((300, 1))), sums, atol=1e-6 if name == "gaussian" else 3e-6)
+    assert np.linalg.norm(fast.pulls(np.ones((300, 1))) - pulls) <= 5e-6 * np.linalg.norm(pulls)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_columns_of_weights_do_not_disturb_each_other(name):
+    rng = np.random.default_rng(2)
+    Z, W = rng.random((200, 2)), np.column_stack([rng.random(200), 1e-6 * rng.random(200)])
+    fast = transform(Z, PROFILES[name])
+    np.testing.assert_allclose(fast.sums(W)[:, 1], fast.sums(W[:, 1:])[:, 0], rtol=1e-7)
+    np.testing.assert_allclose(fast.pulls(W)[..., 1], fast.pulls(W[:, 1:])[..., 0], rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("Z", [np.zeros((1, 2)), np.full((50, 2), 3.0)], ids=["one point", "one place"])
+def test_points_in_one_place_have_full_sums_and_no_pull(Z, name):
+    fast, ones = transform(Z, PROFILES[name]), np.ones((len(Z), 1))
+    np.testing.assert_allclose(fast.sums(ones), len(Z), rtol=1e-8)
+    np.testing.assert_allclose(fast.pulls(ones), 0, atol=1e-8 * len(Z))
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_one_and_two_threads_give_the_same_bytes(name):
+    rng = np.random.default_rng(3)
+    Z, W = 10 * rng.random((3000, 2)), rng.random((3000, 4))
+    modes = modes_of(PROFILES[name], 3000, np.ptp(Z, axis=0))
+    one, two, again = (FastSums(Z, PROFILES[name], modes, n_jobs=jobs) for jobs in (1, 2, 2))
+    for other in (two, again):
+        assert one.sums(W).tobytes() == other.sums(W).tobytes()
+        assert one.pulls(W).tobytes() == other.pulls(W).tobytes()
+
+
+def test_an_axis_that_hardly_varies_needs_few_modes():
+    shape = modes_of(GAUSSIAN, 20_000, np.array([100.0, 1e-3])).shape
+    assert shape[1] <= 20
+    assert 300 <= shape[0] <= 400
+
+
+def test_far_outliers_and_many_dimensions_are_left_to_the_tiles():
+    Z = np.random.default_rng(4).random((5000, 4))
+    assert fast_sums(Z[:, :2], GAUSSIAN) is not None
+    assert fast_sums(Z, GAUSSIAN) is None
+    assert fast_sums(Z[:, :2], QUARTIC) is None
+    Z[0] = 1e6
+    assert fast_sums(Z[:, :2], GAUSSIAN) is None
+    Z[0] = 1e300
+    assert fast_sums(Z[:, :2], GAUSSIAN) is None
+    Z[0] = np.nan
+    assert fast_sums(Z[:, :2], GAUSSIAN) is None
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_few_points_visit_their_pairs_and_many_do_not(q):
+    extent = np.full(q, 10.0)
+    assert not is_faster(GAUSSIAN, 500, modes_of(GAUSSIAN, 500, extent))
+    assert is_faster(GAUSSIAN, 50_000, modes_of(GAUSSIAN, 50_000, extent))
+
+
+def test_without_the_library_there_is_no_transform(monkeypatch):
+    monkeypatch.setattr(gauss_transform, "_library", lambda: None)
+    assert fast_sums(np.random.default_rng(5).random((5000, 2)), GAUSSIAN) is None
+
+
+def test_importing_sidelight_does_not_import_the_library():
+    code = "import sys, sidelight, sidelight.objectives.entropy; print('finufft' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
