@@ -24,14 +24,13 @@ from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
 from ._hybrid_problem import Distances, Hybrid, from_graph, from_rows, from_squares, locality_matrix, solve_hybrid
 from ._messages import complain
-from ._two_way_embedding import _row_bandwidths
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
 from .kernels.neighbours import Neighbours, nearest, nearest_precomputed
 from .kernels.tiles import one_blas_thread
 from .maps.kernel_map import KernelMap, adaptive_map
 from .maps.nystrom import NystromMap
-from .maps.parzen import fit_density
+from .maps.parzen import neighbourhood_density
 from .maps.weights import PrecomputedWeights
 from .objectives.spectral import neighbour_graph, padded_lists, radius_graph
 
@@ -296,13 +295,13 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         self.latent_frame_ = Frame.of(Z)
         latent = self.latent_frame_.inside(Z)
         near = nearest(latent, k=_LISTED, n_jobs=self.n_jobs)
-        self.latent_density_ = fit_density(latent, _row_bandwidths(near.distance))
+        self.latent_density_ = neighbourhood_density(latent, near.distance)
         if self._is("precomputed"):
             self.backward_ = KernelMap(PrecomputedWeights(min(_CANDIDATES, len(Z)), min(5.0, len(Z) / 2)), latent)
             return
         self.backward_ = adaptive_map(points, latent, lists=wide.index[:, :_LISTED])
         self.forward_ = adaptive_map(latent, points, lists=near.index)
-        self.density_ = fit_density(points, _row_bandwidths(wide.distance[:, :_LISTED]))
+        self.density_ = neighbourhood_density(points, wide.distance[:, :_LISTED])
 
     def _nystrom(
         self, points: Array, M: Distances, found: Hybrid, factor: Array, edges: csr_array, heat: float | None

@@ -1,8 +1,12 @@
-"""The maps and densities that a model with a data kernel and latent points of bandwidth 1 keeps.
+"""The maps and densities that a model keeps.
+
+Of a data kernel and latent points of bandwidth 1 (``keep_maps``):
 
 forward   x(z) = Σ_j w_j(z) x_j     w of the latent kernel, bandwidth 1                      (S0 3.22)
 backward  z(x) = Σ_j w_j(x) z_j     w of the data kernel: its bandwidth, or for a perplexity kernel
                                     a perplexity chosen by leave-one-out on its lists        (S0 3.23)
+
+Of any embedding (``keep_adaptive_maps``): the same sums, the weights of both maps adapted to the neighbourhood.
 """
 
 from __future__ import annotations
@@ -14,13 +18,15 @@ import numpy.typing as npt
 
 from ._frame import Frame
 from .kernels.data_kernel import DataKernel
-from .maps.kernel_map import KernelMap, best_perplexity
-from .maps.parzen import ParzenDensity, fit_density
+from .kernels.neighbours import nearest
+from .maps.kernel_map import KernelMap, adaptive_map, best_perplexity
+from .maps.parzen import ParzenDensity, fit_density, neighbourhood_density
 from .maps.weights import AdaptiveWeights, FixedWeights
 
-__all__ = ["keep_maps"]
+__all__ = ["LISTED", "keep_adaptive_maps", "keep_maps"]
 
 Array = npt.NDArray[Any]
+LISTED = 60  # neighbours that adaptive maps look at
 
 
 def keep_maps(
@@ -37,3 +43,15 @@ def keep_maps(
     else:
         model.backward_ = KernelMap(FixedWeights(points, float(kernel.bandwidth)), Z)
     model.density_ = fit_density(points, np.broadcast_to(np.asarray(kernel.bandwidth), len(X)))
+
+
+def keep_adaptive_maps(model: Any, X: Array, Z: Array, points: Array) -> None:
+    """Set what ``TwoWayMaps`` asks for an embedding ``Z`` (n, q) of ``points`` (n, d), however it was made."""
+    model.embedding_ = np.asarray(Z.astype(X.dtype, copy=False))
+    model.latent_frame_ = Frame.of(Z)
+    latent = model.latent_frame_.points(Z)
+    near, near_latent = (nearest(rows, k=min(LISTED, len(X) - 1), n_jobs=model.n_jobs) for rows in (points, latent))
+    model.backward_ = adaptive_map(points, latent, lists=near.index)
+    model.forward_ = adaptive_map(latent, points, lists=near_latent.index)
+    model.density_ = neighbourhood_density(points, near.distance)
+    model.latent_density_ = neighbourhood_density(latent, near_latent.distance)

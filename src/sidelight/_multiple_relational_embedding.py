@@ -29,7 +29,6 @@ from ._cost import Cost, refuse_if_too_large
 from ._interrupted import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._progress import ProgressBar, both
-from ._relational_axes import Axes, canonical_axes
 from ._relational_maps import RelationalMaps, keep_relational_maps
 from ._relational_start import Start, relational_start
 from ._validation import check_choice, check_integer, check_number, check_rows
@@ -37,6 +36,7 @@ from .kernels.gauss_transform import normaliser_cost
 from .kernels.profiles import profile
 from .kernels.relations import Similarity, similarity
 from .kernels.tiles import one_blas_thread
+from .maps.relational_axes import Axes, canonical_axes
 from .objectives.relational import Divergence, Part, RelationalSum, unpack
 from .side.relations import Relation, Relations, as_relations
 from .solvers.anneal import Path, anneal

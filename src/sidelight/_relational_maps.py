@@ -17,19 +17,18 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ._frame import Frame
 from ._messages import complain
+from ._model_maps import LISTED
 from ._two_way_maps import TwoWayMaps
 from ._view import ViewMaps
-from .kernels.bandwidths import perplexity_rows
 from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
 from .maps.kernel_map import adaptive_map
-from .maps.parzen import fit_density
+from .maps.parzen import neighbourhood_density
 
 __all__ = ["RelationalMaps", "keep_relational_maps"]
 
 Array = npt.NDArray[Any]
-_NEIGHBOURS, _PERPLEXITY = 60, 15.0
 
 
 class RelationalMaps(TwoWayMaps):
@@ -142,8 +141,8 @@ def keep_relational_maps(model: Any, spaces: dict[str, tuple[Array, Array]], Z: 
     model.latent_frame_ = Frame.of(Z)
     latent = model.latent_frame_.inside(Z)
     model.maps_ = {name: _maps(X, latent[rows], model.n_jobs) for name, (X, rows) in spaces.items()}
-    near = nearest(latent, k=min(_NEIGHBOURS, len(latent) - 1), n_jobs=model.n_jobs)
-    model.latent_density_ = fit_density(latent, _row_bandwidths(near.distance))
+    near = nearest(latent, k=min(LISTED, len(latent) - 1), n_jobs=model.n_jobs)
+    model.latent_density_ = neighbourhood_density(latent, near.distance)
     if model.has_data_:
         own = next(iter(model.maps_.values()))
         model.frame_, model.backward_, model.forward_, model.density_ = (
@@ -157,14 +156,8 @@ def keep_relational_maps(model: Any, spaces: dict[str, tuple[Array, Array]], Z: 
 def _maps(X: Array, latent: Array, n_jobs: int | None) -> ViewMaps:
     frame = Frame.of(X)
     points = frame.points(X)
-    k = min(_NEIGHBOURS, len(X) - 1)
+    k = min(LISTED, len(X) - 1)
     near = nearest(points, k=k, n_jobs=n_jobs)
     backward = adaptive_map(points, latent, lists=near.index)
     forward = adaptive_map(latent, points, n_jobs=n_jobs)
-    return ViewMaps(frame, backward, forward, fit_density(points, _row_bandwidths(near.distance)))
-
-
-def _row_bandwidths(distance: Array) -> Array:
-    """Squared width of each row's neighbourhood (n,)."""
-    perplexity = min(_PERPLEXITY, max(1.5, distance.shape[1] / 3))
-    return perplexity_rows(distance**2, perplexity)[1]
+    return ViewMaps(frame, backward, forward, neighbourhood_density(points, near.distance))

@@ -21,22 +21,21 @@ from sklearn.utils.validation import validate_data
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
 from ._messages import complain
+from ._model_maps import LISTED, keep_adaptive_maps
 from ._progress import ProgressBar, both
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
-from ._two_way_embedding import _row_bandwidths
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
-from .kernels.neighbours import Neighbours, nearest
+from .kernels.neighbours import nearest
 from .kernels.tiles import one_blas_thread
-from .maps.kernel_map import adaptive_map
-from .maps.parzen import fit_density
+from .solvers.eigen import factor_spectrum
 from .solvers.result import Callback, Status
 from .solvers.semidefinite import GramResult, solve_gram
 
 __all__ = ["SemidefiniteEmbedding"]
 
 Array = npt.NDArray[Any]
-_LISTED, _RECONSTRUCTING = 60, 12  # neighbours the maps look at; those that place a row beyond the landmarks
+_RECONSTRUCTING = 12  # neighbours that place a row beyond the landmarks
 _EXACT, _LANDMARKS = 2000, 1000
 _STIFFNESS = 300.0  # equalities of neighbours are nearly rigid: stiffer, and they cost ten times the steps
 
@@ -147,7 +146,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
             near = nearest(points[first], k=min(_RECONSTRUCTING, len(first) - 1), n_jobs=self.n_jobs)
             V = placed_by_neighbours(points[first], near, problem.rows, V)
         self.landmarks_ = first[problem.rows]
-        self._keep_maps(X, points, self._keep_spectrum(V[which]))
+        keep_adaptive_maps(self, X, self._keep_spectrum(V[which]), points)
         if found.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return self
@@ -159,7 +158,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes, before it is paid."""
         rows = min(n, self._limit(n) or n)
-        size = 8 * n * (6 * d + 4 * _LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
+        size = 8 * n * (6 * d + 4 * LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
         steps = 2e-6 * self.n_neighbors * rows**1.4 * 250
         return Cost(int(size + 4e4 * rows + 2**26), float(0.2 + steps + 2e-8 * n * n + 3e-10 * n * n * d))
 
@@ -212,9 +211,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
 
     def _keep_spectrum(self, V: Array) -> Array:
         """K's eigenvalues; return its first axes (n, q), in units of the data."""
-        centred = V - V.mean(axis=0)
-        values, axes = np.linalg.eigh(centred.T @ centred)
-        values, Z = np.maximum(values[::-1], 0.0), centred @ axes[:, ::-1]
+        values, Z = factor_spectrum(V)
         kept = np.zeros((len(V), self.n_components))
         width = min(self.n_components, Z.shape[1])
         kept[:, :width] = Z[:, :width] * _signs(Z[:, :width])
@@ -227,22 +224,8 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self.landmarks_, self.history_, self.n_iter_ = np.array([0]), [], 1
         exact = {"bound": 0.0, "gap": 0.0, "slack": 0.0, "feasibility": 0.0, "worst": 0.0, "softened": False}
         self.certificate_ = exact
-        self._keep_maps(X, points, self._keep_spectrum(np.zeros((len(X), 1))))
+        keep_adaptive_maps(self, X, self._keep_spectrum(np.zeros((len(X), 1))), points)
         return self
-
-    def _keep_maps(self, X: Array, points: Array, Z: Array) -> None:
-        """The kernel maps and densities, as ``TwoWayMaps`` asks."""
-        self.embedding_ = np.asarray(Z.astype(X.dtype))
-        self.latent_frame_ = Frame.of(Z)
-        latent = self.latent_frame_.points(Z)
-        near, near_latent = self._near(points), self._near(latent)
-        self.backward_ = adaptive_map(points, latent, lists=near.index)
-        self.forward_ = adaptive_map(latent, points, lists=near_latent.index)
-        self.density_ = fit_density(points, _row_bandwidths(near.distance))
-        self.latent_density_ = fit_density(latent, _row_bandwidths(near_latent.distance))
-
-    def _near(self, points: Array) -> Neighbours:
-        return nearest(points, k=min(_LISTED, len(points) - 1), n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

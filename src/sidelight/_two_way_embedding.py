@@ -22,18 +22,14 @@ from sklearn.utils.validation import check_array, validate_data
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
 from ._messages import complain
+from ._model_maps import LISTED, keep_adaptive_maps
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_rows
-from .kernels.bandwidths import perplexity_rows
-from .kernels.neighbours import nearest
 from .kernels.tiles import one_blas_thread
-from .maps.kernel_map import adaptive_map
-from .maps.parzen import fit_density
 
 __all__ = ["TwoWayEmbedding"]
 
 Array = npt.NDArray[Any]
-_NEIGHBOURS, _PERPLEXITY = 60, 15.0
 
 
 class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
@@ -95,19 +91,11 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
-        return Cost(int(8 * n * (4 * d + 4 * _NEIGHBOURS) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
+        return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
 
     def _fit_maps(self, X: Array, Z: Array) -> TwoWayEmbedding:
         self.frame_ = Frame.of(X)
-        self.latent_frame_ = Frame.of(Z)
-        inside, latent = self.frame_.points(X), self.latent_frame_.points(Z)
-        self.embedding_ = np.asarray(Z.astype(X.dtype, copy=False))
-        near = nearest(inside, k=min(_NEIGHBOURS, len(X) - 1), n_jobs=self.n_jobs)
-        near_latent = nearest(latent, k=min(_NEIGHBOURS, len(X) - 1), n_jobs=self.n_jobs)
-        self.backward_ = adaptive_map(inside, latent, lists=near.index)
-        self.forward_ = adaptive_map(latent, inside, lists=near_latent.index)
-        self.density_ = fit_density(inside, _row_bandwidths(near.distance))
-        self.latent_density_ = fit_density(latent, _row_bandwidths(near_latent.distance))
+        keep_adaptive_maps(self, X, Z, self.frame_.points(X))
         return self
 
     def _embed(self, X: Array, y: Any) -> Array:
@@ -135,9 +123,3 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
 def _describe(estimator: Any) -> str:
     kind = type(estimator)
     return f"{kind.__module__}.{kind.__qualname__}: {estimator!r}"
-
-
-def _row_bandwidths(distance: Array) -> Array:
-    """Squared width of each row's neighbourhood (n,)."""
-    perplexity = min(_PERPLEXITY, max(1.5, distance.shape[1] / 3))
-    return perplexity_rows(distance**2, perplexity)[1]

@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from sidelight.kernels.bandwidths import leave_one_out_bandwidth
+from sidelight.kernels.bandwidths import leave_one_out_bandwidth, perplexity_rows
 from sidelight.kernels.distances import squared_distances
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.kernels.tiles import run_tiles, spans
 
-__all__ = ["ParzenDensity", "fit_density"]
+__all__ = ["ParzenDensity", "fit_density", "neighbourhood_density"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000
+_PERPLEXITY = 15.0
 
 
 @dataclass(frozen=True)
@@ -73,3 +74,9 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500) -> ParzenD
     shape = profile("gaussian")
     factor = leave_one_out_bandwidth(points, shape, typical=1.0, relative=relative, rows=rows)
     return ParzenDensity(points, factor * relative)
+
+
+def neighbourhood_density(points: Array, distance: Array) -> ParzenDensity:
+    """A density whose bandwidths are as wide as the neighbourhoods; ``distance`` (n, k) to the nearest rows of each."""
+    perplexity = min(_PERPLEXITY, max(1.5, distance.shape[1] / 3))
+    return fit_density(points, perplexity_rows(distance**2, perplexity)[1])

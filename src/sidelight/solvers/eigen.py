@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-__all__ = ["GraphSpectrum", "fix_signs", "graph_spectrum", "landmark_scaling"]
+__all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling"]
 
 Array = npt.NDArray[Any]
 _SHIFT = 1e-2  # δ: below it directions are left to the solver (1e-3 to 1e-2 took the fewest evaluations)
@@ -105,6 +105,13 @@ def landmark_scaling(D: Array, landmarks: Array, k: int) -> Array:
     axes = vectors[:, used] / np.sqrt(values[used])
     Y = -0.5 * (squares - among.mean(axis=1, keepdims=True)).T @ axes
     return fix_signs(Y - Y.mean(axis=0))
+
+
+def factor_spectrum(V: Array) -> tuple[Array, Array]:
+    """Eigenvalues (r,) of the Gram matrix of V (n, r), centred, and its axes (n, r), as long as they are, widest first."""
+    centred = V - V.mean(axis=0)
+    values, axes = np.linalg.eigh(centred.T @ centred)
+    return np.maximum(values[::-1], 0.0), centred @ axes[:, ::-1]
 
 
 def fix_signs(vectors: Array) -> Array:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .side.relations import Relation
-from .solvers.eigen import fix_signs
+from sidelight.side.relations import Relation
+from sidelight.solvers.eigen import fix_signs
 
 __all__ = ["Axes", "canonical_axes"]
 
