@@ -56,13 +56,14 @@ __all__ = [
     "UnsupervisedKernelRegression",
     "datasets",
     "evaluate",
+    "gated",
     "load",
     "plot",
     "report",
     "save",
 ]
 
-_ON_DEMAND = ("datasets", "evaluate", "plot", "report")
+_ON_DEMAND = ("datasets", "evaluate", "gated", "plot", "report")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,349 @@
+"""The gated Boltzmann machine: hidden units that say how an input became an output (S0 5.2).
+
+The energies stand in ``machines.py``, the gradient in ``divergence.py``, the loop in ``training.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.utils.validation import check_array, check_is_fitted
+from torch import Tensor, nn
+
+from sidelight._frame import Frame
+from sidelight._interrupted import all_or_nothing
+from sidelight._messages import complain
+from sidelight._validation import check_choice, check_integer, check_rows
+from sidelight.solvers.result import Callback
+
+from ._torch_model import TorchModel, frame_of
+from .batches import Batch, first_of
+from .distance import pairwise_distance
+from .divergence import contrast
+from .machines import BIASES, GatedMachine
+from .premapping import check_layers, premapping
+from .units import KINDS, units
+
+__all__ = ["GatedBoltzmannMachine"]
+
+Array = npt.NDArray[Any]
+_FLOATS = [np.float64, np.float32]
+
+
+class GatedBoltzmannMachine(TorchModel):
+    """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
+
+    Parameters
+    ----------
+    n_mapping : int, default=50
+        Mapping units: hidden units that encode the transformation.
+    n_factors : int or None, default=None
+        None: a full three-way tensor; else its factored form, for more than about 100 columns on each side.
+    visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
+        What the outputs ``Y`` are: 0 to 1, numbers (with one or a learned standard deviation), counts, one-hot rows.
+    mapping : same, default="binary"
+        What the mapping units are.
+    biases : collection of {"xy", "xz", "yz", "y", "z"}, default=all
+        Which generalised biases there are: input to output, input to mapping, output to mapping, and of each alone.
+    premapping : int, tuple of int or None, default=None
+        Sizes of the layers of a network that inputs pass first, trained together with the rest; the last one is linear.
+    cd_steps : int, default=1
+        Steps of Gibbs sampling in a step of learning.
+    negatives : {"mean-field", "sampled"}, default="mean-field"
+        Whether these steps take means or draw samples.
+    optimizer : {"adam", "sgd"}, default="adam"
+    learning_rate : float, default=0.01
+    momentum : float, default=0.9
+        Of "sgd".
+    weight_decay : float, default=0.0
+        On weights, not on biases.
+    batch_size : int, default=100
+    max_iter : int, default=2000
+        Updates, of one batch each.
+    validation_fraction : float, default=0.0
+        Share of the rows held out; the parameters that reconstruct them best are kept.
+    patience : int, default=5
+        With held-out rows: looks (every 100 updates) without improvement after which training ends.
+    device : str, default="cpu"
+    checkpoint : path or None, default=None
+        A file that training is saved to every 100 updates, and taken up from where it exists.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        1: a progress bar.
+    callback : callable or None, default=None
+        Called with a state now and then; returning True ends training.
+
+    Attributes
+    ----------
+    parameters_ : dict of arrays
+    input_frame_, output_frame_ : Frame
+        How rows are moved and scaled first: Gaussian units see deviations of unit mean square.
+    history_ : list of dict
+    n_iter_ : int
+    n_features_in_, n_outputs_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.gated import GatedBoltzmannMachine
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 6))
+    >>> shift = rng.integers(2, size=500)
+    >>> Y = np.where(shift[:, None], np.roll(X, 1, axis=1), np.roll(X, -1, axis=1))
+    >>> model = GatedBoltzmannMachine(8, max_iter=800, random_state=0).fit(X, Y)
+    >>> moved = model.transfer(X[:200], Y[:200], X[200:400])
+    >>> right = np.where(shift[:200, None], np.roll(X[200:400], 1, axis=1), np.roll(X[200:400], -1, axis=1))
+    >>> bool(np.corrcoef(moved.ravel(), right.ravel())[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_mapping: int = 50,
+        *,
+        n_factors: int | None = None,
+        visible: str = "gaussian",
+        mapping: str = "binary",
+        biases: Collection[str] = BIASES,
+        premapping: int | tuple[int, ...] | None = None,
+        cd_steps: int = 1,
+        negatives: str = "mean-field",
+        optimizer: str = "adam",
+        learning_rate: float = 0.01,
+        momentum: float = 0.9,
+        weight_decay: float = 0.0,
+        batch_size: int = 100,
+        max_iter: int = 2000,
+        validation_fraction: float = 0.0,
+        patience: int = 5,
+        device: str = "cpu",
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_mapping = n_mapping
+        self.n_factors = n_factors
+        self.visible = visible
+        self.mapping = mapping
+        self.biases = biases
+        self.premapping = premapping
+        self.cd_steps = cd_steps
+        self.negatives = negatives
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.device = device
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    def fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
+        """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e)."""
+        self._check_parameters()
+        X, Y = self._pair(X, Y, reset=True)
+        self._frames(X, Y)
+        seed = self._seed()
+        inside = (self.input_frame_.inside(X).astype(np.float32), self.output_frame_.inside(Y).astype(np.float32))
+        self._train(self._initial(seed), self._from_arrays(inside, seed), seed)
+        return self
+
+    @all_or_nothing
+    def fit_batches(self, source: Any) -> GatedBoltzmannMachine:
+        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable makes when it is called.
+
+        The scale of Gaussian rows is that of the first batch. Training ends with the iterable, or after ``max_iter``.
+        """
+        self._check_parameters()
+        first, source = first_of(source)
+        X, Y = self._pair(*first, reset=True)
+        self._frames(X, Y)
+        seed = self._seed()
+        self._train(self._initial(seed), self._from_source(source, self._inside, 2), seed)
+        return self
+
+    def partial_fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
+        """One update for each batch of these rows; parameters go on from where they are."""
+        if not hasattr(self, "parameters_"):
+            self._check_parameters()
+            X, Y = self._pair(X, Y, reset=True)
+            self._frames(X, Y)
+            module = self._initial(self._seed())
+        else:
+            X, Y = self._pair(X, Y)
+            module = self._module().requires_grad_(True).train()
+        return self._go_on(module, self._inside(self._tensor(X).float(), self._tensor(Y).float()))
+
+    def infer(self, X: Array, Y: Array) -> Array:
+        """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
+        X, Y = self._pair(X, Y)
+        module = self._module(X.dtype)
+
+        def mapped(x: Tensor, y: Tensor) -> Tensor:
+            machine = module.condition(self._in(x))
+            return machine.hidden.mean(machine.hidden_parameters(self._out(y)))
+
+        return self._by_block(mapped, X, Y)
+
+    def apply(self, X: Array, mapping: Array) -> Array:
+        """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
+        X, mapping = self._inputs(X), self._mapping(mapping, len(X))
+        module = self._module(X.dtype)
+
+        def applied(x: Tensor, z: Tensor) -> Tensor:
+            machine = module.condition(self._in(x))
+            return self._back(machine.visible.mean(machine.visible_parameters(z)))
+
+        return self._by_block(applied, X, mapping)
+
+    def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
+        """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy, row by row (or of one pair for all)."""
+        return self.apply(X_new, self.infer(X, Y))
+
+    def reconstruct(self, X: Array, Y: Array) -> Array:
+        """``Y`` as the model sees it through its mapping units (n, e)."""
+        X, Y = self._pair(X, Y)
+        module = self._module(X.dtype)
+        return self._by_block(lambda x, y: self._back(module.condition(self._in(x)).reconstruct(self._out(y))), X, Y)
+
+    def distance(self, X: Array, Y: Array, *, symmetric: bool = False, soft: bool = False) -> Array:
+        """How far templates ``X`` (n, d) fall short of queries ``Y`` (m, e) after the best transformation, (n, m).
+
+        Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite way, where rows of both
+        are of one kind. ``soft`` uses the means of the mapping units instead of their most probable values.
+        """
+        X, Y = self._inputs(X), self._outputs(Y)
+        module = self._module(X.dtype)
+        found = self._far(module, X, Y, soft)
+        if symmetric:
+            found = found + self._far(module, self._inputs(Y), self._outputs(X), soft).T
+        return np.asarray(found)
+
+    def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
+        x, y = self._in(self._tensor(X)), self._out(self._tensor(Y))
+        squares = pairwise_distance(module, x, y, soft=soft)
+        return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
+
+    def score_samples(self, X: Array, Y: Array) -> Array:
+        """Log density of each output given its input (n,), up to a number that depends on the input alone."""
+        X, Y = self._pair(X, Y)
+        module = self._module(X.dtype)
+        return self._by_block(lambda x, y: module.condition(self._in(x)).free_score(self._out(y)), X, Y)
+
+    def score(self, X: Array, Y: Array) -> float:
+        """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
+        X, Y = self._pair(X, Y)
+        wrong = ((self.reconstruct(X, Y) - Y) ** 2).sum(dtype=np.float64)
+        spread = ((Y - Y.mean(axis=0)) ** 2).sum(dtype=np.float64)
+        return float(1 - wrong / (spread or 1.0))
+
+    def _build(self) -> nn.Module:
+        sizes = check_layers(self, "premapping", self.premapping)
+        network, n_inputs = premapping(self.n_features_in_, sizes)
+        return GatedMachine(
+            n_inputs,
+            units(self.visible, self.n_outputs_),
+            units(self.mapping, self.n_mapping),
+            n_factors=self.n_factors,
+            biases=self.biases,
+            premapping=network,
+        )
+
+    def _loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
+        x, y = batch
+        mean_field = self.negatives == "mean-field"
+        return contrast(module.condition(x), y, steps=self.cd_steps, mean_field=mean_field, generator=generator)[0]
+
+    def _held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
+        x, y = batch
+        return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
+
+    def _check_parameters(self) -> None:
+        check_integer(self, "n_mapping", self.n_mapping, 1)
+        if self.n_factors is not None:
+            check_integer(self, "n_factors", self.n_factors, 1)
+        check_choice(self, "visible", self.visible, KINDS)
+        check_choice(self, "mapping", self.mapping, KINDS)
+        for bias in self.biases:
+            check_choice(self, "biases", bias, BIASES)
+        check_layers(self, "premapping", self.premapping)
+        check_integer(self, "cd_steps", self.cd_steps, 1)
+        check_choice(self, "negatives", self.negatives, ("mean-field", "sampled"))
+        self._check_training()
+
+    def _frames(self, X: Array, Y: Array) -> None:
+        self.input_frame_ = frame_of(X, scaled=self.visible.startswith("gaussian"))
+        self.output_frame_ = frame_of(Y, scaled=self.visible.startswith("gaussian"))
+
+    def _in(self, x: Tensor) -> Tensor:
+        return _framed(x, self.input_frame_)
+
+    def _out(self, y: Tensor) -> Tensor:
+        return _framed(y, self.output_frame_)
+
+    def _back(self, y: Tensor) -> Tensor:
+        return y * self.output_frame_.scale + torch.as_tensor(self.output_frame_.centre).to(y)
+
+    def _inside(self, x: Tensor, y: Tensor) -> Batch:
+        return self._in(x), self._out(y)
+
+    def _pair(self, X: Any, Y: Any, *, reset: bool = False) -> tuple[Array, Array]:
+        X = np.asarray(check_array(X, dtype=_FLOATS, input_name="X"))
+        Y = np.asarray(check_array(Y, dtype=X.dtype, input_name="Y"))
+        check_rows(self, "Y", Y, len(X))
+        if reset:
+            self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
+        check_is_fitted(self, "n_outputs_")
+        self._check_columns("X", X, self.n_features_in_)
+        self._check_columns("Y", Y, self.n_outputs_)
+        return X, self._checked_values(Y)
+
+    def _inputs(self, X: Any) -> Array:
+        check_is_fitted(self, "parameters_")
+        X = np.asarray(check_array(X, dtype=_FLOATS, input_name="X"))
+        self._check_columns("X", X, self.n_features_in_)
+        return X
+
+    def _outputs(self, Y: Any) -> Array:
+        Y = np.asarray(check_array(Y, dtype=_FLOATS, input_name="Y"))
+        self._check_columns("Y", Y, self.n_outputs_)
+        return self._checked_values(Y)
+
+    def _mapping(self, mapping: Any, n: int) -> Array:
+        mapping = np.atleast_2d(np.asarray(mapping, dtype=np.float64))
+        self._check_columns("mapping", mapping, self.n_mapping)
+        if len(mapping) not in (1, n):
+            rule = f"does not match the {n} rows of X"
+            raise ValueError(complain(self, "mapping", f"{len(mapping)} rows", rule, "Give one row, or one for each"))
+        return np.broadcast_to(mapping, (n, self.n_mapping))
+
+    def _check_columns(self, name: str, array: Array, columns: int) -> None:
+        if array.shape[1] != columns:
+            rule = f"does not match the {columns} columns of the fit"
+            raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
+
+    def _checked_values(self, Y: Array) -> Array:
+        low, high = {"binary": (0, 1), "multinomial": (0, 1), "poisson": (0, np.inf)}.get(
+            self.visible, (-np.inf, np.inf)
+        )
+        if Y.min() < low or Y.max() > high:
+            seen = f"values from {Y.min():g} to {Y.max():g}"
+            remedy = 'Scale them, or use visible="gaussian"'
+            raise ValueError(complain(self, "Y", seen, f"does not suit visible={self.visible!r}", remedy))
+        return Y
+
+
+def _framed(rows: Tensor, frame: Frame) -> Tensor:
+    return (rows - torch.as_tensor(frame.centre).to(rows)) / frame.scale
