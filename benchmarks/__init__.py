@@ -25,6 +25,7 @@ BENCHMARKS = (
     "imputation",
     "many_rows",
     "relational",
+    "gated",
 )
 
 

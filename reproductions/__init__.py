@@ -32,6 +32,12 @@ REPRODUCTIONS = (
     "relational_correspondence",
     "relational_faces",
     "relational_yale",
+    "sine_manifield",
+    "super_resolution",
+    "shifts",
+    "usps_distance",
+    "gated_patches",
+    "canvas",
 )
 
 

@@ -111,6 +111,13 @@ MIXTURES = {
 DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 
 
+TORCH = {
+    "autoencoder": lambda: sidelight.gated.Autoencoder(2, hidden=(4,), optimizer="adam", max_iter=10),
+    "rbm": lambda: sidelight.gated.RestrictedBoltzmannMachine(4, max_iter=10),
+}
+"""Models of rows that need torch, which is imported only when one is made."""
+
+
 def public_estimators() -> list[type]:
     names = [getattr(sidelight, name) for name in sidelight.__all__]
     return [item for item in names if inspect.isclass(item) and issubclass(item, BaseEstimator)]

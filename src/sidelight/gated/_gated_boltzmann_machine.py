@@ -12,30 +12,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor, nn
 
-from sidelight._frame import Frame
+from sidelight._cost import Cost, refuse_if_too_large
 from sidelight._interrupted import all_or_nothing
 from sidelight._messages import complain
 from sidelight._validation import check_choice, check_integer, check_rows
 from sidelight.solvers.result import Callback
 
-from ._torch_model import TorchModel, frame_of
-from .batches import Batch, first_of
+from ._boltzmann_model import BoltzmannModel, framed, unframed
+from ._torch_model import frame_of, one_thread
+from .batches import Batch, first_of, in_order
 from .distance import pairwise_distance
-from .divergence import contrast
+from .flow import arrows, check_picture, targets
 from .machines import BIASES, GatedMachine
 from .premapping import check_layers, premapping
-from .units import KINDS, units
+from .units import units
 
 __all__ = ["GatedBoltzmannMachine"]
 
 Array = npt.NDArray[Any]
 _FLOATS = [np.float64, np.float32]
+_BLOCK = 1 << 22  # numbers of the filters of a block
+_MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-class GatedBoltzmannMachine(TorchModel):
+class GatedBoltzmannMachine(BoltzmannModel):
     """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
 
     Parameters
@@ -48,6 +51,8 @@ class GatedBoltzmannMachine(TorchModel):
         What the outputs ``Y`` are: 0 to 1, numbers (with one or a learned standard deviation), counts, one-hot rows.
     mapping : same, default="binary"
         What the mapping units are.
+    levels : int or None, default=None
+        Of multinomial outputs: columns of one group, groups side by side; None: all are one group.
     biases : collection of {"xy", "xz", "yz", "y", "z"}, default=all
         Which generalised biases there are: input to output, input to mapping, output to mapping, and of each alone.
     premapping : int, tuple of int or None, default=None
@@ -56,6 +61,9 @@ class GatedBoltzmannMachine(TorchModel):
         Steps of Gibbs sampling in a step of learning.
     negatives : {"mean-field", "sampled"}, default="mean-field"
         Whether these steps take means or draw samples.
+    persistent : bool, default=False
+        True: the steps start where those of the same row ended the last time, instead of at the data; they draw
+        samples. This keeps one chain for each training row, so rows must be given as arrays.
     optimizer : {"adam", "sgd"}, default="adam"
     learning_rate : float, default=0.01
     momentum : float, default=0.9
@@ -63,8 +71,8 @@ class GatedBoltzmannMachine(TorchModel):
     weight_decay : float, default=0.0
         On weights, not on biases.
     batch_size : int, default=100
-    max_iter : int, default=2000
-        Updates, of one batch each.
+    max_iter : int, default=3000
+        Updates, of one batch each. In the last half of them the rate falls to nothing.
     validation_fraction : float, default=0.0
         Share of the rows held out; the parameters that reconstruct them best are kept.
     patience : int, default=5
@@ -82,7 +90,8 @@ class GatedBoltzmannMachine(TorchModel):
     ----------
     parameters_ : dict of arrays
     input_frame_, output_frame_ : Frame
-        How rows are moved and scaled first: Gaussian units see deviations of unit mean square.
+        How rows are moved and scaled first. Gaussian outputs become deviations of unit mean square; so do inputs,
+        unless outputs are of another type and inputs are between 0 and 1.
     history_ : list of dict
     n_iter_ : int
     n_features_in_, n_outputs_ : int
@@ -109,16 +118,18 @@ class GatedBoltzmannMachine(TorchModel):
         n_factors: int | None = None,
         visible: str = "gaussian",
         mapping: str = "binary",
+        levels: int | None = None,
         biases: Collection[str] = BIASES,
         premapping: int | tuple[int, ...] | None = None,
         cd_steps: int = 1,
         negatives: str = "mean-field",
+        persistent: bool = False,
         optimizer: str = "adam",
         learning_rate: float = 0.01,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
         batch_size: int = 100,
-        max_iter: int = 2000,
+        max_iter: int = 3000,
         validation_fraction: float = 0.0,
         patience: int = 5,
         device: str = "cpu",
@@ -131,10 +142,12 @@ class GatedBoltzmannMachine(TorchModel):
         self.n_factors = n_factors
         self.visible = visible
         self.mapping = mapping
+        self.levels = levels
         self.biases = biases
         self.premapping = premapping
         self.cd_steps = cd_steps
         self.negatives = negatives
+        self.persistent = persistent
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.momentum = momentum
@@ -154,10 +167,14 @@ class GatedBoltzmannMachine(TorchModel):
         """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e)."""
         self._check_parameters()
         X, Y = self._pair(X, Y, reset=True)
+        refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
         self._frames(X, Y)
         seed = self._seed()
-        inside = (self.input_frame_.inside(X).astype(np.float32), self.output_frame_.inside(Y).astype(np.float32))
-        self._train(self._initial(seed), self._from_arrays(inside, seed), seed)
+        x, y = self.input_frame_.inside(X).astype(np.float32), self.output_frame_.inside(Y).astype(np.float32)
+        module = self._initial(seed)
+        self._begin_chains(module, y)
+        arrays = (x, y, np.arange(len(x))) if self.persistent else (x, y)
+        self._train(module, self._from_arrays(arrays, seed), seed)
         return self
 
     @all_or_nothing
@@ -167,24 +184,28 @@ class GatedBoltzmannMachine(TorchModel):
         The scale of Gaussian rows is that of the first batch. Training ends with the iterable, or after ``max_iter``.
         """
         self._check_parameters()
-        first, source = first_of(source)
-        X, Y = self._pair(*first, reset=True)
+        self._refuse_chains()
+        first, source = first_of(source, self)
+        X, Y = self._first_pair(first)
         self._frames(X, Y)
         seed = self._seed()
         self._train(self._initial(seed), self._from_source(source, self._inside, 2), seed)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
-        """One update for each batch of these rows; parameters go on from where they are."""
+        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+
+        The scale of Gaussian rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        """
+        self._check_parameters()
+        self._refuse_chains()
+        X, Y = self._pair(X, Y, reset=not hasattr(self, "parameters_"))
         if not hasattr(self, "parameters_"):
-            self._check_parameters()
-            X, Y = self._pair(X, Y, reset=True)
             self._frames(X, Y)
-            module = self._initial(self._seed())
-        else:
-            X, Y = self._pair(X, Y)
-            module = self._module().requires_grad_(True).train()
-        return self._go_on(module, self._inside(self._tensor(X).float(), self._tensor(Y).float()))
+        arrays = [self.input_frame_.inside(X), self.output_frame_.inside(Y)]
+        self._go_on(in_order(arrays, self.batch_size, self._place()))
+        return self
 
     def infer(self, X: Array, Y: Array) -> Array:
         """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
@@ -206,10 +227,10 @@ class GatedBoltzmannMachine(TorchModel):
             machine = module.condition(self._in(x))
             return self._back(machine.visible.mean(machine.visible_parameters(z)))
 
-        return self._by_block(applied, X, mapping)
+        return self._by_block(applied, X, mapping.astype(X.dtype))
 
     def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
-        """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy, row by row (or of one pair for all)."""
+        """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy, row by row or of one pair for all."""
         return self.apply(X_new, self.infer(X, Y))
 
     def reconstruct(self, X: Array, Y: Array) -> Array:
@@ -224,7 +245,14 @@ class GatedBoltzmannMachine(TorchModel):
         Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite way, where rows of both
         are of one kind. ``soft`` uses the means of the mapping units instead of their most probable values.
         """
-        X, Y = self._inputs(X), self._outputs(Y)
+        X = self._inputs(X)
+        Y = self._outputs(Y).astype(X.dtype, copy=False)
+        if symmetric and self.n_outputs_ != self.n_features_in_:
+            kinds = f"{self.n_features_in_} and {self.n_outputs_} columns"
+            remedy = "Leave it out"
+            raise ValueError(
+                complain(self, "symmetric", True, f"needs inputs and outputs of one kind ({kinds})", remedy)
+            )
         module = self._module(X.dtype)
         found = self._far(module, X, Y, soft)
         if symmetric:
@@ -232,9 +260,26 @@ class GatedBoltzmannMachine(TorchModel):
         return np.asarray(found)
 
     def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
-        x, y = self._in(self._tensor(X)), self._out(self._tensor(Y))
-        squares = pairwise_distance(module, x, y, soft=soft)
-        return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
+        with one_thread():
+            x, y = self._in(self._tensor(X)), self._out(self._tensor(Y))
+            squares = pairwise_distance(module, x, y, soft=soft)
+            return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
+
+    def flow(self, X: Array, Y: Array, *, shape: tuple[int, int] | None = None) -> Array:
+        """Where each input column goes in the transformation of each pair.
+
+        Without ``shape``: the output column (n, d) that it is tied to most strongly. With the ``(height, width)`` of
+        pictures, arrows (n, height, width, 2): steps down and to the right.
+        """
+        if self.premapping is not None:
+            rule = "mixes the columns of inputs, so that they have no places to go to"
+            raise ValueError(complain(self, "premapping", self.premapping, rule, "Fit without one"))
+        mapping = self.infer(X, Y)
+        if shape is not None:
+            check_picture(self, shape, self.n_features_in_, self.n_outputs_)
+        with one_thread():
+            found = targets(self._module(mapping.dtype), self._tensor(mapping))
+            return np.asarray((found if shape is None else arrows(found, shape)).cpu().numpy())
 
     def score_samples(self, X: Array, Y: Array) -> Array:
         """Log density of each output given its input (n,), up to a number that depends on the input alone."""
@@ -249,77 +294,98 @@ class GatedBoltzmannMachine(TorchModel):
         spread = ((Y - Y.mean(axis=0)) ** 2).sum(dtype=np.float64)
         return float(1 - wrong / (spread or 1.0))
 
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (as many, where not said)."""
+        e = d if e is None else e
+        k, rows = self.n_mapping, min(self.batch_size, n)
+        inputs = (d, *check_layers(self, "premapping", self.premapping))[-1]
+        if self.n_factors is None:
+            weights, states = inputs * e * k, 4 * rows * e * k
+        else:
+            weights, states = (inputs + e + k) * self.n_factors, 8 * rows * self.n_factors
+        chains = n * e if self.persistent else 0
+        updates = (2.0 + self.cd_steps / 10) * rows * weights + 8.0 * weights
+        return Cost(4 * (5 * weights + states + chains + 3 * n * (d + e)), self.max_iter * updates / _MULTIPLICATIONS)
+
     def _build(self) -> nn.Module:
         sizes = check_layers(self, "premapping", self.premapping)
         network, n_inputs = premapping(self.n_features_in_, sizes)
         return GatedMachine(
             n_inputs,
-            units(self.visible, self.n_outputs_),
+            self._visible_units(self.n_outputs_),
             units(self.mapping, self.n_mapping),
             n_factors=self.n_factors,
             biases=self.biases,
             premapping=network,
         )
 
+    def _rows_of_a_block(self) -> int:
+        return max(1, int(_BLOCK // (self.n_outputs_ * self.n_mapping)))
+
     def _loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
-        x, y = batch
-        mean_field = self.negatives == "mean-field"
-        return contrast(module.condition(x), y, steps=self.cd_steps, mean_field=mean_field, generator=generator)[0]
+        x, y, *rows = batch
+        return self._contrast(module, module.condition(x), y, generator, *rows)
 
     def _held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
-        x, y = batch
+        x, y = batch[:2]
         return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_mapping", self.n_mapping, 1)
         if self.n_factors is not None:
             check_integer(self, "n_factors", self.n_factors, 1)
-        check_choice(self, "visible", self.visible, KINDS)
-        check_choice(self, "mapping", self.mapping, KINDS)
         for bias in self.biases:
             check_choice(self, "biases", bias, BIASES)
         check_layers(self, "premapping", self.premapping)
-        check_integer(self, "cd_steps", self.cd_steps, 1)
-        check_choice(self, "negatives", self.negatives, ("mean-field", "sampled"))
-        self._check_training()
+        self._check_machine("mapping")
+
+    def _refuse_chains(self) -> None:
+        if self.persistent:
+            rule = "keeps a chain for each training row, and batches made on the fly have none"
+            raise ValueError(complain(self, "persistent", True, rule, "Use fit, or persistent=False"))
 
     def _frames(self, X: Array, Y: Array) -> None:
-        self.input_frame_ = frame_of(X, scaled=self.visible.startswith("gaussian"))
-        self.output_frame_ = frame_of(Y, scaled=self.visible.startswith("gaussian"))
+        unit = bool(X.min() >= 0 and X.max() <= 1)
+        self.input_frame_ = frame_of(X, scaled=self._real or not unit)
+        self.output_frame_ = frame_of(Y, scaled=self._real)
 
     def _in(self, x: Tensor) -> Tensor:
-        return _framed(x, self.input_frame_)
+        return framed(x, self.input_frame_)
 
     def _out(self, y: Tensor) -> Tensor:
-        return _framed(y, self.output_frame_)
+        return framed(y, self.output_frame_)
 
     def _back(self, y: Tensor) -> Tensor:
-        return y * self.output_frame_.scale + torch.as_tensor(self.output_frame_.centre).to(y)
+        return unframed(y, self.output_frame_)
 
     def _inside(self, x: Tensor, y: Tensor) -> Batch:
         return self._in(x), self._out(y)
 
+    def _first_pair(self, first: Any) -> tuple[Array, Array]:
+        if not isinstance(first, tuple | list) or len(first) != 2:
+            rule = "is not a pair of arrays"
+            raise ValueError(complain(self, "source", type(first).__name__, rule, "Yield (X, Y)"))
+        return self._pair(*first, reset=True)
+
     def _pair(self, X: Any, Y: Any, *, reset: bool = False) -> tuple[Array, Array]:
-        X = np.asarray(check_array(X, dtype=_FLOATS, input_name="X"))
+        if not reset:
+            check_is_fitted(self, "parameters_")
+        X = np.asarray(validate_data(self, X, reset=reset, dtype=_FLOATS))
         Y = np.asarray(check_array(Y, dtype=X.dtype, input_name="Y"))
         check_rows(self, "Y", Y, len(X))
         if reset:
-            self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
-        check_is_fitted(self, "n_outputs_")
-        self._check_columns("X", X, self.n_features_in_)
+            self.n_outputs_ = Y.shape[1]
         self._check_columns("Y", Y, self.n_outputs_)
-        return X, self._checked_values(Y)
+        return X, self._checked_values(Y, "Y")
 
     def _inputs(self, X: Any) -> Array:
         check_is_fitted(self, "parameters_")
-        X = np.asarray(check_array(X, dtype=_FLOATS, input_name="X"))
-        self._check_columns("X", X, self.n_features_in_)
-        return X
+        return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
 
     def _outputs(self, Y: Any) -> Array:
         Y = np.asarray(check_array(Y, dtype=_FLOATS, input_name="Y"))
         self._check_columns("Y", Y, self.n_outputs_)
-        return self._checked_values(Y)
+        return self._checked_values(Y, "Y")
 
     def _mapping(self, mapping: Any, n: int) -> Array:
         mapping = np.atleast_2d(np.asarray(mapping, dtype=np.float64))
@@ -328,22 +394,3 @@ class GatedBoltzmannMachine(TorchModel):
             rule = f"does not match the {n} rows of X"
             raise ValueError(complain(self, "mapping", f"{len(mapping)} rows", rule, "Give one row, or one for each"))
         return np.broadcast_to(mapping, (n, self.n_mapping))
-
-    def _check_columns(self, name: str, array: Array, columns: int) -> None:
-        if array.shape[1] != columns:
-            rule = f"does not match the {columns} columns of the fit"
-            raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
-
-    def _checked_values(self, Y: Array) -> Array:
-        low, high = {"binary": (0, 1), "multinomial": (0, 1), "poisson": (0, np.inf)}.get(
-            self.visible, (-np.inf, np.inf)
-        )
-        if Y.min() < low or Y.max() > high:
-            seen = f"values from {Y.min():g} to {Y.max():g}"
-            remedy = 'Scale them, or use visible="gaussian"'
-            raise ValueError(complain(self, "Y", seen, f"does not suit visible={self.visible!r}", remedy))
-        return Y
-
-
-def _framed(rows: Tensor, frame: Frame) -> Tensor:
-    return (rows - torch.as_tensor(frame.centre).to(rows)) / frame.scale

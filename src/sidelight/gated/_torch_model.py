@@ -8,9 +8,11 @@ know nothing of devices.
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,18 +25,32 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight._frame import Frame
+from sidelight._interrupted import KeptInterrupt
 from sidelight._messages import complain
 from sidelight._progress import ProgressBar, both
 from sidelight._validation import check_choice, check_integer, check_number
-from sidelight.solvers.result import Callback, Status
+from sidelight.solvers.result import Callback, Record, Status
 
-from .batches import Batch, array_batches, as_batches
-from .training import Schedule, Trained, train
+from .batches import Batch, array_batches, as_batches, tensor
+from .training import Run, Schedule, Trained, train
 
-__all__ = ["TorchModel", "frame_of"]
+__all__ = ["CHAINS", "Stream", "TorchModel", "frame_of", "one_thread"]
 
 Array = npt.NDArray[Any]
+CHAINS = "chains"
+"""Buffer of a module that checkpoints keep and fitted models do not: the states of persistent chains."""
 _BLOCK = 4096  # rows of a block in the maps
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch with one thread inside: more of them change the last bits of a product."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def frame_of(X: Array, *, scaled: bool) -> Frame:
@@ -55,6 +71,16 @@ class Stream:
     held_out: Batch | None = None
 
 
+@dataclass
+class _Live:
+    """What goes on between calls of ``partial_fit``; ``parameters`` are those it left, ``whole`` that it ended well."""
+
+    run: Run
+    schedule: Schedule
+    parameters: dict[str, Array] | None = None
+    whole: bool = False
+
+
 class TorchModel(BaseEstimator):
     """Training and use of a torch module behind scikit-learn's manners.
 
@@ -62,6 +88,7 @@ class TorchModel(BaseEstimator):
     ``_loss(module, batch, generator) -> Tensor`` and ``_held_out_loss(module, batch) -> Tensor``.
     """
 
+    _optimizers: tuple[str, ...] = ("sgd", "adam")
     optimizer: str
     learning_rate: float
     momentum: float
@@ -86,7 +113,7 @@ class TorchModel(BaseEstimator):
         raise NotImplementedError
 
     def _check_training(self) -> None:
-        check_choice(self, "optimizer", self.optimizer, ("sgd", "adam"))
+        check_choice(self, "optimizer", self.optimizer, self._optimizers)
         check_number(self, "learning_rate", self.learning_rate, 0.0)
         check_number(self, "momentum", self.momentum, -1e-12, 1.0)
         check_number(self, "weight_decay", self.weight_decay, -1e-12)
@@ -104,14 +131,17 @@ class TorchModel(BaseEstimator):
         held = int(n * self.validation_fraction) if self.validation_fraction else 0
         order = np.random.default_rng(seed).permutation(n)
         kept = [array[np.sort(order[held:])] for array in arrays]
-        out = tuple(torch.as_tensor(array[order[:held]]).to(*self._place()) for array in arrays) if held else None
+        out = tuple(tensor(array[order[:held]], self._place()) for array in arrays) if held else None
         return Stream(lambda done: array_batches(tuple(kept), self.batch_size, seed, self._place(), done=done), out)
 
     def _from_source(self, source: Any, inside: Callable[..., Batch], width: int) -> Stream:
+        """Batches of a source; rows are brought ``inside`` with 64 bits, whatever their units."""
+        device, dtype = self._place()
+
         def batches(done: int) -> Iterator[Batch]:
-            for number, batch in enumerate(as_batches(source, self, self._place(), width=width)):
+            for number, batch in enumerate(as_batches(source, self, (device, torch.float64), width=width)):
                 if number >= done:
-                    yield inside(*batch)
+                    yield tuple(part.to(dtype) for part in inside(*batch))
 
         return Stream(batches)
 
@@ -124,29 +154,65 @@ class TorchModel(BaseEstimator):
             return self._build().to(*self._place())
 
     def _train(self, module: nn.Module, stream: Stream, seed: int) -> None:
-        """Train, keep parameters and history; warn where it did not converge, raise where it was interrupted."""
+        """Train, keep parameters and history; say where it did not converge, raise where it was interrupted."""
         bar = ProgressBar(type(self).__name__) if self.verbose else None
         held_out = stream.held_out
-        found = train(
-            module,
-            lambda batch, generator: self._loss(module, batch, generator),
-            stream.batches,
-            self._schedule(seed),
-            held_out=None if held_out is None else lambda: self._looked_at(module, held_out),
-            callback=both(bar, self.callback),
-        )
+        with one_thread():
+            found = train(
+                module,
+                lambda batch, generator: self._loss(module, batch, generator),
+                stream.batches,
+                self._schedule(seed),
+                held_out=None if held_out is None else lambda: self._looked_at(module, held_out),
+                callback=both(bar, self.callback),
+            )
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} updates")
+        if found.status is Status.INTERRUPTED and found.n_iter == 0:
+            raise KeyboardInterrupt
         self._keep(module, found)
         if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
+        if held_out is not None and found.status is Status.ITERATIONS and self.patience and found.waited == 0:
+            self._warn("ended training while held-out rows were still improving", "Raise it")
 
-    def _go_on(self, module: nn.Module, batch: Batch) -> Any:
-        """Updates from one batch of rows, optimiser and random numbers from where they were."""
-        live = getattr(self, "_live", None)
-        if live is None or live.module is not module:
-            live = None
-        raise NotImplementedError
+    def _go_on(self, batches: Iterator[Batch], prepare: Callable[[nn.Module], None] | None = None) -> None:
+        """One update for each batch; the optimiser and the random numbers go on from where the last call left them.
+
+        These live only in memory: a model that was copied, pickled or loaded goes on with a fresh optimiser.
+        ``prepare`` gets the module when a run begins.
+        """
+        live = self._live_run(prepare)
+        before = list(getattr(self, "history_", []))
+        live.whole = False  # until the end: what an error leaves half done is not gone on with
+        with one_thread():
+            for batch in batches:
+                live.run.update(batch)
+        recent, live.run.recent = live.run.recent, []
+        done = getattr(self, "n_iter_", 0) + len(recent)
+        record = Record(len(before), 0.0, done, float(np.mean(recent)), {}, time.perf_counter() - live.run.began)
+        self._keep(live.run.module, Trained((), done, Status.ITERATIONS, np.nan))
+        self.history_ = [*before, vars(record)]
+        live.parameters, live.whole = self.parameters_, True
+
+    def _live_run(self, prepare: Callable[[nn.Module], None] | None) -> _Live:
+        """The run that the last ``partial_fit`` left, or a new one from the present parameters."""
+        schedule = replace(self._schedule(0), settle=0.0)  # a stream has no end
+        live: _Live | None = getattr(self, "_live", None)
+        fitted = getattr(self, "parameters_", None)
+        if live is not None and live.whole and live.parameters is fitted and live.schedule == schedule:
+            return live
+        seed = self._seed() + getattr(self, "n_iter_", 0)
+        module = self._initial(seed) if fitted is None else self._module().requires_grad_(True).train()
+        if prepare is not None:
+            prepare(module)
+        loss = lambda batch, generator: self._loss(module, batch, generator)  # noqa: E731
+        self._live = _Live(Run(module, loss, replace(schedule, seed=seed)), schedule)
+        return self._live
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but a run that may be going on."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_live"}
 
     def _schedule(self, seed: int) -> Schedule:
         return Schedule(
@@ -165,10 +231,11 @@ class TorchModel(BaseEstimator):
             return float(self._held_out_loss(module, batch))
 
     def _keep(self, module: nn.Module, found: Trained) -> None:
-        arrays = {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
+        state = {name: value for name, value in module.state_dict().items() if name != CHAINS}
+        arrays = {name: value.detach().cpu().numpy().copy() for name, value in state.items()}
         broken = [name for name, value in arrays.items() if not np.isfinite(value).all()]
-        if broken:
-            rule = f"let the parameters grow without bound ({broken[0]})"
+        if broken or found.status is Status.STALLED:
+            rule = "let the parameters grow without bound"
             remedy = "Lower learning_rate, or scale the data"
             raise FloatingPointError(complain(self, "learning_rate", self.learning_rate, rule, remedy))
         self.parameters_ = arrays
@@ -183,18 +250,22 @@ class TorchModel(BaseEstimator):
         check_is_fitted(self, "parameters_")
         with torch.random.fork_rng(devices=[]):
             module = self._build()
-        module.load_state_dict({name: torch.as_tensor(value) for name, value in self.parameters_.items()})
+        module.load_state_dict({name: torch.tensor(value) for name, value in self.parameters_.items()})
         kind = torch.float64 if np.dtype(dtype) == np.float64 else torch.float32
         return module.to(torch.device(self.device), kind).requires_grad_(False).eval()
 
+    def _rows_of_a_block(self) -> int:
+        return _BLOCK
+
     def _tensor(self, rows: Array) -> Tensor:
-        kind = torch.float64 if rows.dtype == np.float64 else torch.float32
-        return torch.as_tensor(np.ascontiguousarray(rows)).to(torch.device(self.device), kind)
+        return tensor(rows, (torch.device(self.device), torch.float64 if rows.dtype == np.float64 else torch.float32))
 
     def _by_block(self, function: Callable[..., Tensor], *arrays: Array) -> Array:
         """A function of rows, a block at a time, back as an array of their type."""
-        parts = [
-            function(*(self._tensor(array[begin : begin + _BLOCK]) for array in arrays)).cpu().numpy()
-            for begin in range(0, max(1, len(arrays[0])), _BLOCK)
-        ]
+        rows = self._rows_of_a_block()
+        with one_thread():
+            parts = [
+                function(*(self._tensor(array[begin : begin + rows]) for array in arrays)).cpu().numpy()
+                for begin in range(0, max(1, len(arrays[0])), rows)
+            ]
         return np.asarray(np.concatenate(parts).astype(arrays[0].dtype, copy=False))

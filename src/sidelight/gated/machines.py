@@ -49,6 +49,16 @@ class Conditioned:
         tied = sum((tie.score(seen, code) for tie in self.ties), self.visible.base(y) + self.hidden.base(z))
         return tied + (seen * self.visible_bias).sum(dim=1) + (code * self.hidden_bias).sum(dim=1)
 
+    def contrast(self, y: Tensor, z: Tensor, y_model: Tensor, z_model: Tensor) -> Tensor:
+        """Mean S of the model's states less that of the data's: what learning lowers."""
+        seen, code = self.visible.statistic(y), self.hidden.statistic(z)
+        seen_model, code_model = self.visible.statistic(y_model), self.hidden.statistic(z_model)
+        total = (self.visible.base(y_model) + self.hidden.base(z_model)).mean()
+        total = total - (self.visible.base(y) + self.hidden.base(z)).mean()
+        total = total + _mean_of(seen_model, self.visible_bias) - _mean_of(seen, self.visible_bias)
+        total = total + _mean_of(code_model, self.hidden_bias) - _mean_of(code, self.hidden_bias)
+        return sum((tie.contrast(seen, code, seen_model, code_model) for tie in self.ties), total)
+
     def free_score(self, y: Tensor) -> Tensor:
         """F(y; x) = log Σ_z exp S (n,): log density up to log Z(x)."""
         inner = self.hidden.log_partition(self.hidden_parameters(y))
@@ -116,6 +126,11 @@ class GatedMachine(nn.Module):
         visible = _bias(phi, self.input_visible, self.visible_bias, self.visible.size)
         hidden = _bias(phi, self.input_hidden, self.hidden_bias, self.hidden.size)
         return Conditioned(ties, visible, hidden, self.visible, self.hidden)
+
+
+def _mean_of(statistic: Tensor, bias: Tensor) -> Tensor:
+    """Mean over rows of bias · t."""
+    return (statistic * bias).sum() / len(statistic)
 
 
 def _bias(phi: Tensor, weights: Tensor | None, constant: Tensor | None, size: int) -> Tensor:

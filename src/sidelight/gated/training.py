@@ -23,7 +23,7 @@ from sidelight.solvers.result import Callback, Record, State, Status
 
 from .batches import Batch, share
 
-__all__ = ["Schedule", "Trained", "train"]
+__all__ = ["Run", "Schedule", "Trained", "several", "train"]
 
 Loss = Callable[[Batch, torch.Generator], Tensor]
 _RECORDS = 200  # losses are averaged into at most this many records
@@ -31,7 +31,10 @@ _RECORDS = 200  # losses are averaged into at most this many records
 
 @dataclass(frozen=True)
 class Schedule:
-    """How to train: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between looks."""
+    """How to train: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between looks.
+
+    ``settle``: share of the updates, at the end, in which the rate falls along a straight line to nothing.
+    """
 
     optimizer: str = "adam"
     learning_rate: float = 1e-3
@@ -42,16 +45,31 @@ class Schedule:
     check: int = 100
     seed: int = 0
     checkpoint: str | os.PathLike[str] | None = None
+    settle: float = 0.0
+
+    def rate(self, n_iter: int) -> float:
+        """The learning rate after ``n_iter`` updates.
+
+        >>> schedule = Schedule(learning_rate=0.1, max_iter=100, settle=0.5)
+        >>> [round(schedule.rate(done), 3) for done in (0, 50, 75, 99)]
+        [0.1, 0.1, 0.05, 0.002]
+        """
+        if not self.settle:
+            return self.learning_rate
+        return self.learning_rate * min(1.0, (1 - n_iter / self.max_iter) / self.settle)
 
 
 @dataclass(frozen=True)
 class Trained:
-    """How a run ended: records, updates made, status, and the best held-out loss (nan without held-out rows)."""
+    """How a run ended: records, updates made, status, the best held-out loss (nan without held-out rows), and how
+    many looks ago that was.
+    """
 
     history: tuple[Record, ...]
     n_iter: int
     status: Status
     held_out: float
+    waited: int = 0
 
 
 def train(
@@ -65,19 +83,20 @@ def train(
 ) -> Trained:
     """Train ``module`` in place. ``batches(done)`` gives batches from number ``done`` on; ``loss`` is a mean over rows.
 
-    A ``KeyboardInterrupt`` ends the run with what there is and status ``INTERRUPTED``.
+    A ``KeyboardInterrupt`` ends the run with what there is and status ``INTERRUPTED``; a loss that is no number, with
+    ``STALLED``.
     """
-    run = _Run(module, loss, schedule, held_out, callback)
+    run = Run(module, loss, schedule, held_out, callback)
     run.resume()
     try:
         status = run.go(batches(run.n_iter))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     run.keep_best()
-    return Trained(tuple(run.history), run.n_iter, status, run.best)
+    return Trained(tuple(run.history), run.n_iter, status, run.best, run.waited)
 
 
-class _Run:
+class Run:
     """One run: the optimiser, the random numbers, the records and the best parameters so far."""
 
     def __init__(
@@ -85,15 +104,15 @@ class _Run:
         module: nn.Module,
         loss: Loss,
         schedule: Schedule,
-        held_out: Callable[[], float] | None,
-        callback: Callback | None,
+        held_out: Callable[[], float] | None = None,
+        callback: Callback | None = None,
     ) -> None:
         self.module, self.schedule = module, schedule
         self.loss: Callable[..., Tensor] = _in_parallel(_Objective(module, loss))
         self.held_out, self.callback = held_out, callback
         self.optimizer = _optimizer(module, schedule)
         device = next(module.parameters()).device
-        self.generator = torch.Generator(device=device).manual_seed(schedule.seed)
+        self.generator = torch.Generator(device=device).manual_seed(schedule.seed + _rank())
         self.n_iter, self.waited = 0, 0
         self.best, self.kept = np.nan, {}  # type: float, dict[str, Tensor]
         self.history: list[Record] = []
@@ -101,39 +120,51 @@ class _Run:
         self.began = time.perf_counter()
 
     def go(self, batches: Iterator[Batch]) -> Status:
-        every = max(1, self.schedule.max_iter // _RECORDS)
-        for batch in batches:
-            if self.n_iter >= self.schedule.max_iter:
-                return Status.ITERATIONS
-            self.recent.append(self._update(share(batch)))
-            self.n_iter += 1
-            if self.n_iter % every == 0 and self._record():
-                return Status.STOPPED
-            if self.n_iter % self.schedule.check == 0 and self._look():
-                return Status.CONVERGED
-        return Status.ITERATIONS if self.n_iter >= self.schedule.max_iter else Status.CONVERGED
+        """Update until something says that it is enough."""
+        last, every = self.schedule.max_iter, max(1, self.schedule.max_iter // _RECORDS)
+        status = Status.CONVERGED if self._waited_enough() else None
+        while status is None:
+            batch = next(batches, None) if self.n_iter < last else None
+            if batch is not None:
+                self.update(batch)
+            ended = batch is None
+            if self.recent and (ended or self.n_iter % every == 0):
+                status = self._record(last // every)
+            if ended or self.n_iter % self.schedule.check == 0:
+                self._look()
+                status = status or (Status.CONVERGED if self._waited_enough() else None)
+            if ended:
+                status = status or (Status.ITERATIONS if self.n_iter >= last else Status.CONVERGED)
+        return status
 
-    def _update(self, batch: Batch) -> float:
+    def update(self, batch: Batch) -> None:
+        """One step of the optimiser."""
         self.optimizer.zero_grad(set_to_none=True)
-        value = self.loss(batch, self.generator)
+        value = self.loss(share(batch), self.generator)
         value.backward()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.schedule.rate(self.n_iter)
         self.optimizer.step()
-        return float(value.detach())
+        self.recent.append(float(value.detach()))
+        self.n_iter += 1
 
-    def _record(self) -> bool:
-        """Note the mean loss; True where the callback wants to stop."""
+    def _record(self, n_records: int) -> Status | None:
+        """Note the mean loss; say whether to stop."""
         mean = float(np.mean(self.recent))
         self.recent = []
         terms = {"held_out": self.best} if self.held_out is not None else {}
         seconds = time.perf_counter() - self.began
-        record = Record(0, 0.0, self.n_iter, mean, terms, seconds)
+        record = Record(len(self.history), 0.0, self.n_iter, mean, terms, seconds)
         self.history.append(record)
+        if not np.isfinite(mean):
+            return Status.STALLED
         if self.callback is None:
-            return False
-        return bool(self.callback(State(**vars(record), n_stages=1, point=np.empty((0, 0)))))
+            return None
+        state = State(**vars(record), n_stages=max(n_records, len(self.history)), point=np.empty((0, 0)))
+        return Status.STOPPED if self.callback(state) else None
 
-    def _look(self) -> bool:
-        """Look at held-out rows, save; True where it has not improved for long."""
+    def _look(self) -> None:
+        """Look at held-out rows, and save."""
         if self.held_out is not None:
             value = self.held_out()
             improved = not self.best <= value
@@ -141,13 +172,17 @@ class _Run:
             if improved:
                 self.best, self.kept = value, {name: p.detach().clone() for name, p in self.module.state_dict().items()}
         self.save()
-        return bool(self.schedule.patience) and self.waited >= self.schedule.patience
+
+    def _waited_enough(self) -> bool:
+        return self.held_out is not None and 0 < self.schedule.patience <= self.waited
 
     def keep_best(self) -> None:
+        """Go back to the parameters of the best look."""
         if self.kept:
             self.module.load_state_dict(self.kept)
 
     def save(self) -> None:
+        """Write the checkpoint, all of it or nothing."""
         if self.schedule.checkpoint is None or _rank() != 0:
             return
         content: dict[str, Any] = {
@@ -164,15 +199,20 @@ class _Run:
         os.replace(unfinished, self.schedule.checkpoint)
 
     def resume(self) -> None:
+        """Go back to the checkpoint, where there is one. Other processes than the first draw new random numbers."""
         if self.schedule.checkpoint is None or not os.path.exists(self.schedule.checkpoint):
             return
         content = torch.load(self.schedule.checkpoint, weights_only=True)
         self.module.load_state_dict(content["module"])
         self.optimizer.load_state_dict(content["optimizer"])
-        self.generator.set_state(content["generator"])
+        if _rank() == 0:
+            self.generator.set_state(content["generator"])
+        else:
+            self.generator.manual_seed(self.schedule.seed + content["numbers"][0] * _world() + _rank())
         self.kept, self.recent = content["kept"], content["recent"]
         self.n_iter, self.waited, self.best = content["numbers"]
         self.history = [Record(*values) for values in content["history"]]
+        self.began -= self.history[-1].seconds if self.history else 0.0
 
 
 def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
@@ -183,7 +223,8 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     ]
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
-    return torch.optim.Adam(groups, lr=schedule.learning_rate)
+    fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
+    return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
 
 
 class _Objective(nn.Module):
@@ -199,14 +240,19 @@ class _Objective(nn.Module):
 
 def _in_parallel(objective: nn.Module) -> nn.Module:
     """Gradients are averaged over processes, where there are several."""
-    if not _several():
+    if not several():
         return objective
     return nn.parallel.DistributedDataParallel(objective)
 
 
-def _several() -> bool:
+def several() -> bool:
+    """Whether processes train together."""
     return bool(distributed.is_available() and distributed.is_initialized())
 
 
 def _rank() -> int:
-    return distributed.get_rank() if _several() else 0
+    return distributed.get_rank() if several() else 0
+
+
+def _world() -> int:
+    return distributed.get_world_size() if several() else 1

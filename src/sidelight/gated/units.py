@@ -43,6 +43,10 @@ class Units(nn.Module):
         """Σ_j h(y_j) (n,)."""
         return y.new_zeros(y.shape[0])
 
+    def noise_base(self) -> Tensor | float:
+        """Σ_j E[h(y_j)] - h(E[y_j]), as a function of what h depends on; the distribution itself is a constant."""
+        return 0.0
+
     def log_partition(self, eta: Tensor) -> Tensor:
         """Σ_j A(η_j) (n,)."""
         raise NotImplementedError
@@ -98,6 +102,10 @@ class GaussianUnits(Units):
 
     def base(self, y: Tensor) -> Tensor:
         return -0.5 * ((y / self.scale) ** 2).sum(dim=1)
+
+    def noise_base(self) -> Tensor:
+        ratio = (self.scale.detach() / self.scale) ** 2
+        return -0.5 * ratio.sum() * (self.size / ratio.numel())
 
     def log_partition(self, eta: Tensor) -> Tensor:
         return (0.5 * eta**2 + self.log_scale + 0.5 * math.log(2 * math.pi)).sum(dim=1)

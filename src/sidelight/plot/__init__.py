@@ -14,12 +14,17 @@ not by this module.
 :func:`known_and_rest`       the map twice: coloured by what was given, and by the rest
 :func:`counterfactual_grid`  rows as they would be under other values of what was given
 :func:`relation_weights`     which axes each relation looks at, as a heat map
+:func:`filters`              weights as pictures
+:func:`filter_field`         what a mapping unit of a gated machine ties each input pixel to
+:func:`flow`                 where pixels go, as arrows
+:func:`analogy`              pairs, other pictures, and these after the same change
 ===========================  ============================================================================
 """
 
 from sidelight.plot._annealing import path
 from sidelight.plot._counterfactual import counterfactual_grid
 from sidelight.plot._forward import forward_grid
+from sidelight.plot._gated import analogy, filter_field, filters, flow
 from sidelight.plot._known_and_rest import known_and_rest
 from sidelight.plot._relation_weights import relation_weights
 from sidelight.plot._scatter import scatter
@@ -27,8 +32,12 @@ from sidelight.plot._shading import density, uncertainty
 from sidelight.plot._thumbnails import thumbnails
 
 __all__ = [
+    "analogy",
     "counterfactual_grid",
     "density",
+    "filter_field",
+    "filters",
+    "flow",
     "forward_grid",
     "known_and_rest",
     "path",

@@ -1,0 +1,119 @@
+"""Sequences and pictures as one kind of thing: fields (height, width, channels); a sequence is one site wide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from sidelight._frame import Frame
+from sidelight._messages import complain
+
+from ._torch_model import frame_of
+from .batches import Batch
+
+__all__ = ["STRUCTURES", "Fields", "as_fields", "as_tensor", "crops"]
+
+Array = npt.NDArray[Any]
+STRUCTURES = {"sequence": 1, "grid": 2}
+"""Axes of a sample without channels."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Samples (height, width, channels); ``bare``: they had no axis for channels; ``stacked``: they were one array."""
+
+    samples: tuple[Array, ...]
+    structure: str
+    bare: bool
+    stacked: bool
+
+    @property
+    def channels(self) -> int:
+        return int(self.samples[0].shape[2])
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [sample.shape[:2] for sample in self.samples]
+
+    def sites(self) -> Array:
+        """All sites of all samples, as rows (sites, channels)."""
+        return np.concatenate([sample.reshape(-1, self.channels) for sample in self.samples])
+
+    def changed(self, change: Callable[..., Array], *others: Fields) -> Fields:
+        """``change(sample, other samples)`` for each."""
+        parts = (self.samples, *(other.samples for other in others))
+        return replace(self, samples=tuple(change(*group) for group in zip(*parts, strict=True)))
+
+    def frame(self, *, scaled: bool) -> Frame:
+        """The frame of all sites."""
+        return frame_of(self.sites(), scaled=scaled)
+
+    def given(self, *, bare: bool) -> Any:
+        """Samples as the user has them: no width in sequences, no channels where ``bare``, one array if it was one."""
+        listed = [sample[:, 0] if self.structure == "sequence" else sample for sample in self.samples]
+        listed = [sample[..., 0] if bare else sample for sample in listed]
+        return np.stack(listed) if self.stacked else listed
+
+
+def as_fields(owner: object, name: str, samples: Any, structure: str) -> Fields:
+    """Check samples: numbers without gaps, all with the same channels."""
+    axes = STRUCTURES[structure]
+    if isinstance(samples, str) or not isinstance(samples, Sequence | np.ndarray) or len(samples) == 0:
+        raise ValueError(complain(owner, name, type(samples).__name__, "is no list of samples", "Give [first, ...]"))
+    found = [np.asarray(sample) for sample in samples]
+    for sample in found:
+        if sample.ndim not in (axes, axes + 1) or sample.ndim != found[0].ndim or sample.size == 0:
+            rule = f"is not one of a list of {structure} samples of {axes} axes, or {axes + 1} with channels"
+            raise ValueError(complain(owner, name, f"sample of shape {sample.shape}", rule, "Give [first, ...]"))
+        if sample.dtype.kind not in "fiub" or not np.isfinite(sample).all():
+            rule = "has values that are not finite numbers"
+            raise ValueError(complain(owner, name, f"sample of {sample.dtype}", rule, "Fill or drop them"))
+    bare = found[0].ndim == axes
+    if not bare and len({sample.shape[-1] for sample in found}) > 1:
+        seen = f"{sorted({sample.shape[-1] for sample in found})} channels"
+        raise ValueError(complain(owner, name, seen, "differ from sample to sample", "Give the same channels"))
+    dtype = np.float32 if all(sample.dtype == np.float32 for sample in found) else np.float64
+    return Fields(tuple(_shaped(s.astype(dtype), axes, bare) for s in found), structure, bare, _is_stack(samples))
+
+
+def _is_stack(samples: Any) -> bool:
+    return isinstance(samples, np.ndarray) and samples.dtype != object
+
+
+def _shaped(sample: Array, axes: int, bare: bool) -> Array:
+    whole = sample[..., None] if bare else sample
+    return whole[:, None] if axes == 1 else whole
+
+
+def as_tensor(sample: Array) -> Tensor:
+    """A field (height, width, channels) as a tensor (1, channels, height, width)."""
+    return torch.as_tensor(np.ascontiguousarray(np.moveaxis(sample, 2, 0)))[None]
+
+
+def crops(
+    fields: Sequence[Fields], size: tuple[int, int], n: int, seed: int, place: tuple[Any, Any], *, done: int = 0
+) -> Iterator[Batch]:
+    """Endless batches of ``n`` crops of ``size``, each from the same place of every kind of field.
+
+    A batch depends on the seed and its number alone, so a run can be taken up again. Samples are drawn by how many
+    places they have.
+    """
+    places = np.array([[h - size[0] + 1, w - size[1] + 1] for h, w in fields[0].shapes])
+    chances = places.prod(axis=1) / places.prod(axis=1).sum()
+    for number in range(done, 1 << 62):
+        rng = np.random.default_rng((seed, number))
+        chosen = rng.choice(len(places), size=n, p=chances)
+        corners = rng.integers(places[chosen])
+        yield tuple(_cut(kind.samples, chosen, corners, size).to(*place) for kind in fields)
+
+
+def _cut(samples: tuple[Array, ...], chosen: Array, corners: Array, size: tuple[int, int]) -> Tensor:
+    h, w = size
+    cut = np.stack([samples[s][i : i + h, j : j + w] for s, (i, j) in zip(chosen, corners, strict=True)])
+    return torch.as_tensor(np.ascontiguousarray(np.moveaxis(cut, 3, 1)))
