@@ -28,10 +28,14 @@ REPRODUCTIONS = (
     "coordinated_frey",
     "coordinated_views",
     "bernoulli_digits",
+    "semidefinite_sheets",
     "relational_cars",
     "relational_correspondence",
     "relational_faces",
     "relational_yale",
+    "imagebot",
+    "imagebot_plans",
+    "robot_wifi",
 )
 
 

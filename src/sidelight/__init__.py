@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._action_respecting_embedding import ActionRespectingEmbedding
 from ._bernoulli_mixture import BernoulliMixture
 from ._coordinated_cca import CoordinatedCCA
 from ._coordinated_mixture import CoordinatedMixture
@@ -33,6 +34,7 @@ from .side.relations import Relation, Relations
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActionRespectingEmbedding",
     "BernoulliMixture",
     "CoordinatedCCA",
     "CoordinatedMixture",

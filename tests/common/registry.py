@@ -11,6 +11,7 @@ from sklearn.mixture import GaussianMixture
 
 import sidelight
 from sidelight import (
+    ActionRespectingEmbedding,
     BernoulliMixture,
     CoordinatedCCA,
     CoordinatedMixture,
@@ -60,6 +61,7 @@ VARIANTS = {
     "semidefinite": lambda: SemidefiniteEmbedding(),
     "semidefinite-equal-3d": lambda: SemidefiniteEmbedding(3, equality=True, n_neighbors=3, gap=0.3, tol=0.05),
     "semidefinite-landmarks": lambda: SemidefiniteEmbedding(n_landmarks=30),
+    "action-respecting": lambda: ActionRespectingEmbedding(),
     "ppca": lambda: ProbabilisticPCA(2),
     "ppca-auto": lambda: ProbabilisticPCA(),
     "ppca-standardized-3d": lambda: ProbabilisticPCA(3, standardize=True),
@@ -82,6 +84,7 @@ DEFAULTS = {
         "ukr",
         "hybrid",
         "semidefinite",
+        "action-respecting",
         "ppca",
         "coordinated",
         "cca",

@@ -15,6 +15,7 @@ from typing import Any
 __all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
 
 ESTIMATORS: dict[str, str] = {
+    "ActionRespectingEmbedding": "sidelight",
     "BernoulliMixture": "sidelight",
     "CoordinatedCCA": "sidelight",
     "CoordinatedMixture": "sidelight",
@@ -35,6 +36,7 @@ ESTIMATORS: dict[str, str] = {
 """Name of an estimator -> module that has it."""
 
 RECORDS: dict[str, str] = {
+    "Actions": "sidelight.side.actions",
     "AdaptiveWeights": "sidelight.maps.weights",
     "BernoulliCharts": "sidelight.maps.bernoulli_charts",
     "ChartedView": "sidelight.maps.coordinated",
@@ -53,6 +55,7 @@ RECORDS: dict[str, str] = {
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
     "LocalFill": "sidelight.maps.missing",
+    "MeasuredFrame": "sidelight._measured_rows",
     "NystromMap": "sidelight.maps.nystrom",
     "ParzenDensity": "sidelight.maps.parzen",
     "PlaneCharts": "sidelight.maps.plane_charts",
@@ -62,6 +65,7 @@ RECORDS: dict[str, str] = {
     "Regression": "sidelight.maps.cross_view",
     "Relation": "sidelight",
     "Relations": "sidelight",
+    "RigidMap": "sidelight.maps.rigid",
     "TangentDistance": "sidelight",
     "ViewMaps": "sidelight._view",
 }
