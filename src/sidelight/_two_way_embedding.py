@@ -87,7 +87,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
 
     def fit_transform(self, X: Array, y: Any = None, *, embedding: Any = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
-        return self.fit(X, y, embedding=embedding).embedding_
+        return np.asarray(self.fit(X, y, embedding=embedding).embedding_)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""

@@ -108,7 +108,7 @@ def landmark_scaling(D: Array, landmarks: Array, k: int) -> Array:
 
 
 def factor_spectrum(V: Array) -> tuple[Array, Array]:
-    """Eigenvalues (r,) of the Gram matrix of V (n, r), centred, and its axes (n, r), as long as they are, widest first."""
+    """Eigenvalues (r,) of the Gram matrix of a centred V (n, r), and its axes (n, r), as long as they are wide."""
     centred = V - V.mean(axis=0)
     values, axes = np.linalg.eigh(centred.T @ centred)
     return np.maximum(values[::-1], 0.0), centred @ axes[:, ::-1]
