@@ -28,6 +28,7 @@ from ._transformation_distances import ReconstructionDistance, TangentDistance
 from ._two_way_embedding import TwoWayEmbedding
 from ._unsupervised_kernel_regression import UnsupervisedKernelRegression
 from .persistence import load, save
+from .side.actions import Actions
 from .side.pairs import Pairs
 from .side.relations import Relation, Relations
 
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ActionRespectingEmbedding",
+    "Actions",
     "BernoulliMixture",
     "CoordinatedCCA",
     "CoordinatedMixture",

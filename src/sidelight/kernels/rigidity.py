@@ -48,8 +48,9 @@ def is_rigid(points: Array, graph: csr_array) -> bool:
     body = np.zeros(n)
     body[members.indices[members.indptr[first] : members.indptr[first + 1]]] = 1.0
     while True:
-        absorbed = (_ranks(members, X, body) >= ranks) & (members @ body > 0)
-        grown = (members.T @ absorbed.astype(np.float64) > 0) | (body > 0)
+        touched, near = np.asarray(members @ body) > 0, csr_array(members.T)
+        absorbed = (_ranks(members, X, body) >= ranks) & touched
+        grown = (np.asarray(near @ absorbed.astype(np.float64)) > 0) | (body > 0)
         if int(grown.sum()) == int(body.sum()):
             return bool(grown.all())
         body = grown.astype(np.float64)

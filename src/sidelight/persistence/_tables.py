@@ -36,7 +36,7 @@ ESTIMATORS: dict[str, str] = {
 """Name of an estimator -> module that has it."""
 
 RECORDS: dict[str, str] = {
-    "Actions": "sidelight.side.actions",
+    "Actions": "sidelight",
     "AdaptiveWeights": "sidelight.maps.weights",
     "BernoulliCharts": "sidelight.maps.bernoulli_charts",
     "ChartedView": "sidelight.maps.coordinated",
