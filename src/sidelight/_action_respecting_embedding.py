@@ -50,7 +50,7 @@ from .solvers.semidefinite import GramResult, solve_gram
 __all__ = ["ActionRespectingEmbedding"]
 
 Array = npt.NDArray[Any]
-_INTERIOR = 6e10  # operations of a step up to which all classes are solved at once
+_INTERIOR = 2e11  # operations of a step up to which all classes are solved at once
 _EMPTY = 1e-8  # of the trace: axes that are not there
 
 
