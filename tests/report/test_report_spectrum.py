@@ -11,7 +11,7 @@ from sidelight.datasets import s_curve
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    X = s_curve(100, random_state=0).X
+    X = s_curve(200, random_state=0).X
     path = tmp_path_factory.mktemp("report") / "r.html"
     return report.write(SemidefiniteEmbedding().fit(X), path, X=X).read_text(encoding="utf-8")
 

@@ -33,7 +33,7 @@ __all__ = ["interior_cost", "solve_interior"]
 
 Array = npt.NDArray[Any]
 _BACK, _PATIENCE, _CHUNK = 0.95, 5, 2**24  # how near to the border steps lead; idle steps; numbers held at once
-_BALANCED = 1e-6
+_IDLE, _BALANCED = 1e-3, 1e-6
 _EMPTY = 1e-10  # of the trace: axes of K that are not there
 
 
@@ -148,7 +148,7 @@ class _Run:
         self.began = time.perf_counter()
 
     def solve(self, tolerance: float, gap: float, sharp: float, max_iter: int) -> GramResult:
-        best, stuck = (np.inf, np.inf), 0
+        best, stuck = np.inf, 0
         while True:
             if self._near(tolerance, sharp) and self._within(tolerance, sharp):
                 return self.result(Status.CONVERGED)
@@ -157,13 +157,14 @@ class _Run:
                 end = Status.ITERATIONS if self.n_iter >= max_iter else Status.STALLED
                 return self.result(Status.CONVERGED if done else end, "" if done else self._why())
             try:
-                self._advance()
+                moved = self._advance()
             except np.linalg.LinAlgError:  # so near to the border that rounding is beyond it
                 stuck = _PATIENCE
                 continue
-            left, imbalance = self._off() + self._products(), max(self._imbalance(), _BALANCED)
-            gained = imbalance < 0.8 * best[0] or (imbalance <= best[0] and left < 0.8 * best[1])
-            stuck, best = (0, (imbalance, left)) if gained else (stuck + 1, best)
+            left = self._off() + self._products()
+            closing = self._imbalance() <= _BALANCED or self._near(tolerance, gap)
+            gained = left < 0.8 * best if closing else moved > _IDLE
+            stuck, best = (0, left) if gained else (stuck + 1, best)
             if self._report():
                 return self.result(Status.STOPPED)
 
@@ -171,8 +172,8 @@ class _Run:
         now = self.certificate()
         return abs(now.gap) <= gap and now.feasibility <= tolerance
 
-    def _advance(self) -> None:
-        """One step by prediction and correction."""
+    def _advance(self) -> float:
+        """One step by prediction and correction; how far it went."""
         P = self._inverse()
         system = self._system(P)
         mu = self._complementarity(self.K, self.X, self.y, self.g)
@@ -186,6 +187,7 @@ class _Run:
         self.g = self.g + a * step.g
         self.y, self.X = self.y + c * step.y, self.X + c * step.X
         self.K = self._gram(self.g)
+        return min(a, c)
 
     def _system(self, P: Array) -> Callable[[float, _Step | None], _Step]:
         """The equations of a step at this point, factored: ``(μ, a first step to correct for) -> step``."""
