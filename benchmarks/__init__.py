@@ -20,6 +20,7 @@ BENCHMARKS = (
     "informed_cost",
     "hybrid",
     "semidefinite",
+    "actions",
     "metrics",
     "dimensions",
     "imputation",

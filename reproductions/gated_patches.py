@@ -243,8 +243,8 @@ def run() -> Outcome:
 
 SETTING = (
     "Left: patches of 8 × 8 pixels of smoothed BSDS pictures, shifted by a pixel or turned by 20 degrees, 20 mapping "
-    "units, weight decay 0.02, whitened (40 components). Right: 20 × 20 patches of neighbouring frames of two clips, by the "
-    "mean and contrast of the first, 100 principal components, 50 mapping units; tested on the last quarter of each."
+    "units, weight decay 0.02, whitened (40 components). Right: 20 × 20 patches of neighbouring frames of two clips, by "
+    "the mean and contrast of the first, 100 components, 50 mapping units; tested on the last quarter of each."
 )
 CAPTION = (
     "Left: basis flow fields of the 20 mapping units: lines from each input pixel to the output pixels it is tied to "

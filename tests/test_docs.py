@@ -51,6 +51,7 @@ def test_api_pages_document_nothing_that_is_gone():
 
 
 PAGES_OF = {
+    "ActionRespectingEmbedding": ("action_respecting",),
     "CoordinatedCCA": ("coordinated",),
     "CoordinatedMixture": ("coordinated",),
     "BernoulliMixture": ("mixtures",),

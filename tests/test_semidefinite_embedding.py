@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
 
+import sidelight
 from sidelight import SemidefiniteEmbedding
 from sidelight._semidefinite_problem import distinct, semidefinite_problem
 from sidelight.datasets import swiss_roll
@@ -128,8 +133,107 @@ def test_a_callback_stops_the_fit_and_history_has_a_record_per_step(roll, unfold
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("equality", "yes"), ("n_landmarks", 2), ("n_landmarks", "some"), ("gap", 0.0), ("tol", -1.0), ("n_neighbors", 0)],
+    [
+        ("metric", "sideways"),
+        ("metric", 3),
+        ("equality", "yes"),
+        ("n_landmarks", 2),
+        ("n_landmarks", "some"),
+        ("gap", 0.0),
+        ("tol", -1.0),
+        ("n_neighbors", 0),
+    ],
 )
 def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value, roll):
     with pytest.raises(ValueError, match=rf"^SemidefiniteEmbedding: {name}=.* is not .*\. (Give|Choose) .*\.$"):
         SemidefiniteEmbedding(**{name: value}).fit(roll.X)
+
+
+def test_a_thin_roll_whose_neighbours_bridge_its_layers_is_unfolded_too():
+    data = swiss_roll(200, random_state=1)
+    model = SemidefiniteEmbedding().fit(data.X)
+    assert model.explained_[:2].sum() >= 0.99
+    assert recovery(model.embedding_, data.factors["arc"]) > 0.95
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 60])
+def test_precomputed_distances_give_what_the_rows_give(n_landmarks):
+    X = swiss_roll(150, random_state=1).X
+    by_rows = SemidefiniteEmbedding(n_landmarks=n_landmarks, tol=1e-5).fit(X)
+    by_distances = SemidefiniteEmbedding(n_landmarks=n_landmarks, tol=1e-5, metric="precomputed").fit(cdist(X, X))
+    spread = np.abs(by_rows.embedding_).max()
+    assert np.abs(np.abs(by_distances.embedding_) - np.abs(by_rows.embedding_)).max() < 0.02 * spread
+    assert by_distances.certificate_["bound"] == pytest.approx(by_rows.certificate_["bound"], rel=1e-3)
+
+
+def test_new_rows_are_placed_by_their_distances_to_the_training_rows(roll, unfolded):
+    model = SemidefiniteEmbedding(metric="precomputed").fit(cdist(roll.X[::2], roll.X[::2]))
+    Z = model.transform(cdist(roll.X[1::2], roll.X[::2]))
+    assert recovery(Z, roll.factors["arc"][1::2]) > 0.95
+    np.testing.assert_allclose(Z[3:4], model.transform(cdist(roll.X[7:8], roll.X[::2])), rtol=1e-12)
+    assert not hasattr(model, "inverse_transform")
+    assert not hasattr(model, "score")
+    assert model.__sklearn_tags__().input_tags.pairwise
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "cosine", "chebyshev"])
+def test_a_metric_is_the_same_as_its_distances_and_goes_both_ways(metric):
+    X = np.random.default_rng(0).uniform(1, 3, (50, 4))
+    model = SemidefiniteEmbedding(metric=metric).fit(X)
+    known = SemidefiniteEmbedding(metric="precomputed").fit(pairwise_distances(X, metric=metric))
+    np.testing.assert_allclose(model.embedding_, known.embedding_, atol=1e-6 * np.abs(known.embedding_).max())
+    np.testing.assert_allclose(model.transform(X[:5])[2:3], model.transform(X[2:3]), rtol=1e-10)
+    assert model.inverse_transform(model.embedding_).shape == X.shape
+    assert model.score(X) > 0
+
+
+def test_a_function_of_two_rows_is_a_metric():
+    X = flat(30)[0]
+    model = SemidefiniteEmbedding(metric=lambda a, b: float(np.abs(a - b).sum())).fit(X)
+    named = SemidefiniteEmbedding(metric="manhattan").fit(X)
+    np.testing.assert_allclose(model.embedding_, named.embedding_, atol=1e-6)
+
+
+def test_a_model_of_a_metric_is_saved_with_its_rows(tmp_path):
+    X = flat(30)[0]
+    model = SemidefiniteEmbedding(metric="manhattan").fit(X)
+    sidelight.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(sidelight.load(tmp_path / "m").transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.ones((4, 3)), r"X=array of shape \(4, 3\) is not square"),
+        (-np.ones((4, 4)), "metric=.* gives what is no finite distance"),
+    ],
+)
+def test_what_is_no_matrix_of_distances_is_refused(X, words):
+    with pytest.raises(ValueError, match=rf"^SemidefiniteEmbedding: {words}.*\. Give .*\.$"):
+        SemidefiniteEmbedding(metric="precomputed").fit(X)
+
+
+def test_equalities_that_leave_one_rigid_body_give_the_rows_themselves_and_say_so(roll):
+    X = roll.X[:60] - roll.X[:60].mean(axis=0)
+    with pytest.warns(UserWarning, match=r"equality=True leaves nothing to unfold: with 12 neighbours"):
+        model = SemidefiniteEmbedding(equality=True).fit(X)
+    assert model.gram_eigenvalues_.sum() == pytest.approx((X**2).sum())
+    assert model.certificate_["gap"] == 0.0
+    whole = SemidefiniteEmbedding(3, equality=True).fit(X).embedding_
+    np.testing.assert_allclose(cdist(whole, whole), cdist(X, X), atol=1e-9 * np.abs(X).max())
+
+
+def test_a_generic_solver_finds_the_rows_themselves_in_a_rigid_program_too(roll):
+    cvxpy = pytest.importorskip("cvxpy")
+    X = roll.X[:25] - roll.X[:25].mean(axis=0)
+    problem = semidefinite_problem(X, 10, None, equality=True, n_jobs=1)
+    assert problem.rigid
+    i, j = problem.program.pairs.T
+    assert len(i) < 25 * 24 / 2
+    K = cvxpy.Variable((25, 25), PSD=True)
+    distances = cvxpy.diag(K)[i] + cvxpy.diag(K)[j] - 2 * K[i, j]
+    rules = [cvxpy.sum(K) == 0, distances == problem.program.bounds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without a point inside, Clarabel ends "inaccurate"
+        cvxpy.Problem(cvxpy.Maximize(cvxpy.trace(K)), rules).solve(solver="CLARABEL")
+    np.testing.assert_allclose(np.trace(K.value) * problem.program.unit, (X**2).sum(), rtol=1e-3)

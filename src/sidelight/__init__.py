@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._action_respecting_embedding import ActionRespectingEmbedding
 from ._bernoulli_mixture import BernoulliMixture
 from ._coordinated_cca import CoordinatedCCA
 from ._coordinated_mixture import CoordinatedMixture
@@ -27,12 +28,15 @@ from ._transformation_distances import ReconstructionDistance, TangentDistance
 from ._two_way_embedding import TwoWayEmbedding
 from ._unsupervised_kernel_regression import UnsupervisedKernelRegression
 from .persistence import load, save
+from .side.actions import Actions
 from .side.pairs import Pairs
 from .side.relations import Relation, Relations
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActionRespectingEmbedding",
+    "Actions",
     "BernoulliMixture",
     "CoordinatedCCA",
     "CoordinatedMixture",

@@ -19,24 +19,24 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
-from ._frame import Frame
+from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
 from ._progress import ProgressBar, both
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
-from .kernels.neighbours import nearest
 from .kernels.tiles import one_blas_thread
 from .solvers.eigen import factor_spectrum
 from .solvers.result import Callback, Status
-from .solvers.semidefinite import GramResult, solve_gram
+from .solvers.semidefinite import Certificate, GramResult, solve_gram
 
 __all__ = ["SemidefiniteEmbedding"]
 
 Array = npt.NDArray[Any]
 _RECONSTRUCTING = 12  # neighbours that place a row beyond the landmarks
 _EXACT, _LANDMARKS = 2000, 1000
+_FLAT = 1e-6  # of the widest axis: below it rows that cannot be unfolded need not be
 _STIFFNESS = 300.0  # equalities of neighbours are nearly rigid: stiffer, and they cost ten times the steps
 
 
@@ -47,10 +47,15 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
     ----------
     n_components : int, default=2
         Latent dimensions.
-    n_neighbors : int, default=10
-        Neighbours of a row. Pairs of mutual neighbours, and rows that share one, keep their distances.
+    n_neighbors : int, default=12
+        Neighbours of a row. Pairs of mutual neighbours, and rows that share one, keep their distances; neighbours that
+        are far from each other along the nearest half are bridges between layers, and left out.
+    metric : str or callable, default="euclidean"
+        Distance between rows: "precomputed" (``X`` holds the distances, and there is no way back to the data), a name
+        of scikit-learn's such as "cosine" or "manhattan", or a function of two rows.
     equality : bool, default=False
-        Distances of neighbours are kept exactly; False: they are not exceeded.
+        Distances of neighbours are kept exactly; False: they are not exceeded. With more neighbours than columns the
+        rows are then one rigid body and nothing unfolds, which is recognised and said.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that are unfolded, the others being placed by their neighbours; None: all, "auto": all up to 2,000 rows,
         else 1,000.
@@ -101,7 +106,8 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 10,
+        n_neighbors: int = 12,
+        metric: Any = "euclidean",
         equality: bool = False,
         n_landmarks: int | str | None = "auto",
         tol: float = 1e-3,
@@ -114,6 +120,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.equality = equality
         self.n_landmarks = n_landmarks
         self.tol = tol
@@ -126,27 +133,35 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
 
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SemidefiniteEmbedding:
-        """Unfold the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
+        """Unfold the rows of ``X`` (n, d), or of their distances (n, n), and keep the maps; ``y`` is ignored."""
         del y
         self._check_parameters()
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.frame_ = Frame.of(X)
+        self.frame_, unit = frame_of(X, self.metric)
         points = self.frame_.points(X)
+        points = distances_of(self, points) if self._measured else points
         first, which = distinct(points)
         if len(first) == 1:
             return self._keep_one_place(X, points)
-        limit = self._limit(len(first))
+        some = points[np.ix_(first, first)] if self._measured else points[first]
         problem = semidefinite_problem(
-            points[first], self.n_neighbors, limit, equality=self.equality, n_jobs=self.n_jobs
+            some,
+            self.n_neighbors,
+            self._limit(len(first)),
+            equality=bool(self.equality),
+            precomputed=self._measured,
+            n_jobs=self.n_jobs,
         )
-        found = self._solve(problem)
+        found = self._only_answer(problem) if problem.rigid else self._solve(problem)
+        self._keep_answer(found, unit)
         V = found.point
         if len(problem.rows) < len(first):
-            near = nearest(points[first], k=min(_RECONSTRUCTING, len(first) - 1), n_jobs=self.n_jobs)
-            V = placed_by_neighbours(points[first], near, problem.rows, V)
+            V = placed_by_neighbours(
+                some, problem.rows, V, n_neighbors=_RECONSTRUCTING, precomputed=self._measured, n_jobs=self.n_jobs
+            )
         self.landmarks_ = first[problem.rows]
-        keep_adaptive_maps(self, X, self._keep_spectrum(V[which]), points)
+        self._keep_maps(X, self._spectrum(V[which], unit), points)
         if found.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return self
@@ -160,11 +175,18 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         rows = min(n, self._limit(n) or n)
         size = 8 * n * (6 * d + 4 * LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
         steps = 2e-6 * self.n_neighbors * rows**1.4 * 250
+        size += 40 * n * n if self._measured else 0
         return Cost(int(size + 4e4 * rows + 2**26), float(0.2 + steps + 2e-8 * n * n + 3e-10 * n * n * d))
+
+    @property
+    def _measured(self) -> bool:
+        """Whether rows are known by their distances."""
+        return not (isinstance(self.metric, str) and self.metric == "euclidean")
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
+        check_metric(self)
         if not isinstance(self.equality, (bool, np.bool_)):
             raise ValueError(complain(self, "equality", self.equality, "is not a truth value", "Give True or False"))
         if isinstance(self.n_landmarks, str):
@@ -180,6 +202,18 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
             return None if n <= _EXACT else _LANDMARKS
         return self.n_landmarks
 
+    def _only_answer(self, problem: SemidefiniteProblem) -> GramResult:
+        """Of equalities that are one rigid body: the rows as they are."""
+        V = problem.start
+        values = factor_spectrum(V)[0]
+        if (values[self.n_components :] > _FLAT * values[0]).any():
+            rule = f"leaves nothing to unfold: with {self.n_neighbors} neighbours the rows are one rigid body"
+            remedy = "Give equality=False, or fewer neighbours than columns"
+            warnings.warn(complain(self, "equality", self.equality, rule, remedy), UserWarning, stacklevel=5)
+        trace = float(values.sum())
+        proven = Certificate(trace, 0.0, 0.0, 0.0, 0.0)
+        return GramResult(V, trace, np.zeros(len(problem.program.bounds)), proven, 0, Status.CONVERGED, ())
+
     def _solve(self, problem: SemidefiniteProblem) -> GramResult:
         bar = ProgressBar(type(self).__name__) if self.verbose else None
         found = solve_gram(
@@ -193,12 +227,13 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         )
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} iterations")
-        self.history_ = [vars(record) for record in found.history]
-        self.n_iter_ = max(1, found.n_iter)
-        scale = self.frame_.scale
-        self.certificate_ = {**vars(found.certificate), "bound": found.certificate.bound * scale * scale}
         self._warn(found)
         return found
+
+    def _keep_answer(self, found: GramResult, unit: float) -> None:
+        self.history_ = [vars(record) for record in found.history]
+        self.n_iter_ = max(1, found.n_iter)
+        self.certificate_ = {**vars(found.certificate), "bound": found.certificate.bound * unit * unit}
 
     def _warn(self, found: GramResult) -> None:
         if found.status in (Status.ITERATIONS, Status.STALLED):
@@ -209,27 +244,34 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
             message = complain(self, "max_iter", self.max_iter, rule, remedy)
             warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
-    def _keep_spectrum(self, V: Array) -> Array:
+    def _keep_maps(self, X: Array, Z: Array, points: Array) -> None:
+        if self._measured:
+            keep_measured_maps(self, X, Z)
+        else:
+            keep_adaptive_maps(self, X, Z, points)
+
+    def _spectrum(self, V: Array, unit: float) -> Array:
         """K's eigenvalues; return its first axes (n, q), in units of the data."""
         values, Z = factor_spectrum(V)
         kept = np.zeros((len(V), self.n_components))
         width = min(self.n_components, Z.shape[1])
         kept[:, :width] = Z[:, :width] * _signs(Z[:, :width])
-        self.gram_eigenvalues_ = values * self.frame_.scale * self.frame_.scale
+        self.gram_eigenvalues_ = values * unit * unit
         self.explained_ = values / (float(values.sum()) or 1.0)
-        return kept * self.frame_.scale
+        return kept * unit
 
     def _keep_one_place(self, X: Array, points: Array) -> SemidefiniteEmbedding:
         """All rows are equal: one point, and nothing to unfold."""
         self.landmarks_, self.history_, self.n_iter_ = np.array([0]), [], 1
         exact = {"bound": 0.0, "gap": 0.0, "slack": 0.0, "feasibility": 0.0, "worst": 0.0, "softened": False}
         self.certificate_ = exact
-        keep_adaptive_maps(self, X, self._keep_spectrum(np.zeros((len(X), 1))), points)
+        self._keep_maps(X, self._spectrum(np.zeros((len(X), 1)), 1.0), points)
         return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
 
 

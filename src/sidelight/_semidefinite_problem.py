@@ -1,8 +1,9 @@
 """The Gram program of semidefinite embedding: whom a row must not leave, where to begin, and rows beyond the landmarks.
 
-Pairs are the mutual neighbours and the rows that share one (S4 1.7), unconnected pieces joined by their shortest links.
-With landmarks the program is that of the landmark rows, their distances measured along the graph of all rows; every
-other row is placed so that its neighbours reconstruct it, as in the data (Weinberger, Packer and Saul 2005):
+Pairs are the mutual neighbours and the rows that share one (S4 1.7), without bridges between layers
+(``kernels.bridges``), unconnected pieces joined by their shortest links. With landmarks the program is that of the
+landmark rows, their distances measured along the graph of all rows; every other row is placed so that its neighbours
+reconstruct it, as in the data (Weinberger, Packer and Saul 2005):
 
     minimise Σ_i |z_i - Σ_j W_ij z_j|²    over all rows but the landmarks
 """
@@ -16,27 +17,33 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array, eye_array, triu
 
-from .kernels.graph import joined_graph
+from .kernels.bridges import confirmed_graph
 from .kernels.landmarks import landmark_distances
 from .kernels.neighbours import Neighbours, listed_distances, nearest, nearest_precomputed
+from .kernels.rigidity import is_rigid
 from .objectives.gram import GramProgram, gram_program
-from .objectives.spectral import lle_matrix, reconstruction_weights
+from .objectives.spectral import lle_matrix, local_squares, reconstruction_weights
 from .solvers.eigen import landmark_scaling
 from .solvers.factor import factored
 
-__all__ = ["SemidefiniteProblem", "distinct", "placed_by_neighbours", "semidefinite_problem"]
+__all__ = ["SemidefiniteProblem", "distinct", "near_graph", "placed_by_neighbours", "semidefinite_problem"]
 
 Array = npt.NDArray[Any]
 _START_LANDMARKS, _START_RANK = 256, 8
+_CORE = 5  # neighbours that confirm an edge, at least
 
 
 @dataclass(frozen=True)
 class SemidefiniteProblem:
-    """A program over ``rows`` of the points, and where the solver begins (len(rows), r)."""
+    """A program over ``rows`` of the points, and where the solver begins (len(rows), r).
+
+    ``rigid``: the points themselves, centred, are the start and the only answer.
+    """
 
     program: GramProgram
     start: Array
     rows: Array
+    rigid: bool = False
 
 
 def distinct(points: Array) -> tuple[Array, Array]:
@@ -49,29 +56,49 @@ def distinct(points: Array) -> tuple[Array, Array]:
 
 
 def semidefinite_problem(
-    points: Array, n_neighbors: int, n_landmarks: int | None, *, equality: bool, n_jobs: int | None
+    points: Array,
+    n_neighbors: int,
+    n_landmarks: int | None,
+    *,
+    equality: bool,
+    precomputed: bool = False,
+    n_jobs: int | None,
 ) -> SemidefiniteProblem:
-    """The program of rows that are all different."""
+    """The program of rows that are all different: ``points`` (n, d), or if ``precomputed`` their distances (n, n)."""
     n = len(points)
-    graph = joined_graph(points, nearest(points, k=min(n_neighbors, n - 1), n_jobs=n_jobs))
+    graph = near_graph(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
     if n_landmarks is None or n_landmarks >= n:
         pairs = _near_pairs(graph)
-        bounds = listed_distances(points[pairs[:, 0]], points, pairs[:, 1:])[:, 0] ** 2
+        i, j = pairs.T
+        lengths = points[i, j] if precomputed else listed_distances(points[i], points, j[:, None])[:, 0]
+        program = gram_program(pairs, lengths**2, n, equal=equality)
+        if equality and not precomputed and is_rigid(points, graph):
+            return SemidefiniteProblem(program, points - points.mean(axis=0), np.arange(n), rigid=True)
         rows, D = landmark_distances(points, graph, n_landmarks=_START_LANDMARKS, n_jobs=n_jobs)
         start = landmark_scaling(D, rows, _START_RANK)
-        return SemidefiniteProblem(gram_program(pairs, bounds, n, equal=equality), _wide(start), np.arange(n))
+        return SemidefiniteProblem(program, _wide(start), np.arange(n))
     rows, D = landmark_distances(points, graph, n_landmarks=n_landmarks, n_jobs=n_jobs)
     among = np.minimum(D[:, rows], D[:, rows].T)
-    near = nearest_precomputed(among, k=min(n_neighbors, len(rows) - 1), own=True)
-    pairs = _near_pairs(joined_graph(among, near, precomputed=True))
+    pairs = _near_pairs(near_graph(among, n_neighbors, precomputed=True, n_jobs=n_jobs))
     program = gram_program(pairs, among[pairs[:, 0], pairs[:, 1]] ** 2, len(rows), equal=equality)
     start = landmark_scaling(among, np.arange(len(rows)), _START_RANK)
     return SemidefiniteProblem(program, _wide(start), rows)
 
 
-def placed_by_neighbours(points: Array, near: Neighbours, rows: Array, V: Array) -> Array:
-    """All rows (n, r) from those of the landmark ``rows``: each where its neighbours reconstruct it."""
-    M = csc_array(lle_matrix(reconstruction_weights(points, near.index), near.index))
+def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: int | None) -> csr_array:
+    """The connected graph of mutual neighbours, without bridges."""
+    near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
+    core = max(_CORE, (near.index.shape[1] + 1) // 2)
+    return confirmed_graph(points, near, core=core, precomputed=precomputed, n_jobs=n_jobs)
+
+
+def placed_by_neighbours(
+    points: Array, rows: Array, V: Array, *, n_neighbors: int, precomputed: bool = False, n_jobs: int | None = None
+) -> Array:
+    """All rows (n, r) from those of the landmark ``rows``: each where its nearest neighbours reconstruct it."""
+    near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
+    weights = local_squares(points**2, near.index) if precomputed else reconstruction_weights(points, near.index)
+    M = csc_array(lle_matrix(weights, near.index))
     others = np.setdiff1d(np.arange(len(points)), rows)
     known = csr_array(M[others])[:, rows] @ V
     inner = csc_array(csc_array(M[others])[:, others])
@@ -79,6 +106,11 @@ def placed_by_neighbours(points: Array, near: Neighbours, rows: Array, V: Array)
     whole = np.empty((len(points), V.shape[1]))
     whole[rows], whole[others] = V, solve(-known)
     return np.asarray(whole - whole.mean(axis=0))
+
+
+def _neighbours(points: Array, k: int, *, precomputed: bool, n_jobs: int | None) -> Neighbours:
+    k = min(k, len(points) - 1)
+    return nearest_precomputed(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=n_jobs)
 
 
 def _near_pairs(graph: csr_array) -> Array:

@@ -86,7 +86,10 @@ def test_a_failure_while_writing_leaves_neither_results_nor_litter(table, run, f
     [
         (["nothing.csv"], "nothing.csv: there is no such file or folder"),
         (["flowers.csv", "--colour", "petal"], "--colour petal: flowers.csv has no such column"),
-        (["flowers.csv", "--method", "magic"], "--method magic: no such method; choose from kie, joint, hybrid, ppca"),
+        (
+            ["flowers.csv", "--method", "magic"],
+            "--method magic: no such method; choose from kie, joint, hybrid, semidefinite, ppca",
+        ),
         (["flowers.csv", "--set", "perplexity"], "--set perplexity: write it as name=value"),
         (["flowers.csv", "--set", "wings=2"], "--set wings: kie has no such setting; it has bandwidth"),
         (["flowers.csv", "--set", "n_components=2"], "--set n_components: use --dims for this"),

@@ -16,7 +16,7 @@ def test_the_version_is_printed(run):
 
 def test_methods_lists_ours_and_scikit_learns(run):
     listed = [method["name"] for method in run("methods", "--json").answer["methods"]]
-    ours = ["kie", "joint", "hybrid", "ppca", "coordinated", "coordinated-cca", "relational"]
+    ours = ["kie", "joint", "hybrid", "semidefinite", "ppca", "coordinated", "coordinated-cca", "relational"]
     scikit = ["pca", "whitening", "factor-analysis", "ica", "kernel-pca", "dictionary-learning"]
     scikit += ["isomap", "lle", "spectral", "mds", "tsne"]
     assert listed[: len(ours + scikit)] == ours + scikit

@@ -11,6 +11,7 @@ from sklearn.mixture import GaussianMixture
 
 import sidelight
 from sidelight import (
+    ActionRespectingEmbedding,
     BernoulliMixture,
     CoordinatedCCA,
     CoordinatedMixture,
@@ -57,9 +58,9 @@ VARIANTS = {
     "hybrid-euclidean-heat": lambda: HybridEmbedding(3, distance="euclidean", heat=4.0, graph="union"),
     "hybrid-landmarks-lle": lambda: HybridEmbedding(locality="lle", n_landmarks=30, negative="shift", alpha=0.9),
     "hybrid-tangent": lambda: HybridEmbedding(distance=TangentDistance("shift"), alpha=0.2),
-    "semidefinite": lambda: SemidefiniteEmbedding(),
     "semidefinite-equal-3d": lambda: SemidefiniteEmbedding(3, equality=True, n_neighbors=3, gap=0.3, tol=0.05),
-    "semidefinite-landmarks": lambda: SemidefiniteEmbedding(n_landmarks=30),
+    "semidefinite": lambda: SemidefiniteEmbedding(n_landmarks=30),  # all rows would take seconds each time
+    "action-respecting": lambda: ActionRespectingEmbedding(),
     "ppca": lambda: ProbabilisticPCA(2),
     "ppca-auto": lambda: ProbabilisticPCA(),
     "ppca-standardized-3d": lambda: ProbabilisticPCA(3, standardize=True),
@@ -82,6 +83,7 @@ DEFAULTS = {
         "ukr",
         "hybrid",
         "semidefinite",
+        "action-respecting",
         "ppca",
         "coordinated",
         "cca",

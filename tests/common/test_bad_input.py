@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from registry import DEFAULTS, VARIANTS, blobs
 
 from sidelight import (
+    ActionRespectingEmbedding,
     HybridEmbedding,
     KernelInformationEmbedding,
     ProbabilisticPCA,
@@ -107,7 +108,8 @@ def test_a_query_far_away_gets_a_finite_answer(make):
 def test_the_scale_of_the_data_does_not_change_the_map(make, factor):
     X = blobs()
     plain, scaled = make().fit(X), make().fit(X * factor)
-    units = factor if isinstance(plain, (TwoWayEmbedding, HybridEmbedding, SemidefiniteEmbedding)) else 1.0
+    own = (ActionRespectingEmbedding, TwoWayEmbedding, HybridEmbedding, SemidefiniteEmbedding)
+    units = factor if isinstance(plain, own) else 1.0
     spread = np.abs(plain.embedding_).max()
     assert np.abs(scaled.embedding_ / units - plain.embedding_).max() < 0.05 * spread
     density = X.shape[1] * np.log(factor) if isinstance(plain, ProbabilisticPCA) else 0.0  # of a density, per unit

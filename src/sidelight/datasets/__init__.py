@@ -5,6 +5,7 @@ Every function returns a :class:`Dataset`: ``X``, the true ``factors`` by name, 
 
 from sidelight.datasets._dataset import Dataset
 from sidelight.datasets._digits import load_digits, shifted_digits
+from sidelight.datasets._imagebot import Imagebot, Pose, imagebot
 from sidelight.datasets._real import (
     load_cmu_people,
     load_cmu_styles,
@@ -31,7 +32,10 @@ from sidelight.datasets._turntable import turntable
 
 __all__ = [
     "Dataset",
+    "Imagebot",
+    "Pose",
     "data_home",
+    "imagebot",
     "load_cmu_people",
     "load_cmu_styles",
     "load_cmu_walk",

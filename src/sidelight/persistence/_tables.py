@@ -15,6 +15,7 @@ from typing import Any
 __all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
 
 ESTIMATORS: dict[str, str] = {
+    "ActionRespectingEmbedding": "sidelight",
     "Autoencoder": "sidelight.gated",
     "BernoulliMixture": "sidelight",
     "BiasedAutoencoder": "sidelight.gated",
@@ -42,6 +43,7 @@ ESTIMATORS: dict[str, str] = {
 """Name of an estimator -> module that has it."""
 
 RECORDS: dict[str, str] = {
+    "Actions": "sidelight",
     "AdaptiveWeights": "sidelight.maps.weights",
     "BernoulliCharts": "sidelight.maps.bernoulli_charts",
     "ChartedView": "sidelight.maps.coordinated",
@@ -60,6 +62,7 @@ RECORDS: dict[str, str] = {
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
     "LocalFill": "sidelight.maps.missing",
+    "MeasuredFrame": "sidelight._measured_rows",
     "NystromMap": "sidelight.maps.nystrom",
     "ParzenDensity": "sidelight.maps.parzen",
     "PlaneCharts": "sidelight.maps.plane_charts",
@@ -69,6 +72,7 @@ RECORDS: dict[str, str] = {
     "Regression": "sidelight.maps.cross_view",
     "Relation": "sidelight",
     "Relations": "sidelight",
+    "RigidMap": "sidelight.maps.rigid",
     "TangentDistance": "sidelight",
     "ViewMaps": "sidelight._view",
 }

@@ -14,6 +14,10 @@ not by this module.
 :func:`known_and_rest`       the map twice: coloured by what was given, and by the rest
 :func:`counterfactual_grid`  rows as they would be under other values of what was given
 :func:`relation_weights`     which axes each relation looks at, as a heat map
+:func:`action_arrows`        the map with an arrow for every step, coloured by its action
+:func:`drive`                the image robot's world and way, beside the learned map
+:func:`write_drive`          the same as an animated GIF
+:func:`spectrum`             how many dimensions the rows have, by the spectrum of a Gram matrix
 :func:`filters`              weights as pictures
 :func:`filter_field`         what a mapping unit of a gated machine ties each input pixel to
 :func:`flow`                 where pixels go, as arrows
@@ -23,18 +27,22 @@ not by this module.
 
 from sidelight.plot._annealing import path
 from sidelight.plot._counterfactual import counterfactual_grid
+from sidelight.plot._drive import action_arrows, drive, write_drive
 from sidelight.plot._forward import forward_grid
 from sidelight.plot._gated import analogy, filter_field, filters, flow
 from sidelight.plot._known_and_rest import known_and_rest
 from sidelight.plot._relation_weights import relation_weights
 from sidelight.plot._scatter import scatter
 from sidelight.plot._shading import density, uncertainty
+from sidelight.plot._spectrum import spectrum
 from sidelight.plot._thumbnails import thumbnails
 
 __all__ = [
+    "action_arrows",
     "analogy",
     "counterfactual_grid",
     "density",
+    "drive",
     "filter_field",
     "filters",
     "flow",
@@ -43,6 +51,8 @@ __all__ = [
     "path",
     "relation_weights",
     "scatter",
+    "spectrum",
     "thumbnails",
     "uncertainty",
+    "write_drive",
 ]

@@ -19,6 +19,7 @@ from sidelight.report._context import Context, context_of
 from sidelight.report._given_section import given_section
 from sidelight.report._map_sections import density_section, forward_section, map_section
 from sidelight.report._section import Section, to_json
+from sidelight.report._spectrum_section import spectrum_section
 from sidelight.report._text_sections import (
     cost_section,
     origin_section,
@@ -35,6 +36,7 @@ Builder = Callable[[Context], Section | None]
 SECTIONS: tuple[Builder, ...] = (
     map_section,
     axes_section,
+    spectrum_section,
     given_section,
     across_section,
     forward_section,

@@ -1,0 +1,183 @@
+"""Actions: "this was done between row i and the next one", with labels that mean nothing by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._messages import complain
+from sidelight._validation import check_integer
+
+from .columns import read_table
+
+__all__ = ["Actions", "as_actions"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Actions:
+    """Steps from row to row and what was done in each; they behave as an array with one entry per row of the data.
+
+    ``actions[rows]`` keeps the steps whose two rows are both there, renumbered: scikit-learn may cut them with X.
+
+    Parameters
+    ----------
+    steps : array of shape (m, 2)
+        Row numbers (from, to).
+    codes : array of shape (m,)
+        Which of the ``names`` was done, -1 where that is not known.
+    names : tuple
+        Labels, all text or all numbers.
+    n_samples : int
+        Rows of the data they point into.
+
+    Examples
+    --------
+    >>> from sidelight.side.actions import as_actions
+    >>> actions = as_actions(["right", "right", "left", None], n=4)
+    >>> actions
+    Actions(3 steps of 4 rows; left, right)
+    >>> actions.steps.tolist(), actions.labels.tolist()
+    ([[0, 1], [1, 2], [2, 3]], ['right', 'right', 'left'])
+    >>> actions[[0, 1, 3]].steps.tolist()
+    [[0, 1]]
+    """
+
+    steps: Array
+    codes: Array
+    names: tuple[Any, ...]
+    n_samples: int
+
+    def __post_init__(self) -> None:
+        check_integer(self, "n_samples", self.n_samples, 0)
+        steps, codes = np.asarray(self.steps), np.asarray(self.codes)
+        if steps.size == 0:
+            steps, codes = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
+        if steps.ndim != 2 or steps.shape[1] != 2 or steps.dtype.kind not in "iu":
+            seen, rule = f"array of shape {steps.shape} and type {steps.dtype}", "does not hold two row numbers a line"
+            raise ValueError(complain(self, "steps", seen, rule, "Give integers of shape (m, 2)"))
+        outside = (steps < 0) | (steps >= self.n_samples)
+        if outside.any():
+            rule = f"points outside the {self.n_samples} rows"
+            raise ValueError(complain(self, "steps", int(steps[outside][0]), rule, "Number the rows from 0"))
+        names = tuple(self.names)
+        if codes.shape != (len(steps),) or codes.dtype.kind not in "iu":
+            seen, rule = f"array of shape {codes.shape} and type {codes.dtype}", f"does not match {len(steps)} steps"
+            raise ValueError(complain(self, "codes", seen, rule, "Give one integer for each step"))
+        if len(codes) and not (codes.min() >= -1 and codes.max() < len(names)):
+            rule = f"is not a place in the {len(names)} names"
+            raise ValueError(complain(self, "codes", int(codes.max()), rule, "Give 0, 1, ..., or -1 for unknown"))
+        for name, values in (("steps", steps.astype(np.int64)), ("codes", codes.astype(np.int64)), ("names", names)):
+            if isinstance(values, np.ndarray):
+                values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_samples,)``: one entry per row, so that scikit-learn cuts it together with X."""
+        return (self.n_samples,)
+
+    @property
+    def labels(self) -> Array:
+        """What was done in each step (m,), None where that is not known."""
+        return np.array([*self.names, None], dtype=object)[self.codes]
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def __getitem__(self, rows: Any) -> Actions:
+        return self.take(rows)
+
+    def __repr__(self) -> str:
+        return f"Actions({len(self.steps)} steps of {self.n_samples} rows; {', '.join(map(str, self.names))})"
+
+    def take(self, rows: Any) -> Actions:
+        """The steps whose rows are both among ``rows`` (numbers, a mask or a slice), renumbered.
+
+        Of a row that is taken more than once, the steps point at its last place.
+        """
+        kept = np.atleast_1d(np.arange(self.n_samples)[rows])
+        position = np.full(self.n_samples, -1, dtype=np.int64)
+        position[kept] = np.arange(len(kept))
+        steps = position[self.steps]
+        here = (steps >= 0).all(axis=1)
+        return Actions(steps[here], self.codes[here], self.names, len(kept))
+
+    def validate(self, n: int) -> Actions:
+        """Return itself if it was made for ``n`` rows."""
+        if self.n_samples != n:
+            rule = f"does not match the {n} rows of X"
+            raise ValueError(complain(self, "n_samples", self.n_samples, rule, "Make the actions for these rows"))
+        return self
+
+
+def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
+    """Actions as they are, or labels wrapped.
+
+    Parameters
+    ----------
+    actions : Actions, array of shape (n,) or (n - 1,), or None
+        What was done *at* each row. Missing (None, NaN, "") where the trajectory ends, or, where ``trajectory`` says
+        that it goes on, what was done is not known. A label at the last row of a trajectory has no result, and says
+        nothing.
+    n : int
+        Rows of the data.
+    trajectory : array of shape (n,) or None
+        Rows of one name are one trajectory, in their order; None: all are one, cut where actions are missing.
+    """
+    if isinstance(actions, Actions):
+        if trajectory is not None:
+            rule = "knows its steps, and a trajectory is given too"
+            raise ValueError(complain("Actions", "actions", "Actions", rule, "Leave trajectory out"))
+        return actions.validate(n)
+    if actions is None and trajectory is None:
+        return Actions(np.empty((0, 2)), np.empty(0), (), n)
+    codes, names = (np.full(n, -1), ()) if actions is None else _codes(actions, n)
+    if trajectory is None:
+        begins = np.flatnonzero(codes[:-1] >= 0)
+        return Actions(np.column_stack([begins, begins + 1]), codes[begins], names, n)
+    piece = _pieces(trajectory, n)
+    order = np.argsort(piece, kind="stable")
+    on = piece[order[1:]] == piece[order[:-1]]
+    steps = np.column_stack([order[:-1][on], order[1:][on]])
+    steps = steps[np.argsort(steps[:, 0], kind="stable")]
+    return Actions(steps, codes[steps[:, 0]], names, n)
+
+
+def _codes(actions: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
+    """The number of each row's label (n,), -1 where it is missing, and the labels in order."""
+    length = actions.shape[0] if getattr(actions, "shape", ()) else len(actions) if hasattr(actions, "__len__") else -1
+    if length not in (n, n - 1) or getattr(actions, "ndim", 1) != 1:
+        seen = f"array of shape {actions.shape}" if hasattr(actions, "shape") else f"{length} entries"
+        seen = seen if length >= 0 else repr(actions)
+        rule = f"does not match the {n} rows of X"
+        raise ValueError(complain("Actions", "actions", seen, rule, "Give one label per row, missing at the end"))
+    (column,) = read_table("Actions", actions, length).columns.values()
+    missing = np.array(column.missing)
+    if column.values.dtype.kind in "OUS":
+        missing[~missing] = column.here == ""
+    try:
+        names, place = np.unique(column.values[~missing], return_inverse=True)
+    except TypeError:
+        rule = "mixes text and numbers"
+        raise ValueError(complain("Actions", "actions", "labels", rule, "Give labels of one kind")) from None
+    codes = np.full(n, -1)
+    codes[:length][~missing] = place
+    return codes, tuple(names.tolist())
+
+
+def _pieces(trajectory: Any, n: int) -> Array:
+    """The number of each row's trajectory (n,)."""
+    if np.shape(trajectory) != (n,):
+        seen, rule = f"array of shape {np.shape(trajectory)}", f"does not match the {n} rows of X"
+        raise ValueError(complain("Actions", "trajectory", seen, rule, "Name the trajectory of each row"))
+    (column,) = read_table("Actions", trajectory, n).columns.values()
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0])
+        rule = "is missing"
+        raise ValueError(complain("Actions", "trajectory", f"the name at row {row}", rule, "Name that of each row"))
+    return np.unique(column.values.astype(str), return_inverse=True)[1]

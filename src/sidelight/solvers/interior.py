@@ -1,0 +1,355 @@
+r"""Gram programs over classes of pairs by an interior point method: exact whatever the rank of K.
+
+    maximise  Σ_c τ_c g_c - ½ Σ σ s²     K(g) = -½ J D²(g) J ⪰ 0,   g_c - s_c ≤ b_c  (known classes: g_c = b_c)
+
+with one unknown a class, g_c its squared distance, and ``τ_c = members / n``, since ``tr K`` is the mean over points of
+half their squared distances. With P = K⁻¹ on centred vectors, X the slack matrix, y and z = b + y/σ - g, each step
+solves (the direction of Helmberg, Rendl, Vanderbei and Wolkowicz, and of Kojima, Shindoh and Hara, Monteiro)
+
+    Σ_d (H_cd + δ_cd y/(z + y/σ)) Δg_d = τ_c + tr(μP M_c) - y_c - (μ - y z)/(z + y/σ),    H_cd = tr(M_c X M_d P)
+
+then ``ΔX = μP - X - sym(X ΔK P)``; first with μ = 0 to see how far it leads, then with the μ that this suggests
+(Mehrotra). All points equally far from each other keep to every class, so there is a start inside. About fifteen steps
+of O(C n³): for some hundred points; beyond, ``solve_gram`` goes by low rank.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from .certificate import dual_bound, smallest_slack
+from .result import Callback, Record, State, Status
+from .semidefinite import Certificate, GramResult
+
+__all__ = ["interior_cost", "solve_interior"]
+
+Array = npt.NDArray[Any]
+_BACK, _PATIENCE, _CHUNK = 0.95, 5, 2**24  # how near to the border steps lead; idle steps; numbers held at once
+_IDLE, _BALANCED = 1e-3, 1e-6
+_EMPTY = 1e-10  # of the trace: axes of K that are not there
+
+
+class _Tied(Protocol):
+    """What is asked of a program (``objectives.action_gram.TiedProgram``): all pairs, in order, with their classes."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def pairs(self) -> Array: ...
+
+    @property
+    def tied(self) -> Array: ...
+
+    @property
+    def members(self) -> Array: ...
+
+    @property
+    def row_class(self) -> Array: ...
+
+    @property
+    def bounds(self) -> Array: ...
+
+    @property
+    def equal(self) -> Array: ...
+
+    @property
+    def weights(self) -> Array: ...
+
+    @property
+    def unit(self) -> float: ...
+
+    @property
+    def sizes(self) -> Array: ...
+
+    @property
+    def n_pieces(self) -> int: ...
+
+    def violation(self, V: Array) -> Array: ...
+
+    def multipliers_of(self, w: Array) -> Array: ...
+
+    def laplacian(self, y: Array) -> csc_array: ...
+
+    def dual_value(self, y: Array, weights: Array | None = None) -> float: ...
+
+    def value(self, V: Array, weights: Array | None = None) -> float: ...
+
+
+def interior_cost(n: int, n_classes: int) -> float:
+    """Floating point operations of one step, about."""
+    return 2.0 * n_classes * n**3 + n_classes**3 / 3.0
+
+
+def solve_interior(
+    program: _Tied,
+    *,
+    tolerance: float = 1e-6,
+    gap: float = 1e-6,
+    sharp: float = 1e-6,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+) -> GramResult:
+    """Solve to a violation of known distances and a certified gap; the answer is as that of ``solve_gram``.
+
+    It goes on to the gap ``sharp`` as long as steps gain something; rounding may end them before.
+    """
+    run = _Run(program, callback)
+    if (pieces := program.n_pieces) > 1:
+        return run.result(Status.STALLED, f"The rows leave {pieces} pieces that can drift apart: unbounded")
+    try:
+        return run.solve(tolerance, gap, min(gap, sharp), max_iter)
+    except KeyboardInterrupt:
+        return run.result(Status.INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Changes of g (C,), y (k,) and X (n, n)."""
+
+    g: Array
+    y: Array
+    X: Array
+
+
+class _Run:
+    """One solve: distances g of the classes, slack X, multipliers y of the bounds."""
+
+    def __init__(self, program: _Tied, callback: Callback | None) -> None:
+        self.program, self.callback = program, callback
+        self.n, self.i, self.j = program.n, program.pairs[:, 0], program.pairs[:, 1]
+        k = len(program.row_class)
+        self.fixed = program.row_class[program.equal[:k]]
+        at = ~program.equal[:k]
+        self.held, self.b, self.sigma = program.row_class[at], program.bounds[:k][at], program.weights[:k][at]
+        self.known = program.bounds[:k][~at]
+        self.share = program.members / self.n
+        ends = np.r_[self.i, self.j], np.r_[self.j, self.i]
+        rows = np.r_[program.tied, program.tied] * self.n + ends[0]
+        ones = np.ones(len(rows))
+        self.stacked = csr_array(coo_array((ones, (rows, ends[1])), shape=(len(program.members) * self.n, self.n)))
+        half = np.ones(len(program.tied)), (np.arange(len(program.tied)), program.tied)
+        self.classes = csr_array(coo_array(half, shape=(len(program.tied), len(program.members))))
+        small = float(self.b.min(initial=np.inf if len(self.known) == 0 else float(self.known.max())))
+        self.g = np.full(len(program.members), 0.5 * small)
+        self.K = self._gram(self.g)
+        self.y = np.full(len(self.b), 1.0)
+        self.X = self._centred(np.eye(self.n))
+        self.n_iter = 0
+        self.history: list[Record] = []
+        self.began = time.perf_counter()
+
+    def solve(self, tolerance: float, gap: float, sharp: float, max_iter: int) -> GramResult:
+        best, stuck = np.inf, 0
+        while True:
+            if self._near(tolerance, sharp) and self._within(tolerance, sharp):
+                return self.result(Status.CONVERGED)
+            if self.n_iter >= max_iter or stuck >= _PATIENCE:
+                done = self._within(tolerance, gap)
+                end = Status.ITERATIONS if self.n_iter >= max_iter else Status.STALLED
+                return self.result(Status.CONVERGED if done else end, "" if done else self._why())
+            try:
+                moved = self._advance()
+            except np.linalg.LinAlgError:  # so near to the border that rounding is beyond it
+                stuck = _PATIENCE
+                continue
+            left = self._off() + self._products()
+            closing = self._imbalance() <= _BALANCED or self._near(tolerance, gap)
+            gained = left < 0.8 * best if closing else moved > _IDLE
+            stuck, best = (0, left) if gained else (stuck + 1, best)
+            if self._report():
+                return self.result(Status.STOPPED)
+
+    def _within(self, tolerance: float, gap: float) -> bool:
+        now = self.certificate()
+        return abs(now.gap) <= gap and now.feasibility <= tolerance
+
+    def _advance(self) -> float:
+        """One step by prediction and correction; how far it went."""
+        P = self._inverse()
+        system = self._system(P)
+        mu = self._complementarity(self.K, self.X, self.y, self.g)
+        first = system(0.0, None)
+        a, c = self._lengths(first)
+        K, X = self._gram(self.g + a * first.g), self.X + c * first.X
+        ahead = self._complementarity(K, X, self.y + c * first.y, self.g + a * first.g)
+        centring = min(1.0, max((max(ahead, 0.0) / mu) ** 2, 1e-3 if min(a, c) > 0.5 else 0.1))
+        step = system(centring * mu, first if min(a, c) > 0.2 else None)
+        a, c = self._lengths(step)
+        self.g = self.g + a * step.g
+        self.y, self.X = self.y + c * step.y, self.X + c * step.X
+        self.K = self._gram(self.g)
+        return min(a, c)
+
+    def _system(self, P: Array) -> Callable[[float, _Step | None], _Step]:
+        """The equations of a step at this point, factored: ``(μ, a first step to correct for) -> step``."""
+        z = self._room(self.y, self.g)
+        give = z + self.y / self.sigma
+        H = self._curvature(P)
+        H[self.held, self.held] += self.y / give
+        free = np.setdiff1d(np.arange(len(self.g)), self.fixed)
+        inner = H[np.ix_(free, free)]
+        inner[np.diag_indices(len(free))] += 1e-13 * float(inner.diagonal().max(initial=0.0))
+        factor = cho_factor(inner, lower=True, check_finite=False) if len(free) else None
+
+        def step(mu: float, first: _Step | None) -> _Step:
+            second = np.zeros_like(self.y) if first is None else first.y * (first.y / self.sigma - first.g[self.held])
+            across = np.zeros_like(P) if first is None else _symmetric(first.X @ self._gram(first.g) @ P)
+            target = mu - self.y * z - second
+            right = self.share - self._sums(mu * P - across)
+            right[self.held] -= self.y + target / give
+            dg = np.zeros(len(self.g))
+            dg[self.fixed] = self.known - self.g[self.fixed]
+            if factor is not None:
+                dg[free] = cho_solve(factor, right[free] - H[np.ix_(free, self.fixed)] @ dg[self.fixed])
+            dX = mu * P - self.X - _symmetric(self.X @ self._gram(dg) @ P) - across
+            return _Step(dg, (target + self.y * dg[self.held]) / give, self._centred(dX))
+
+        return step
+
+    def _curvature(self, P: Array) -> Array:
+        """H (C, C), ¼ tr(E_c X E_d P) with E the members of a class."""
+        n, C = self.n, len(self.g)
+        many = max(1, _CHUNK // n**2)
+        flat, back = self.i * n + self.j, self.j * n + self.i
+        H = np.empty((C, C))
+        for start in range(0, C, many):
+            end = min(C, start + many)
+            part = np.asarray(self.stacked[start * n : end * n] @ P).reshape(end - start, n, n)
+            W = np.matmul(self.X, part).reshape(end - start, n * n)
+            H[start:end] = 0.25 * ((W[:, flat] + W[:, back]) @ self.classes)
+        return 0.5 * (H + H.T)
+
+    def _lengths(self, step: _Step) -> tuple[float, float]:
+        """How far g and (X, y) may go: distances stay Euclidean and bounds kept, slack and multipliers positive."""
+        a = min(1.0, _BACK * _furthest(self.K, self._gram(step.g)))
+        c = min(1.0, _BACK * _furthest(self.X, step.X), _BACK * _ratio(self.y, step.y))
+        while (self._room(self.y + c * step.y, self.g + a * step.g) <= 0).any():
+            a, c = 0.8 * a, 0.8 * c
+        return a, c
+
+    def _room(self, y: Array, g: Array) -> Array:
+        return np.asarray(self.b + y / self.sigma - g[self.held])
+
+    def _complementarity(self, K: Array, X: Array, y: Array, g: Array) -> float:
+        """Mean of the products that are 0 at the optimum."""
+        products = float(np.vdot(K, X)) + float(y @ self._room(y, g))
+        return products / (self.n - 1 + len(y))
+
+    def _inverse(self) -> Array:
+        level = float(np.trace(self.K)) / self.n
+        factor = cho_factor(self.K + level / self.n, lower=True, check_finite=False)
+        return self._centred(cho_solve(factor, np.eye(self.n), check_finite=False))
+
+    def _gram(self, g: Array) -> Array:
+        D = np.zeros((self.n, self.n))
+        D[self.i, self.j] = g[self.program.tied]
+        return self._centred(-0.5 * (D + D.T))
+
+    def _centred(self, M: Array) -> Array:
+        M = M - M.mean(axis=0)
+        M = M - M.mean(axis=1, keepdims=True)
+        return np.asarray(0.5 * (M + M.T))
+
+    def _sums(self, M: Array) -> Array:
+        """``-tr(M M_c)`` (C,) for a centred symmetric M: sums over the members of a class."""
+        return np.bincount(self.program.tied, M[self.i, self.j], len(self.g))
+
+    def _near(self, tolerance: float, gap: float) -> bool:
+        """Whether it is worth asking for a certificate."""
+        return self._off() <= tolerance and self._products() <= gap * float(np.trace(self.K))
+
+    def _off(self) -> float:
+        """How far known classes are from their distances."""
+        return float(np.abs(self.g[self.fixed] - self.known).max(initial=0.0))
+
+    def _imbalance(self) -> float:
+        """How far multipliers are from feasible: no class may have a way up, by its share."""
+        rest = self.share - self._sums(self.X)
+        rest[self.held] -= self.y
+        rest[self.fixed] = 0.0
+        return float(np.abs(rest / self.share).max())
+
+    def _products(self) -> float:
+        """The gap between value and bound, where the multipliers are feasible."""
+        return self._complementarity(self.K, self.X, self.y, self.g) * (self.n - 1 + len(self.y))
+
+    def _report(self) -> bool:
+        self.n_iter += 1
+        unit, trace, products = self.program.unit, float(np.trace(self.K)), self._products()
+        terms = {"trace": trace * unit, "bound": (trace + products) * unit}
+        record = Record(
+            0,
+            products / (self.n - 1 + len(self.y)),
+            self.n_iter,
+            -trace * unit,
+            terms,
+            time.perf_counter() - self.began,
+        )
+        self.history.append(record)
+        if self.callback is None:
+            return False
+        return bool(self.callback(State(**vars(record), n_stages=1, point=self.factor() * np.sqrt(unit))))
+
+    def _why(self) -> str:
+        if self._off() > 1e-3:
+            return "The rows contradict each other: no point set keeps to the known distances"
+        return ""
+
+    def factor(self) -> Array:
+        """V (n, r), ``V Vᵀ = K``, widest axis first."""
+        values, vectors = np.linalg.eigh(self.K)
+        used = values > _EMPTY * max(float(values.sum()), 1e-300)
+        return np.asarray((vectors[:, used] * np.sqrt(values[used]))[:, ::-1])
+
+    def multipliers(self) -> Array:
+        """Of all rows: the slack matrix has ``1/n - w`` off its diagonal, w the weights on the pairs."""
+        return self.program.multipliers_of(1.0 / self.n - self.X[self.i, self.j])
+
+    def certificate(self) -> Certificate:
+        """Of the point as it is, by the same bound as in low rank."""
+        program, V, y = self.program, self.factor(), self.multipliers()
+        y = np.where(program.equal, y, np.maximum(y, 0.0))
+        slack = smallest_slack(program.laplacian(y))
+        bound = dual_bound(program, y, slack, program.weights)
+        hard = np.isinf(program.weights)
+        broken = program.violation(V)
+        rms = float(np.sqrt((broken[hard] ** 2).mean())) if hard.any() else 0.0
+        worst = float((broken / program.sizes)[hard].max(initial=0.0))
+        trace = float((V**2).sum())
+        gap = (bound - program.value(V)) / trace if trace > 0 else np.inf
+        low = -np.inf if slack is None else float(slack.values[0])
+        return Certificate(bound * program.unit, float(gap), low, rms, worst)
+
+    def result(self, status: Status, trouble: str = "") -> GramResult:
+        """What there is, in the units of the bounds."""
+        V, unit = self.factor(), self.program.unit
+        done = tuple(self.history)
+        value = self.program.value(V) * unit
+        V = V * np.sqrt(unit)
+        return GramResult(V, value, self.multipliers(), self.certificate(), self.n_iter, status, done, trouble)
+
+
+def _symmetric(M: Array) -> Array:
+    return np.asarray(0.5 * (M + M.T))
+
+
+def _ratio(y: Array, dy: Array) -> float:
+    """How often dy may be added before an entry of y is 0."""
+    falls = dy < 0
+    return float((-y[falls] / dy[falls]).min(initial=np.inf))
+
+
+def _furthest(M: Array, dM: Array) -> float:
+    """How often dM may be added to M, positive definite on centred vectors, before it is not."""
+    level = float(np.trace(M)) / len(M)
+    lowest = float(eigvalsh(dM, M + level / len(M), subset_by_index=(0, 0), check_finite=False)[0])
+    return -1.0 / lowest if lowest < 0 else np.inf
