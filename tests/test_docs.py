@@ -13,7 +13,7 @@ import sidelight
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MODULES = ("evaluate", "datasets", "plot", "report")
+MODULES = ("evaluate", "datasets", "gated", "plot", "report")
 PAGES = sorted(
     [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import sidelight
 from sidelight.gated import GatedBoltzmannMachine, GatedField
@@ -184,7 +186,8 @@ def test_it_is_saved_cloned_and_fitted_again_to_the_bit(tmp_path):
     X = pictures()
     field = GatedField(GatedBoltzmannMachine(3, **TINY), 3).fit(X, moved(X))
     sidelight.save(field, tmp_path / "field")
-    for other in (sidelight.load(tmp_path / "field"), clone(field).fit(X, moved(X))):
+    copies = (sidelight.load(tmp_path / "field"), pickle.loads(pickle.dumps(field)), clone(field).fit(X, moved(X)))
+    for other in copies:
         np.testing.assert_array_equal(other.transfer(X, moved(X), X), field.transfer(X, moved(X), X))
 
 
@@ -209,6 +212,29 @@ def test_a_large_picture_takes_little_memory(fitted):
     assert found.shape == X.shape
     assert max(usage) <= 1 << 22  # numbers of a band's filters: 16 MB, where all sites have 52 million
     assert peak < 40 * X.nbytes
+
+
+def test_float32_pictures_give_float32_close_to_those_of_64_bits(fitted):
+    X = pictures(2, 14, 15, seed=4)
+    single = fitted.reconstruct(X.astype(np.float32), moved(X).astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, fitted.reconstruct(X, moved(X)), atol=1e-4)
+
+
+def test_lists_of_pictures_of_different_sizes_come_back_as_lists(fitted):
+    X = [pictures(1, 14, 15)[0], pictures(1, 9, 20)[0]]
+    found = fitted.reconstruct(X, X)
+    assert [part.shape for part in found] == [(14, 15), (9, 20)]
+    np.testing.assert_allclose(found[1], fitted.reconstruct([X[1]], [X[1]])[0])
+
+
+def test_not_fitted_is_said():
+    X = pictures()
+    for call in ("infer", "apply", "reconstruct", "score"):
+        with pytest.raises(NotFittedError):
+            getattr(GatedField(), call)(X, X)
+    with pytest.raises(NotFittedError):
+        GatedField().transfer(X, X, X)
 
 
 BAD = [
