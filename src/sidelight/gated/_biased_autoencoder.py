@@ -83,7 +83,7 @@ class BiasedAutoencoder(PairedModel):
     >>> from sidelight.gated import BiasedAutoencoder
     >>> t = np.random.default_rng(0).uniform(-1, 1, 200)
     >>> X, Y = t[:, None], np.column_stack([t, t**2, np.sin(3 * t)])
-    >>> model = BiasedAutoencoder(1, hidden=(10,), weight_decay=1e-4, random_state=0).fit(X, Y)
+    >>> model = BiasedAutoencoder(1, hidden=(10,), weight_decay=1e-3, random_state=0).fit(X, Y)
     >>> bool(model.score(X, Y) > 0.98)
     True
     """
