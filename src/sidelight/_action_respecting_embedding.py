@@ -42,7 +42,7 @@ from .kernels.tiles import one_blas_thread
 from .maps.rigid import RigidMap, fit_rigid
 from .objectives.action_gram import TiedProgram
 from .side.actions import as_actions
-from .solvers.eigen import factor_spectrum
+from .solvers.eigen import factor_spectrum, steady_signs
 from .solvers.interior import interior_cost, solve_interior
 from .solvers.result import Callback, Status
 from .solvers.semidefinite import GramResult, solve_gram
@@ -302,8 +302,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
         """K's eigenvalues and axes, over the places, in units of the data."""
         values, Z = factor_spectrum(V)
         used = np.maximum(values > _EMPTY * float(values.sum()), np.arange(len(values)) == 0)
-        Z, values = Z[:, used], values[used]
-        Z = Z * np.where(np.cos(np.arange(len(Z)) * 0.7 + 0.3) @ Z < 0, -1.0, 1.0)
+        Z, values = steady_signs(Z[:, used]), values[used]
         self.latent_ = (Z * unit)[self.states_]
         self.gram_eigenvalues_ = values * unit * unit
         self.explained_ = values / (float(values.sum()) or 1.0)

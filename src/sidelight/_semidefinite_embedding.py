@@ -27,7 +27,7 @@ from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neig
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
 from .kernels.tiles import one_blas_thread
-from .solvers.eigen import factor_spectrum
+from .solvers.eigen import factor_spectrum, steady_signs
 from .solvers.result import Callback, Status
 from .solvers.semidefinite import Certificate, GramResult, solve_gram
 
@@ -255,7 +255,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         values, Z = factor_spectrum(V)
         kept = np.zeros((len(V), self.n_components))
         width = min(self.n_components, Z.shape[1])
-        kept[:, :width] = Z[:, :width] * _signs(Z[:, :width])
+        kept[:, :width] = steady_signs(Z[:, :width])
         self.gram_eigenvalues_ = values * unit * unit
         self.explained_ = values / (float(values.sum()) or 1.0)
         return kept * unit
@@ -273,8 +273,3 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
-
-
-def _signs(Z: Array) -> Array:
-    """Signs by a fixed mean over all rows: the two ends of an unfolded sheet are often equally far."""
-    return np.where(np.cos(np.arange(len(Z)) * 0.7 + 0.3) @ Z < 0, -1.0, 1.0)

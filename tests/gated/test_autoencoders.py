@@ -307,7 +307,7 @@ def test_bad_rows_are_said():
     model = GatedAutoencoder(3, **quick).fit(X, Y)
     for call, message in (
         (lambda: model.predict(X), r"guess=None is needed: inputs have 4 columns, outputs 5\. Give a first guess"),
-        (lambda: model.predict(X[:, :2], Y), "X=2 columns does not match the 4 columns of the fit"),
+        (lambda: model.predict(X[:, :2], Y), "X=2 columns does not match the 4 of the fit"),
         (lambda: model.predict(X, Y[:3]), "guess=array of 3 rows does not match the 80 rows"),
         (lambda: model.apply(X, np.zeros((2, 3))), "mapping=2 rows does not match the 80 rows of X"),
         (lambda: GatedAutoencoder(3, biases=("xx",)).fit(X, Y), "biases=xx is not an option"),

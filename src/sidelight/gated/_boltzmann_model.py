@@ -78,11 +78,6 @@ class BoltzmannModel(TorchModel):
             raise ValueError(complain(self, "persistent", True, rule, "Use one process, or persistent=False"))
         module.register_buffer(CHAINS, torch.tensor(y).to(*self._place()))
 
-    def _check_columns(self, name: str, array: Array, columns: int) -> None:
-        if array.shape[1] != columns:
-            rule = f"does not match the {columns} of the fit"
-            raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
-
     def _checked_values(self, Y: Array, name: str) -> Array:
         """Rows whose values suit the visible units."""
         low, high = _RANGES.get(self.visible, (-np.inf, np.inf))

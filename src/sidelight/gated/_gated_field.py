@@ -21,9 +21,9 @@ from sidelight._messages import complain
 from sidelight._validation import check_integer
 
 from ._boltzmann_model import BoltzmannModel
-from ._fields import Fields, as_fields, as_tensor, crops
+from ._field_model import FieldModel, of_model
+from ._fields import Fields, as_tensor, crops
 from ._gated_boltzmann_machine import GatedBoltzmannMachine
-from ._manifield import _of_model
 from ._torch_model import Stream, one_thread
 from .batches import Batch
 from .patches import Patches
@@ -34,7 +34,7 @@ __all__ = ["GatedField"]
 Array = npt.NDArray[Any]
 
 
-class GatedField(BoltzmannModel):
+class GatedField(FieldModel, BoltzmannModel):
     """Learn what was done to pictures, patch by patch, and do it to others of any size.
 
     One :class:`GatedBoltzmannMachine` looks at every patch. Weights are shared by all sites, mapping units are not;
@@ -78,24 +78,11 @@ class GatedField(BoltzmannModel):
     True
     """
 
-    optimizer: Any = _of_model("optimizer")
-    learning_rate: Any = _of_model("learning_rate")
-    momentum: Any = _of_model("momentum")
-    weight_decay: Any = _of_model("weight_decay")
-    batch_size: Any = _of_model("batch_size")
-    max_iter: Any = _of_model("max_iter")
-    validation_fraction: Any = _of_model("validation_fraction")
-    patience: Any = _of_model("patience")
-    device: Any = _of_model("device")
-    checkpoint: Any = _of_model("checkpoint")
-    random_state: Any = _of_model("random_state")
-    verbose: Any = _of_model("verbose")
-    callback: Any = _of_model("callback")
-    visible: Any = _of_model("visible")
-    levels: Any = _of_model("levels")
-    cd_steps: Any = _of_model("cd_steps")
-    negatives: Any = _of_model("negatives")
-    persistent: Any = _of_model("persistent")
+    visible: Any = of_model("visible")
+    levels: Any = of_model("levels")
+    cd_steps: Any = of_model("cd_steps")
+    negatives: Any = of_model("negatives")
+    persistent: Any = of_model("persistent")
 
     def __init__(
         self,
@@ -231,10 +218,8 @@ class GatedField(BoltzmannModel):
         if self.crop is not None:
             check_integer(self, "crop", self.crop, max(self._patches().height, self._patches().width))
 
-    def _patch_model(self, *, fitted: bool = True) -> Any:
-        if fitted and hasattr(self, "model_"):
-            return self.model_
-        return GatedBoltzmannMachine() if self.model is None else self.model
+    def _default_model(self) -> Any:
+        return GatedBoltzmannMachine()
 
     def _patches(self) -> Patches:
         size = self.patch_size
@@ -293,16 +278,6 @@ class GatedField(BoltzmannModel):
             raise ValueError(complain(self, "mapping", seen, rule, "Give what infer returns, or one row of it"))
         return Fields(tuple(listed), "grid", False, False)
 
-    def _fields(self, name: str, samples: Any) -> Fields:
-        fields = as_fields(self, name, samples, "grid")
-        patches = self._patches()
-        for height, width in fields.shapes:
-            if height < patches.height or width < patches.width:
-                rule = f"is smaller than patch_size={self.patch_size}"
-                seen = f"sample of {height} x {width} sites"
-                raise ValueError(complain(self, name, seen, rule, "Give larger pictures, or smaller patches"))
-        return fields
-
     def _known(self, name: str, samples: Any) -> Fields:
         check_is_fitted(self, "parameters_")
         return self._with_channels(name, self._fields(name, samples), self.n_channels_in_)
@@ -312,20 +287,6 @@ class GatedField(BoltzmannModel):
         outputs = self._with_channels("Y", self._like("Y", Y, inputs), self.n_channels_out_)
         self._checked_values(outputs.sites(), "Y")
         return inputs, outputs
-
-    def _with_channels(self, name: str, fields: Fields, channels: int) -> Fields:
-        if fields.channels != channels:
-            rule = f"does not match the {channels} channels of the fit"
-            raise ValueError(complain(self, name, f"{fields.channels} channels", rule, "Give the same channels"))
-        return fields
-
-    def _like(self, name: str, samples: Any, inputs: Fields) -> Fields:
-        """Pictures as large as the inputs."""
-        fields = self._fields(name, samples)
-        if fields.shapes != inputs.shapes:
-            rule = "does not have the sizes of X, picture by picture"
-            raise ValueError(complain(self, name, f"samples of {fields.shapes}", rule, "Give one value per site of X"))
-        return fields
 
 
 def _repeated(codes: Array, places: tuple[int, int]) -> Array:

@@ -22,7 +22,8 @@ from sidelight._validation import check_choice, check_integer, check_number
 
 from ._autoencoder import Autoencoder
 from ._biased_autoencoder import BiasedAutoencoder
-from ._fields import STRUCTURES, Fields, as_fields, as_tensor, crops
+from ._field_model import FieldModel, of_model
+from ._fields import STRUCTURES, Fields, as_tensor, crops
 from ._network_model import NetworkModel, explained
 from ._torch_model import Stream, one_thread
 from .batches import Batch
@@ -43,12 +44,7 @@ def _unconditional(field: Manifield) -> bool:
     return not _conditional(field)
 
 
-def _of_model(name: str) -> Any:
-    """A training option, which is the patch model's."""
-    return property(lambda field: getattr(field._patch_model(), name))
-
-
-class Manifield(NetworkModel):
+class Manifield(FieldModel, NetworkModel):
     """Predict, or denoise, sequences and pictures of any size by one patch model at every site.
 
     Parameters
@@ -92,21 +88,8 @@ class Manifield(NetworkModel):
     True
     """
 
-    optimizer: Any = _of_model("optimizer")
-    learning_rate: Any = _of_model("learning_rate")
-    momentum: Any = _of_model("momentum")
-    weight_decay: Any = _of_model("weight_decay")
-    batch_size: Any = _of_model("batch_size")
-    max_iter: Any = _of_model("max_iter")
-    validation_fraction: Any = _of_model("validation_fraction")
-    patience: Any = _of_model("patience")
-    device: Any = _of_model("device")
-    checkpoint: Any = _of_model("checkpoint")
-    random_state: Any = _of_model("random_state")
-    verbose: Any = _of_model("verbose")
-    callback: Any = _of_model("callback")
-    loss: Any = _of_model("loss")
-    activation: Any = _of_model("activation")
+    loss: Any = of_model("loss")
+    activation: Any = of_model("activation")
 
     def __init__(
         self,
@@ -268,10 +251,8 @@ class Manifield(NetworkModel):
         network: nn.Module = self.model_._network(area * self.n_channels_in_, area * self.n_channels_out_)
         return network
 
-    def _patch_model(self, *, fitted: bool = True) -> Any:
-        if fitted and hasattr(self, "model_"):
-            return self.model_
-        return BiasedAutoencoder() if self.model is None else self.model
+    def _default_model(self) -> Any:
+        return BiasedAutoencoder()
 
     def _patches(self) -> Patches:
         size = self.patch_size
@@ -298,32 +279,8 @@ class Manifield(NetworkModel):
     def _difference(self, outputs: Fields, inputs: Fields) -> Fields:
         return outputs.changed(np.subtract, inputs) if self.residual else outputs
 
-    def _fields(self, name: str, samples: Any) -> Fields:
-        fields = as_fields(self, name, samples, self.structure)
-        patches = self._patches()
-        for height, width in fields.shapes:
-            if height < patches.height or width < patches.width:
-                seen = (
-                    f"sample of {height} x {width} sites" if self.structure == "grid" else f"sample of {height} sites"
-                )
-                rule = f"is smaller than patch_size={self.patch_size}"
-                raise ValueError(complain(self, name, seen, rule, "Give larger samples, or smaller patches"))
-        return fields
-
     def _known(self, name: str, samples: Any) -> Fields:
-        fields = self._fields(name, samples)
-        if fields.channels != self.n_channels_in_:
-            rule = f"does not match the {self.n_channels_in_} channels of the fit"
-            raise ValueError(complain(self, name, f"{fields.channels} channels", rule, "Give the same channels"))
-        return fields
-
-    def _like(self, name: str, samples: Any, inputs: Fields) -> Fields:
-        """Samples as large as the inputs."""
-        fields = self._fields(name, samples)
-        if fields.shapes != inputs.shapes:
-            rule = "does not have the sizes of X, sample by sample"
-            raise ValueError(complain(self, name, f"samples of {fields.shapes}", rule, "Give one value per site of X"))
-        return fields
+        return self._with_channels(name, self._fields(name, samples), self.n_channels_in_)
 
     def _check_pairs(self, inputs: Fields, outputs: Fields) -> None:
         if self.residual and inputs.channels != outputs.channels:

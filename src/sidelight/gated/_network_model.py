@@ -136,11 +136,6 @@ class NetworkModel(TorchModel):
             rule = "did not let training converge"
             self._warn(rule, "Raise max_iter, raise weight_decay, or hold rows out (validation_fraction)")
 
-    def _check_columns(self, name: str, array: Array, columns: int) -> None:
-        if array.shape[1] != columns:
-            rule = f"does not match the {columns} columns of the fit"
-            raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
-
     def _check_values(self, name: str, Y: Array) -> None:
         if self.loss == "cross-entropy" and (Y.min() < 0 or Y.max() > 1):
             seen = f"values from {Y.min():g} to {Y.max():g}"

@@ -112,6 +112,11 @@ class TorchModel(BaseEstimator):
     def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
         raise NotImplementedError
 
+    def _check_columns(self, name: str, array: Array, columns: int) -> None:
+        if array.shape[1] != columns:
+            rule = f"does not match the {columns} of the fit"
+            raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
+
     def _check_training(self) -> None:
         check_choice(self, "optimizer", self.optimizer, self._optimizers)
         check_number(self, "learning_rate", self.learning_rate, 0.0)
