@@ -15,9 +15,19 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sidelight
-from sidelight.gated import Autoencoder, BiasedAutoencoder, GatedAutoencoder
-from sidelight.gated.networks import PATHS, AutoencoderNetwork, BiasedNetwork, GatedNetwork, error, total_weight
+from sidelight.gated import Autoencoder, BiasedAutoencoder, GatedAutoencoder, Manifield
+from sidelight.gated.networks import (
+    LOSSES,
+    PATHS,
+    AutoencoderNetwork,
+    BiasedNetwork,
+    GatedNetwork,
+    error,
+    finished,
+    total_weight,
+)
 from sidelight.gated.premapping import layers
+from sidelight.gated.units import MultinomialUnits, units
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 quick = {"max_iter": 30, "random_state": 0}
@@ -53,31 +63,32 @@ def test_scikit_learn_checks(estimator, check):
 
 def networks(loss):
     torch.manual_seed(0)
-    deep = AutoencoderNetwork((4, 5, 2), "tanh", loss=loss)
-    tied = AutoencoderNetwork((4, 5, 2), "sigmoid", tied=True, loss=loss)
-    gate = {"predictor": layers((3, 4)), "loss": loss}
+    deep = AutoencoderNetwork((4, 5, 2), "tanh")
+    tied = AutoencoderNetwork((4, 5, 2), "sigmoid", tied=True)
+    gate = {"predictor": layers((3, 4))}
     return {
         "plain": (deep, lambda m, x, y: [m(y)]),
         "tied": (tied, lambda m, x, y: [m(y)]),
-        "biased": (BiasedNetwork((3, 6, 4), deep, loss=loss), lambda m, x, y: [m(x), m.autoencoder(y)]),
+        "biased": (BiasedNetwork((3, 6, 4), deep, loss=loss, levels=2), lambda m, x, y: [m(x), m.autoencoder(y)]),
         "gated": (GatedNetwork(3, 4, 2, **gate), lambda m, x, y: [m.condition(x).project(y), m.predictor(x)]),
         "factored": (
             GatedNetwork(2, 4, 2, n_factors=3, premapping=layers((3, 5, 2)), **gate),
-            lambda m, x, y: [m.condition(x).project(torch.sigmoid(m.predictor(x)))],
+            lambda m, x, y: [m.condition(x).project(finished(loss, m.predictor(x), 2))],
         ),
     }
 
 
-@pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", ["plain", "tied", "biased", "gated", "factored"])
 def test_gradients_are_those_of_finite_differences(name, loss):
     module, read = networks(loss)[name]
     module.double()
     generator = torch.Generator().manual_seed(1)
     x, y = (torch.rand(6, k, generator=generator, dtype=torch.float64) for k in (3, 4))
+    y = y if loss != "multinomial" else MultinomialUnits(4, levels=2).mode(y)
 
     def value():
-        return sum(error(loss, raw, y) for raw in read(module, x, y)) + 0.1 * total_weight(module)
+        return sum(error(loss, raw, y, 2) for raw in read(module, x, y)) + 0.1 * total_weight(module)
 
     value().backward()
     for parameter in module.parameters():
@@ -90,6 +101,20 @@ def test_gradients_are_those_of_finite_differences(name, loss):
             below = float(value().detach())
             flat[index] += step
             assert float(parameter.grad.view(-1)[index]) == pytest.approx((above - below) / (2 * step), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("loss", "kind", "factor"),
+    [("squared", "gaussian", 2), ("cross-entropy", "binary", 1), ("multinomial", "multinomial", 1)],
+)
+def test_a_loss_is_the_density_of_its_unit_type_up_to_a_constant(loss, kind, factor):
+    family = units(kind, 4, **({"levels": 2} if kind == "multinomial" else {})).double()
+    raw = torch.randn(5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    y = family.mode(raw.flip(0))
+    density = (family.statistic(y) * raw).sum(dim=1) + family.base(y) - family.log_partition(raw)
+    constant = 2 * np.log(2 * np.pi) if kind == "gaussian" else 0.0
+    assert float(error(loss, raw, y, 2)) == pytest.approx(-factor * float((density + constant).mean()) / 4)
+    torch.testing.assert_close(finished(loss, raw, 2), family.mean(raw))
 
 
 # limits
@@ -201,6 +226,41 @@ def test_cross_entropy_gives_probabilities():
     assert ((rows.denoise(Y) > 0.5) == (Y > 0.5)).mean() > 0.9
 
 
+def one_of_three(n, seed):
+    """Rows of two groups of three levels, and what they depend on."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.hstack([np.eye(3)[X.argmax(axis=1)], np.eye(3)[X.argmin(axis=1)]])
+
+
+def test_multinomial_gives_the_probabilities_of_each_group():
+    X, Y = one_of_three(200, 0)
+    X_new, Y_new = one_of_three(100, 1)
+    options = {"loss": "multinomial", "levels": 3, "max_iter": 60, "random_state": 0}
+    for model in (BiasedAutoencoder(4, **options), GatedAutoencoder(2, predictor=(6,), weight_decay=1e-3, **options)):
+        found = model.fit(X, Y).predict(X_new).reshape(100, 2, 3)
+        np.testing.assert_allclose(found.sum(axis=2), 1.0)
+        assert (found.argmax(axis=2) == Y_new.reshape(100, 2, 3).argmax(axis=2)).mean() > 0.9
+    rows = Autoencoder(4, **options).fit(Y)
+    assert (rows.denoise(Y_new).reshape(100, 2, 3).argmax(2) == Y_new.reshape(100, 2, 3).argmax(2)).all()
+    streamed = Autoencoder(4, **options).fit_batches(lambda: Y)
+    assert streamed.history_[-1]["objective"] < streamed.history_[0]["objective"]
+
+
+def test_rows_that_are_not_one_hot_are_said():
+    _, Y = one_of_three(20, 0)
+    for options, rows, message in (
+        ({"levels": 4}, Y, "levels=4 does not divide the 6 columns of X"),
+        ({"levels": 1}, Y, "levels=1 is not an integer in range"),
+        ({}, Y, "X=rows does not add up to 1 in each group of 6 columns"),
+        ({"levels": 3}, 2 * Y, "X=values from 0 to 2 does not suit loss='multinomial'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Autoencoder(2, loss="multinomial", **options).fit(rows)
+    with pytest.raises(ValueError, match=r"Manifield: model\.loss=multinomial is not one whose groups patches can"):
+        Manifield(Autoencoder(2, loss="multinomial"), 2).fit([Y])
+
+
 # contracts of models that take pairs
 
 
@@ -307,7 +367,7 @@ def test_bad_rows_are_said():
     model = GatedAutoencoder(3, **quick).fit(X, Y)
     for call, message in (
         (lambda: model.predict(X), r"guess=None is needed: inputs have 4 columns, outputs 5\. Give a first guess"),
-        (lambda: model.predict(X[:, :2], Y), "X=2 columns does not match the 4 of the fit"),
+        (lambda: model.predict(X[:, :2], Y), "X has 2 features, but GatedAutoencoder is expecting 4 features"),
         (lambda: model.predict(X, Y[:3]), "guess=array of 3 rows does not match the 80 rows"),
         (lambda: model.apply(X, np.zeros((2, 3))), "mapping=2 rows does not match the 80 rows of X"),
         (lambda: GatedAutoencoder(3, biases=("xx",)).fit(X, Y), "biases=xx is not an option"),

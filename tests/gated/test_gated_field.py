@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import sidelight
 from sidelight.gated import GatedBoltzmannMachine, GatedField
@@ -173,6 +173,33 @@ def test_pictures_that_do_not_end_with_a_patch_are_answered_whole():
     assert np.isfinite(found).all()
 
 
+def test_the_far_rows_of_pictures_are_held_out_and_looked_at():
+    X = pictures(2, 20, 14)
+    options = {**TINY, "max_iter": 200, "validation_fraction": 0.4, "patience": 1}
+    field = GatedField(GatedBoltzmannMachine(3, **options), 3)
+    with pytest.warns(ConvergenceWarning, match="max_iter=200 ended training while held-out rows were still improving"):
+        field.fit(X, moved(X))
+    assert field.history_[-1]["terms"]["held_out"] < field.history_[101]["terms"]["held_out"]
+
+
+def test_held_out_rows_of_pictures_are_never_trained_on():
+    X = pictures(2, 20, 14)
+    Y = moved(X)
+    changed = Y.copy()
+    changed[:, 12:] = Y[:, :11:-1]  # the frame stays the same
+    options = {**TINY, "validation_fraction": 0.4, "patience": 0}
+    one, two = (GatedField(GatedBoltzmannMachine(3, **options), 3).fit(X, part) for part in (Y, changed))
+    assert one.history_[-1]["objective"] == two.history_[-1]["objective"]
+    assert one.history_[-1]["terms"] != two.history_[-1]["terms"]
+
+
+def test_crops_are_reconstructed_as_whole_pictures_are():
+    site = product()
+    x, y = torch.cat([field(1), field(3)]), torch.cat([field(2), field(4)])
+    whole = torch.cat([site.step(x[i : i + 1], y[i : i + 1], mean_field=True) for i in (0, 1)])
+    torch.testing.assert_close(site.reconstruct(x, y), whole)
+
+
 def test_colours_and_binary_outputs_are_taken():
     X = np.random.default_rng(0).random((3, 12, 12, 3))
     Y = (X[..., :2] > 0.5).astype(float)
@@ -226,6 +253,7 @@ def test_lists_of_pictures_of_different_sizes_come_back_as_lists(fitted):
     found = fitted.reconstruct(X, X)
     assert [part.shape for part in found] == [(14, 15), (9, 20)]
     np.testing.assert_allclose(found[1], fitted.reconstruct([X[1]], [X[1]])[0])
+    assert [part.shape for part in fitted.transfer(X, X, X)] == [(14, 15), (9, 20)]
 
 
 def test_not_fitted_is_said():
@@ -263,5 +291,5 @@ def test_pictures_that_do_not_belong_together_are_refused(fitted):
         fitted.infer(np.stack([X, X], axis=3), X)
     with pytest.raises(ValueError, match="does not match the places of X"):
         fitted.apply(X, np.zeros((2, 3, 3, 8)))
-    with pytest.raises(ValueError, match="does not match the 3 pictures of X_new"):
+    with pytest.raises(ValueError, match="does not match the 3 samples of X_new"):
         fitted.transfer(X, X, pictures(3))

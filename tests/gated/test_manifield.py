@@ -123,6 +123,70 @@ def test_an_unconditional_field_denoises_and_codes_every_place():
     assert not hasattr(Manifield(), "denoise")
 
 
+# what was done, and done again
+
+
+def gated_field(structure="sequence", patch_size=5, **options):
+    return Manifield(GatedAutoencoder(2, **{**quick, **options}), patch_size, structure)
+
+
+def test_a_sample_as_large_as_a_patch_is_a_row_of_the_gated_autoencoder():
+    X, Y = sequences()
+    field = gated_field().fit(X, Y)
+    module = field._module(np.float64)
+    frames = (field.input_frame_, field.output_frame_)
+    x, y = (field._tensor(frame.inside(part[0][:5, None]).T) for frame, part in zip(frames, (X, Y), strict=True))
+    codes = module.condition(x).encode(y)
+    np.testing.assert_allclose(field.infer([X[0][:5]], [Y[0][:5]])[0], codes.numpy(), rtol=1e-12)
+    expected = field.output_frame_.outside(module.condition(x).decode(codes).numpy()[0, :, None])[:, 0]
+    np.testing.assert_allclose(field.apply([X[0][:5]], [codes.numpy()])[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("structure", ["sequence", "grid"])
+def test_mapping_units_have_their_places_and_bands_do_not_change_them(structure, monkeypatch):
+    X, Y = sequences() if structure == "sequence" else pictures()
+    field = gated_field(structure, 4).fit(X, Y)
+    codes, moved = field.infer(X, Y), field.transfer(X, Y, X)
+    places = [tuple(side - 3 for side in part.shape) for part in X]
+    assert [part.shape for part in codes] == [(*shape, 2) for shape in places]
+    assert [part.shape for part in moved] == [part.shape for part in X]
+    everywhere = [np.broadcast_to(np.array([0.2, 0.8]), (*shape, 2)) for shape in places]
+    for one, many in zip(field.apply(X, np.array([0.2, 0.8])), field.apply(X, everywhere), strict=True):
+        np.testing.assert_array_equal(one, many)
+    monkeypatch.setattr("sidelight.gated._manifield._TOGETHER", 20)
+    for one, many in zip((*field.infer(X, Y), *field.transfer(X, Y, X)), (*codes, *moved), strict=True):
+        np.testing.assert_allclose(one, many, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_what_was_done_to_a_sequence_is_done_to_another_of_any_length(residual):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=120) for _ in range(4)]
+    Y = [np.roll(x, 1 if number % 2 else -1) for number, x in enumerate(X)]
+    model = GatedAutoencoder(2, weight_decay=1e-3, max_iter=100, random_state=0)
+    field = Manifield(model, 5, residual=residual).fit(X, Y)
+    new = rng.normal(size=200)
+    for number, step in ((0, -1), (1, 1)):
+        (found,) = field.transfer(X[number : number + 1], Y[number : number + 1], [new])
+        assert np.corrcoef(found[5:-5], np.roll(new, step)[5:-5])[0, 1] > 0.8
+
+
+def test_changes_are_for_gated_patch_models_and_must_fit():
+    X, Y = sequences()
+    assert not hasattr(Manifield(BiasedAutoencoder()), "infer")
+    assert not hasattr(Manifield(Autoencoder()), "transfer")
+    with pytest.raises(NotFittedError):
+        gated_field().infer(X, Y)
+    field = gated_field().fit(X, Y)
+    for call, message in (
+        (lambda: field.apply(X, [np.zeros((3, 2))]), "does not match the places of X"),
+        (lambda: field.transfer(X[:2], Y[:2], X), "X=2 pairs does not match the 3 samples of X_new"),
+        (lambda: field.infer(X, Y[:2]), "does not have the sizes of X"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
 @every
 def test_save_load_pickle_and_clone(make, tmp_path):
     X, Y = sequences()

@@ -246,10 +246,15 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     colour: options.Colour = None,
     period: options.Period = None,
+    view2: Annotated[
+        Path | None,
+        typer.Option("--view2", metavar="FILE", help="The outputs of the same rows, for a model of pairs."),
+    ] = None,
     missing: options.Missing = MissingValues.error,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    image_shape: options.ImageShape = None,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -258,9 +263,11 @@ def report(
     """Write the report of a fitted model over data."""
     from sidelight.cli._from_model import report as run
 
-    how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm)
+    shape = parse_size(image_shape, "--image-shape")
+    how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, periods=parse_periods(period or ()), missing=missing.value, force=force)
+        periods = parse_periods(period or ())
+        run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2)
 
 
 @app.command()

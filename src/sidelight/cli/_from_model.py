@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +20,13 @@ from sidelight.cli._second_view import embed_second, second_of
 from sidelight.cli._talk import CommandError, Talk
 from sidelight.cli._write import check_format, check_free, embedding_frame, write_frame
 from sidelight.report._chain import Chain, name_of
+from sidelight.report._examples import takes_outputs
 
 __all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
+
+
+_EMBEDDED = re.compile(r"\b(is|are|not) embedded\b")
+"""What remarks say of columns, which is not so where there is no map."""
 
 
 def _needs(file: ModelFile, method: str, what: str) -> None:
@@ -187,6 +193,9 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
     from sidelight import evaluate
 
     file = ModelFile.open(model)
+    if takes_outputs(file.model):
+        what = f"this {name_of(file.model)} is measured with its outputs"
+        raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view2 FILE")
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
     rows = np.asarray(X)
@@ -216,28 +225,53 @@ def report(
     periods: dict[str, float],
     missing: str,
     force: bool,
+    view2: Path | None = None,
 ) -> None:
-    """Write the report of a model over data: its own, or new rows."""
+    """Write the report of a model over data: its own, or new rows; of a model of pairs, with their outputs."""
     from sidelight import report as writer
 
     check_free([out], force=force)
     file = ModelFile.open(model)
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
+    Y = _outputs(file, view2, data, matrix, len(read(data, _how(file, how)).X) if view2 else 0)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(
         file.model,
         out,
         X=X,
-        embedding=np.asarray(file.model.transform(X, **matrix.side)),
+        Y=Y,
+        embedding=np.asarray(file.model.transform(X, **matrix.side)) if hasattr(file.model, "embedding_") else None,
         colours=matrix.colours if matrix.colours.shape[1] else None,
         periods=periods,
-        image_shape=matrix.image_shape or file.image_shape,
+        image_shape=how.image_shape or matrix.image_shape or file.image_shape,
         title=data.name,
         command=file.command,
-        notes=matrix.remarks,
+        notes=matrix.remarks if Y is None else [_EMBEDDED.sub(r"\1 used", remark) for remark in matrix.remarks],
         **matrix.side,
         **file.told(matrix),
     )
     talk.answer |= {"out": out, "rows": len(matrix.X)}
     talk.say(f"wrote {out}")
+
+
+def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_rows: int) -> NDArray[Any] | None:
+    """The outputs of the rows of ``matrix``, of ``n_rows`` in its file; None for a model that makes none."""
+    name = name_of(file.model)
+    if not takes_outputs(file.model):
+        if path is not None:
+            raise CommandError(f"--view2 {path}: this {name} makes no outputs of inputs; leave it out")
+        return None
+    if path is None:
+        raise CommandError(
+            f"this {name} makes outputs of inputs; say with --view2 FILE what should come of {data.name}"
+        )
+    found = read(path, Reading())
+    if len(found.X) != n_rows:
+        raise CommandError(f"--view2 {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")
+    Y = found.take(np.isin(found.rows, matrix.rows)).X
+    if not np.isfinite(Y).all():
+        raise CommandError(
+            f"--view2 {path}: some outputs are missing; fill them, or leave their rows out of both files"
+        )
+    return np.asarray(Y)

@@ -16,7 +16,8 @@ from sidelight.cli._second_view import SecondView
 from sidelight.cli._talk import CommandError
 from sidelight.cli._write import latent_names
 from sidelight.persistence import load, load_notes, save
-from sidelight.report._chain import Chain, chained
+from sidelight.report._chain import Chain, chained, name_of
+from sidelight.report._examples import takes_fields
 
 __all__ = ["ModelFile"]
 
@@ -54,6 +55,9 @@ class ModelFile:
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
         model, notes = chained(load(path)), load_notes(path)
+        if takes_fields(model):
+            what = f"a {name_of(model)} takes sequences or pictures of any size"
+            raise CommandError(f"{path}: {what}, and commands read tables; use it from Python (sidelight.report.write)")
         if not hasattr(model, "n_features_in_"):
             raise CommandError(f"{path}: this model was saved before it was fitted; fit it first")
         scaled = notes.get("center") is not None

@@ -8,29 +8,27 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from sidelight._interrupted import all_or_nothing
 from sidelight._validation import check_integer
 from sidelight.solvers.result import Callback
 
-from ._network_model import NetworkModel, explained, framed, unframed
-from ._torch_model import frame_of
+from ._network_model import NetworkModel
+from ._row_model import RowModel
 from .batches import Batch
+from .frames import explained
 from .networks import AutoencoderNetwork, finished
 from .premapping import check_layers
 
 __all__ = ["Autoencoder"]
 
 Array = npt.NDArray[Any]
-_FLOATS = [np.float64, np.float32]
 
 
-class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkModel):
+class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, NetworkModel):
     """Encode rows by a network into a few numbers from which a second one decodes them.
 
     Parameters
@@ -42,8 +40,11 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         whose codes span the subspace of PCA.
     activation : {"tanh", "sigmoid", "relu", "linear"}, default="tanh"
         Of the hidden layers. The code and the outputs are linear.
-    loss : {"squared", "cross-entropy"}, default="squared"
-        "cross-entropy": columns from 0 to 1, decoded as probabilities.
+    loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
+        Rows are numbers; from 0 to 1, answered as probabilities; or one-hot in groups of ``levels`` columns, side by
+        side, answered as the probabilities of each group.
+    levels : int or None, default=None
+        Of "multinomial": columns of one group; None: all are one group.
     tied : bool, default=False
         True: the way back has the same weights, transposed.
     optimizer : {"auto", "lbfgs", "adam", "sgd"}, default="auto"
@@ -64,7 +65,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         With held-out rows: looks (every 100 updates, 10 iterations on all rows) without improvement that end training.
     device : str, default="cpu"
     checkpoint : path or None, default=None
-        A file that training by batches is saved to every 100 updates, and taken up from where it exists.
+        A file that training by batches is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1: a progress bar.
@@ -75,7 +77,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
     ----------
     parameters_ : dict of arrays
     frame_ : Frame
-        How rows are moved and scaled first (not with cross-entropy).
+        How rows are moved and scaled first (only with squared loss).
     history_ : list of dict
     n_iter_ : int
     n_features_in_ : int
@@ -99,6 +101,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         hidden: tuple[int, ...] = (),
         activation: str = "tanh",
         loss: str = "squared",
+        levels: int | None = None,
         tied: bool = False,
         optimizer: str = "auto",
         learning_rate: float = 1e-3,
@@ -118,6 +121,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         self.hidden = hidden
         self.activation = activation
         self.loss = loss
+        self.levels = levels
         self.tied = tied
         self.optimizer = optimizer
         self.learning_rate = learning_rate
@@ -138,23 +142,18 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         """Train on rows of ``X`` (n, d); ``y`` is not used."""
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=_FLOATS, ensure_min_samples=2))
-        self._check_values("X", X)
-        self.frame_ = frame_of(X, scaled=self.loss == "squared")
-        self._fit_rows((self.frame_.inside(X).astype(np.float32),))
+        self._fit_rows(self._in_frame(self._rows(X, reset=True)))
         return self
 
     def transform(self, X: Array) -> Array:
         """Codes (n, n_components)."""
         X = self._rows(X)
         module = self._module(X.dtype)
-        return self._by_block(lambda x: module.encode(framed(x, self.frame_)), X)
+        return self._by_block(lambda x: module.encode(self._in(x)), X)
 
     def inverse_transform(self, X: Array) -> Array:
         """Rows (n, d) that codes (n, n_components) stand for."""
-        check_is_fitted(self, "parameters_")
-        Z = np.asarray(check_array(X, dtype=_FLOATS, input_name="X"))
-        self._check_columns("X", Z, self.n_components)
+        Z = self._given_codes(X)
         module = self._module(Z.dtype)
         return self._by_block(lambda z: self._finished(module.decode(z)), Z)
 
@@ -162,7 +161,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         """Rows as the code knows them (n, d)."""
         X = self._rows(X)
         module = self._module(X.dtype)
-        return self._by_block(lambda x: self._finished(module(framed(x, self.frame_))), X)
+        return self._by_block(lambda x: self._finished(module(self._in(x))), X)
 
     def score(self, X: Array, y: Any = None) -> float:
         """Share of the variance of ``X`` that ``denoise`` keeps (1 is best)."""
@@ -171,13 +170,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
         return explained(X, self.denoise(X))
 
     def _finished(self, raw: Tensor) -> Tensor:
-        return unframed(finished(self.loss, raw), self.frame_)
-
-    def _rows(self, X: Any) -> Array:
-        check_is_fitted(self, "parameters_")
-        X = np.asarray(validate_data(self, X, dtype=_FLOATS, reset=False))
-        self._check_values("X", X)
-        return np.asarray(X)
+        return self._back(finished(self.loss, raw, self.levels))
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
@@ -190,7 +183,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
     def _network(self, n_inputs: int, n_outputs: int) -> nn.Module:
         del n_inputs
         sizes = (n_outputs, *check_layers(self, "hidden", self.hidden), self.n_components)
-        return AutoencoderNetwork(sizes, self.activation, tied=self.tied, loss=self.loss)
+        return AutoencoderNetwork(sizes, self.activation, tied=self.tied)
 
     def _readings(self, module: AutoencoderNetwork, batch: Batch) -> list[tuple[float, Tensor]]:
         return [(1.0, module(batch[0]))]
@@ -198,7 +191,3 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkMode
     def _point(self, module: AutoencoderNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
         del guess
         return module(x)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components

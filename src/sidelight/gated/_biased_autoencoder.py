@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.utils.validation import check_array
 from torch import Tensor, nn
 
 from sidelight._interrupted import all_or_nothing
@@ -38,8 +36,11 @@ class BiasedAutoencoder(PairedModel):
         Sizes of the predictor's hidden layers; (): a linear predictor.
     activation : {"tanh", "sigmoid", "relu", "linear"}, default="tanh"
         Of the hidden layers. Codes and outputs are linear.
-    loss : {"squared", "cross-entropy"}, default="squared"
-        "cross-entropy": outputs from 0 to 1, predicted as probabilities.
+    loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
+        Outputs are numbers; from 0 to 1, answered as probabilities; or one-hot in groups of ``levels`` columns, side by
+        side, answered as the probabilities of each group.
+    levels : int or None, default=None
+        Of "multinomial": columns of one group; None: all are one group.
     reconstruction : float, default=0.0
         Weight of a second aim: that true outputs pass the auto-encoder unchanged. Outputs without inputs
         (``fit(..., outputs=)``) teach it the manifold this way.
@@ -61,7 +62,8 @@ class BiasedAutoencoder(PairedModel):
         With held-out rows: looks (every 100 updates, 10 iterations on all rows) without improvement that end training.
     device : str, default="cpu"
     checkpoint : path or None, default=None
-        A file that training by batches is saved to every 100 updates, and taken up from where it exists.
+        A file that training by batches is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1: a progress bar.
@@ -96,6 +98,7 @@ class BiasedAutoencoder(PairedModel):
         predictor: tuple[int, ...] = (30,),
         activation: str = "tanh",
         loss: str = "squared",
+        levels: int | None = None,
         reconstruction: float = 0.0,
         optimizer: str = "auto",
         learning_rate: float = 1e-3,
@@ -116,6 +119,7 @@ class BiasedAutoencoder(PairedModel):
         self.predictor = predictor
         self.activation = activation
         self.loss = loss
+        self.levels = levels
         self.reconstruction = reconstruction
         self.optimizer = optimizer
         self.learning_rate = learning_rate
@@ -136,14 +140,11 @@ class BiasedAutoencoder(PairedModel):
         """Learn to predict rows of ``Y`` (n, e) from rows of ``X`` (n, d); ``outputs`` (m, e): more outputs alone."""
         self._check_parameters()
         X, Y = self._pair(X, Y, reset=True)
-        more = Y if outputs is None else np.asarray(check_array(outputs, dtype=Y.dtype, input_name="outputs"))
-        self._check_columns("outputs", more, self.n_outputs_)
-        self._check_values("outputs", more)
+        more = Y if outputs is None else self._outputs("outputs", outputs).astype(Y.dtype, copy=False)
         self._frames(X, more)
         self._alone = None if outputs is None else torch.as_tensor(self.output_frame_.inside(more))
-        inside = (self.input_frame_.inside(X).astype(np.float32), self.output_frame_.inside(Y).astype(np.float32))
         try:
-            self._fit_rows(inside)
+            self._fit_rows(self._framed(X, Y))
         finally:
             del self._alone
         return self
@@ -179,10 +180,10 @@ class BiasedAutoencoder(PairedModel):
     def _network(self, n_inputs: int, n_outputs: int) -> nn.Module:
         sizes = (n_inputs, *check_layers(self, "predictor", self.predictor), n_outputs)
         if self.n_components is None:
-            return BiasedNetwork(sizes, None, self.activation, loss=self.loss)
+            return BiasedNetwork(sizes, None, self.activation, loss=self.loss, levels=self.levels)
         code = (n_outputs, *check_layers(self, "hidden", self.hidden), self.n_components)
-        autoencoder = AutoencoderNetwork(code, self.activation, loss=self.loss)
-        return BiasedNetwork(sizes, autoencoder, self.activation, loss=self.loss)
+        autoencoder = AutoencoderNetwork(code, self.activation)
+        return BiasedNetwork(sizes, autoencoder, self.activation, loss=self.loss, levels=self.levels)
 
     def _readings(self, module: BiasedNetwork, batch: Batch) -> list[tuple[float, Tensor]]:
         x, y = batch
@@ -199,7 +200,7 @@ class BiasedAutoencoder(PairedModel):
         at_once = batch[0].dtype == torch.float64
         chosen = alone if at_once else alone[torch.randint(len(alone), (len(batch[0]),), generator=generator)]
         rows = chosen.to(batch[0])
-        return total + self.reconstruction * error(self.loss, module.autoencoder(rows), rows)
+        return total + self.reconstruction * error(self.loss, module.autoencoder(rows), rows, self.levels)
 
     def _point(self, module: BiasedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
         del guess

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from sidelight._frame import Frame
 from sidelight._messages import complain
 from sidelight._validation import check_choice, check_integer
 
@@ -19,12 +17,12 @@ from .divergence import contrast
 from .machines import Conditioned
 from .training import Schedule, several
 from .units import KINDS, Units, units
+from .values import check_values
 
-__all__ = ["BoltzmannModel", "framed", "unframed"]
+__all__ = ["BoltzmannModel"]
 
 Array = npt.NDArray[Any]
 _SETTLE = 0.5  # of the updates; without it Adam keeps Gaussian outputs trembling
-_RANGES = {"binary": (0.0, 1.0), "multinomial": (0.0, 1.0), "poisson": (0.0, np.inf)}
 
 
 class BoltzmannModel(TorchModel):
@@ -78,32 +76,8 @@ class BoltzmannModel(TorchModel):
             raise ValueError(complain(self, "persistent", True, rule, "Use one process, or persistent=False"))
         module.register_buffer(CHAINS, torch.tensor(y).to(*self._place()))
 
-    def _checked_values(self, Y: Array, name: str) -> Array:
-        """Rows whose values suit the visible units."""
-        low, high = _RANGES.get(self.visible, (-np.inf, np.inf))
-        if Y.min() < low or Y.max() > high:
-            seen = f"values from {Y.min():g} to {Y.max():g}"
-            remedy = 'Scale them, or use visible="gaussian"'
-            raise ValueError(complain(self, name, seen, f"does not suit visible={self.visible!r}", remedy))
-        if self.visible == "multinomial":
-            self._check_one_hot(Y, name)
-        return Y
+    def _check_values(self, name: str, Y: Array) -> None:
+        check_values(self, name, Y, ("visible", self.visible, "gaussian"), self.levels)
 
-    def _check_one_hot(self, Y: Array, name: str) -> None:
-        levels = Y.shape[1] if self.levels is None else self.levels
-        if Y.shape[1] % levels:
-            rule = f"does not divide the {Y.shape[1]} columns of {name}"
-            raise ValueError(complain(self, "levels", levels, rule, "Give the columns of one group"))
-        if not np.allclose(Y.reshape(len(Y), -1, levels).sum(axis=2), 1.0, atol=1e-4):
-            rule = f"does not add up to 1 in each group of {levels} columns"
-            raise ValueError(complain(self, name, "rows", rule, "Give one-hot rows, and levels="))
-
-
-def framed(rows: Tensor, frame: Frame) -> Tensor:
-    """Rows moved and scaled into a frame."""
-    return (rows - torch.as_tensor(frame.centre).to(rows)) / frame.scale
-
-
-def unframed(rows: Tensor, frame: Frame) -> Tensor:
-    """Rows moved and scaled out of a frame."""
-    return rows * frame.scale + torch.as_tensor(frame.centre).to(rows)
+    def _inputs_scaled(self, X: Array) -> bool:
+        return self._real or not bool(X.min() >= 0 and X.max() <= 1)

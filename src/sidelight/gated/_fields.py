@@ -14,8 +14,8 @@ from torch import Tensor
 from sidelight._frame import Frame
 from sidelight._messages import complain
 
-from ._torch_model import frame_of
 from .batches import Batch
+from .frames import frame_of
 
 __all__ = ["STRUCTURES", "Fields", "as_fields", "as_tensor", "crops"]
 

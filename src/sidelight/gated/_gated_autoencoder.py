@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
 from sidelight._interrupted import all_or_nothing
 from sidelight._messages import complain
-from sidelight._validation import check_choice, check_integer
 from sidelight.solvers.result import Callback
 
 from ._network_model import PairedModel
 from .batches import Batch
 from .networks import PATHS, GatedNetwork, finished
-from .premapping import check_layers, layers, premapping
+from .premapping import check_gate, check_layers, layers, premapping
 
 __all__ = ["GatedAutoencoder"]
 
@@ -43,8 +41,11 @@ class GatedAutoencoder(PairedModel):
     predictor : tuple of int or None, default=None
         Sizes of the hidden layers of a network, trained along, that makes the first guess in ``predict``; (): a linear
         one. None: the guess is given, or is the input itself.
-    loss : {"squared", "cross-entropy"}, default="squared"
-        "cross-entropy": outputs from 0 to 1, predicted as probabilities.
+    loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
+        Outputs are numbers; from 0 to 1, answered as probabilities; or one-hot in groups of ``levels`` columns, side by
+        side, answered as the probabilities of each group.
+    levels : int or None, default=None
+        Of "multinomial": columns of one group; None: all are one group.
     optimizer : {"auto", "lbfgs", "adam", "sgd"}, default="auto"
         "lbfgs": all rows at once, in double precision. "auto": that where rows times parameters are few, else "adam".
     learning_rate : float, default=0.001
@@ -63,7 +64,8 @@ class GatedAutoencoder(PairedModel):
         With held-out rows: looks (every 100 updates, 10 iterations on all rows) without improvement that end training.
     device : str, default="cpu"
     checkpoint : path or None, default=None
-        A file that training by batches is saved to every 100 updates, and taken up from where it exists.
+        A file that training by batches is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1: a progress bar.
@@ -104,6 +106,7 @@ class GatedAutoencoder(PairedModel):
         premapping: int | tuple[int, ...] | None = None,
         predictor: tuple[int, ...] | None = None,
         loss: str = "squared",
+        levels: int | None = None,
         optimizer: str = "auto",
         learning_rate: float = 1e-3,
         momentum: float = 0.9,
@@ -125,6 +128,7 @@ class GatedAutoencoder(PairedModel):
         self.premapping = premapping
         self.predictor = predictor
         self.loss = loss
+        self.levels = levels
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.momentum = momentum
@@ -139,6 +143,8 @@ class GatedAutoencoder(PairedModel):
         self.verbose = verbose
         self.callback = callback
 
+    _widths = (2, 3)  # batches may bring first guesses
+
     @all_or_nothing
     def fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
         """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e).
@@ -147,12 +153,18 @@ class GatedAutoencoder(PairedModel):
         these to ``Y``, as it does with those of its ``predictor``.
         """
         self._check_parameters()
-        X, Y = self._pair(X, Y, reset=True)
-        self._frames(X, Y)
-        inside = [self.input_frame_.inside(X), self.output_frame_.inside(Y)]
-        if guess is not None:
-            inside.append(self.output_frame_.inside(self._outputs("guess", guess, X)))
-        self._fit_rows(tuple(part.astype(np.float32) for part in inside))
+        parts = self._group(X, Y, *(() if guess is None else (guess,)), reset=True)
+        self._frames(*parts[:2])
+        self._fit_rows(self._framed(*parts))
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> Self:
+        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+
+        The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        """
+        self._continue_pairs(X, Y, *(() if guess is None else (guess,)))
         return self
 
     def infer(self, X: Array, Y: Array) -> Array:
@@ -164,7 +176,7 @@ class GatedAutoencoder(PairedModel):
     def apply(self, X: Array, mapping: Array) -> Array:
         """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
         X = self._inputs(X)
-        mapping = self._mapping(mapping, X)
+        mapping = self._mapping(mapping, self.n_mapping, X)
         module = self._module(X.dtype)
         return self._by_block(lambda x, z: self._finished(module.condition(self._in(x)).decode(z)), X, mapping)
 
@@ -196,21 +208,8 @@ class GatedAutoencoder(PairedModel):
             raise ValueError(complain(self, "guess", None, rule, "Give a first guess, or fit with predictor=(30,)"))
         return X
 
-    def _mapping(self, mapping: Any, X: Array) -> Array:
-        mapping = np.atleast_2d(np.asarray(mapping, dtype=X.dtype))
-        self._check_columns("mapping", mapping, self.n_mapping)
-        if len(mapping) not in (1, len(X)):
-            rule = f"does not match the {len(X)} rows of X"
-            raise ValueError(complain(self, "mapping", f"{len(mapping)} rows", rule, "Give one row, or one for each"))
-        return np.broadcast_to(mapping, (len(X), self.n_mapping))
-
     def _check_parameters(self) -> None:
-        check_integer(self, "n_mapping", self.n_mapping, 1)
-        if self.n_factors is not None:
-            check_integer(self, "n_factors", self.n_factors, 1)
-        for bias in self.biases:
-            check_choice(self, "biases", bias, PATHS)
-        check_layers(self, "premapping", self.premapping)
+        check_gate(self, PATHS)
         check_layers(self, "predictor", self.predictor)
         self._check_network()
 
@@ -226,7 +225,6 @@ class GatedAutoencoder(PairedModel):
             biases=self.biases,
             premapping=network,
             predictor=None if self.predictor is None else layers(sizes),
-            loss=self.loss,
         )
 
     def _readings(self, module: GatedNetwork, batch: Batch) -> list[tuple[float, Tensor]]:
@@ -235,11 +233,11 @@ class GatedAutoencoder(PairedModel):
         read = [coded.project(y)]
         if module.predictor is not None:
             raw = module.predictor(x)
-            read += [coded.project(finished(self.loss, raw)), raw]
+            read += [coded.project(finished(self.loss, raw, self.levels)), raw]
         read += [coded.project(first) for first in given]
         return [(1.0, raw) for raw in read]
 
     def _point(self, module: GatedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
         if module.predictor is not None and guess is None:
-            guess = finished(self.loss, module.predictor(x))
+            guess = finished(self.loss, module.predictor(x), self.levels)
         return module.condition(x).project(guess)

@@ -12,33 +12,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from sidelight._cost import Cost, refuse_if_too_large
 from sidelight._interrupted import all_or_nothing
 from sidelight._messages import complain
-from sidelight._validation import check_choice, check_integer, check_rows
 from sidelight.solvers.result import Callback
 
-from ._boltzmann_model import BoltzmannModel, framed, unframed
-from ._torch_model import frame_of, one_thread
-from .batches import Batch, first_of, in_order
+from ._boltzmann_model import BoltzmannModel
+from ._pair_model import PairModel
+from ._torch_model import one_thread
+from .batches import Batch
 from .distance import pairwise_distance
 from .flow import arrows, check_picture, targets
+from .frames import explained
 from .machines import BIASES, GatedMachine
-from .premapping import check_layers, premapping
+from .premapping import check_gate, check_layers, premapping
 from .units import units
 
 __all__ = ["GatedBoltzmannMachine"]
 
 Array = npt.NDArray[Any]
-_FLOATS = [np.float64, np.float32]
 _BLOCK = 1 << 22  # numbers of the filters of a block
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-class GatedBoltzmannMachine(BoltzmannModel):
+class GatedBoltzmannMachine(PairModel, BoltzmannModel):
     """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
 
     Parameters
@@ -79,7 +78,8 @@ class GatedBoltzmannMachine(BoltzmannModel):
         With held-out rows: looks (every 100 updates) without improvement after which training ends.
     device : str, default="cpu"
     checkpoint : path or None, default=None
-        A file that training is saved to every 100 updates, and taken up from where it exists.
+        A file that training is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1: a progress bar.
@@ -170,41 +170,11 @@ class GatedBoltzmannMachine(BoltzmannModel):
         refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
         self._frames(X, Y)
         seed = self._seed()
-        x, y = self.input_frame_.inside(X).astype(np.float32), self.output_frame_.inside(Y).astype(np.float32)
+        x, y = (part.astype(np.float32) for part in self._framed(X, Y))
         module = self._initial(seed)
         self._begin_chains(module, y)
         arrays = (x, y, np.arange(len(x))) if self.persistent else (x, y)
         self._train(module, self._from_arrays(arrays, seed), seed)
-        return self
-
-    @all_or_nothing
-    def fit_batches(self, source: Any) -> GatedBoltzmannMachine:
-        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable makes when it is called.
-
-        The scale of Gaussian rows is that of the first batch. Training ends with the iterable, or after ``max_iter``.
-        """
-        self._check_parameters()
-        self._refuse_chains()
-        first, source = first_of(source, self)
-        X, Y = self._first_pair(first)
-        self._frames(X, Y)
-        seed = self._seed()
-        self._train(self._initial(seed), self._from_source(source, self._inside, 2), seed)
-        return self
-
-    @all_or_nothing
-    def partial_fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
-
-        The scale of Gaussian rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
-        """
-        self._check_parameters()
-        self._refuse_chains()
-        X, Y = self._pair(X, Y, reset=not hasattr(self, "parameters_"))
-        if not hasattr(self, "parameters_"):
-            self._frames(X, Y)
-        arrays = [self.input_frame_.inside(X), self.output_frame_.inside(Y)]
-        self._go_on(in_order(arrays, self.batch_size, self._place()))
         return self
 
     def infer(self, X: Array, Y: Array) -> Array:
@@ -220,14 +190,15 @@ class GatedBoltzmannMachine(BoltzmannModel):
 
     def apply(self, X: Array, mapping: Array) -> Array:
         """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
-        X, mapping = self._inputs(X), self._mapping(mapping, len(X))
+        X = self._inputs(X)
+        mapping = self._mapping(mapping, self.n_mapping, X)
         module = self._module(X.dtype)
 
         def applied(x: Tensor, z: Tensor) -> Tensor:
             machine = module.condition(self._in(x))
             return self._back(machine.visible.mean(machine.visible_parameters(z)))
 
-        return self._by_block(applied, X, mapping.astype(X.dtype))
+        return self._by_block(applied, X, mapping)
 
     def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
         """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy, row by row or of one pair for all."""
@@ -246,7 +217,7 @@ class GatedBoltzmannMachine(BoltzmannModel):
         are of one kind. ``soft`` uses the means of the mapping units instead of their most probable values.
         """
         X = self._inputs(X)
-        Y = self._outputs(Y).astype(X.dtype, copy=False)
+        Y = self._outputs("Y", Y).astype(X.dtype, copy=False)
         if symmetric and self.n_outputs_ != self.n_features_in_:
             kinds = f"{self.n_features_in_} and {self.n_outputs_} columns"
             remedy = "Leave it out"
@@ -256,7 +227,7 @@ class GatedBoltzmannMachine(BoltzmannModel):
         module = self._module(X.dtype)
         found = self._far(module, X, Y, soft)
         if symmetric:
-            found = found + self._far(module, self._inputs(Y), self._outputs(X), soft).T
+            found = found + self._far(module, self._inputs(Y), self._outputs("X", X), soft).T
         return np.asarray(found)
 
     def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
@@ -290,9 +261,7 @@ class GatedBoltzmannMachine(BoltzmannModel):
     def score(self, X: Array, Y: Array) -> float:
         """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
         X, Y = self._pair(X, Y)
-        wrong = ((self.reconstruct(X, Y) - Y) ** 2).sum(dtype=np.float64)
-        spread = ((Y - Y.mean(axis=0)) ** 2).sum(dtype=np.float64)
-        return float(1 - wrong / (spread or 1.0))
+        return explained(Y, self.reconstruct(X, Y))
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
         """Memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (as many, where not said)."""
@@ -331,66 +300,10 @@ class GatedBoltzmannMachine(BoltzmannModel):
         return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
 
     def _check_parameters(self) -> None:
-        check_integer(self, "n_mapping", self.n_mapping, 1)
-        if self.n_factors is not None:
-            check_integer(self, "n_factors", self.n_factors, 1)
-        for bias in self.biases:
-            check_choice(self, "biases", bias, BIASES)
-        check_layers(self, "premapping", self.premapping)
+        check_gate(self, BIASES)
         self._check_machine("mapping")
 
-    def _refuse_chains(self) -> None:
+    def _check_stream(self) -> None:
         if self.persistent:
             rule = "keeps a chain for each training row, and batches made on the fly have none"
             raise ValueError(complain(self, "persistent", True, rule, "Use fit, or persistent=False"))
-
-    def _frames(self, X: Array, Y: Array) -> None:
-        unit = bool(X.min() >= 0 and X.max() <= 1)
-        self.input_frame_ = frame_of(X, scaled=self._real or not unit)
-        self.output_frame_ = frame_of(Y, scaled=self._real)
-
-    def _in(self, x: Tensor) -> Tensor:
-        return framed(x, self.input_frame_)
-
-    def _out(self, y: Tensor) -> Tensor:
-        return framed(y, self.output_frame_)
-
-    def _back(self, y: Tensor) -> Tensor:
-        return unframed(y, self.output_frame_)
-
-    def _inside(self, x: Tensor, y: Tensor) -> Batch:
-        return self._in(x), self._out(y)
-
-    def _first_pair(self, first: Any) -> tuple[Array, Array]:
-        if not isinstance(first, tuple | list) or len(first) != 2:
-            rule = "is not a pair of arrays"
-            raise ValueError(complain(self, "source", type(first).__name__, rule, "Yield (X, Y)"))
-        return self._pair(*first, reset=True)
-
-    def _pair(self, X: Any, Y: Any, *, reset: bool = False) -> tuple[Array, Array]:
-        if not reset:
-            check_is_fitted(self, "parameters_")
-        X = np.asarray(validate_data(self, X, reset=reset, dtype=_FLOATS))
-        Y = np.asarray(check_array(Y, dtype=X.dtype, input_name="Y"))
-        check_rows(self, "Y", Y, len(X))
-        if reset:
-            self.n_outputs_ = Y.shape[1]
-        self._check_columns("Y", Y, self.n_outputs_)
-        return X, self._checked_values(Y, "Y")
-
-    def _inputs(self, X: Any) -> Array:
-        check_is_fitted(self, "parameters_")
-        return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
-
-    def _outputs(self, Y: Any) -> Array:
-        Y = np.asarray(check_array(Y, dtype=_FLOATS, input_name="Y"))
-        self._check_columns("Y", Y, self.n_outputs_)
-        return self._checked_values(Y, "Y")
-
-    def _mapping(self, mapping: Any, n: int) -> Array:
-        mapping = np.atleast_2d(np.asarray(mapping, dtype=np.float64))
-        self._check_columns("mapping", mapping, self.n_mapping)
-        if len(mapping) not in (1, n):
-            rule = f"does not match the {n} rows of X"
-            raise ValueError(complain(self, "mapping", f"{len(mapping)} rows", rule, "Give one row, or one for each"))
-        return np.broadcast_to(mapping, (n, self.n_mapping))

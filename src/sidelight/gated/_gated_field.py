@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -22,10 +20,12 @@ from sidelight._validation import check_integer
 
 from ._boltzmann_model import BoltzmannModel
 from ._field_model import FieldModel, of_model
-from ._fields import Fields, as_tensor, crops
+from ._fields import Fields, as_tensor
 from ._gated_boltzmann_machine import GatedBoltzmannMachine
-from ._torch_model import Stream, one_thread
+from ._mappings import begun_again, given_mappings
+from ._torch_model import one_thread
 from .batches import Batch
+from .frames import explained
 from .patches import Patches
 from .site_product import SiteProduct
 
@@ -101,19 +101,9 @@ class GatedField(FieldModel, BoltzmannModel):
     def fit(self, X: Any, Y: Any) -> GatedField:
         """Learn how pictures ``X`` become ``Y``: lists of (height, width[, channels]), or arrays of equal ones."""
         self._check_parameters()
-        self.model_ = clone(self._patch_model(fitted=False))
-        inputs = self._fields("X", X)
-        outputs = self._like("Y", Y, inputs)
-        self.n_channels_in_, self.n_channels_out_, self.bare_ = inputs.channels, outputs.channels, outputs.bare
-        self._checked_values(outputs.sites(), "Y")
-        sites = inputs.sites()
-        unit = bool(sites.min() >= 0 and sites.max() <= 1)
-        self.input_frame_ = inputs.frame(scaled=self._real or not unit)
-        self.output_frame_ = outputs.frame(scaled=self._real)
-        seed, place, size = self._seed(), self._place(), self._crop(inputs)
-        kinds = [inputs.changed(self.input_frame_.inside), outputs.changed(self.output_frame_.inside)]
-        stream = Stream(lambda done: crops(kinds, size, self.batch_size, seed, place, done=done))
-        self._train(self._initial(seed), stream, seed)
+        seen, held = self._split(self._begun(X, Y))
+        seed = self._seed()
+        self._fit_crops(self._initial(seed), seen, held, seed)
         return self
 
     def infer(self, X: Any, Y: Any) -> Any:
@@ -132,7 +122,8 @@ class GatedField(FieldModel, BoltzmannModel):
         """Change each of ``X`` by mapping units (down, across, n_mapping) of each, or one row of them for all sites."""
         inputs = self._known("X", X)
         found = self._product(inputs)
-        given = self._mappings(mapping, inputs)
+        places = [self._places(sample.shape) for sample in inputs.samples]
+        given = given_mappings(self, mapping, places, self.model_.n_mapping, self.structure)
 
         def one(x: Array, z: Array) -> Array:
             (tensor,) = self._inside(x)
@@ -148,12 +139,7 @@ class GatedField(FieldModel, BoltzmannModel):
         ``reconstruct`` afterwards, in which sites come to terms with their neighbours.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
-        if len(codes) not in (1, len(new.samples)):
-            rule = f"does not match the {len(new.samples)} pictures of X_new"
-            raise ValueError(complain(self, "X", f"{len(codes)} pairs", rule, "Give one pair, or one for each"))
-        codes = codes * len(new.samples) if len(codes) == 1 else codes
-        wrapped = [_repeated(z, self._places(s.shape)) for z, s in zip(codes, new.samples, strict=True)]
-        found = self.apply(X_new, wrapped)
+        found = self.apply(X_new, begun_again(self, codes, [self._places(s.shape) for s in new.samples]))
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
     def reconstruct(self, X: Any, Y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
@@ -181,8 +167,7 @@ class GatedField(FieldModel, BoltzmannModel):
         """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
         truth = self._pair(X, Y)[1].sites()
         found = self._fields("Y", self.reconstruct(X, Y)).sites()
-        spread = ((truth - truth.mean(axis=0)) ** 2).sum()
-        return float(1 - ((found - truth) ** 2).sum() / (spread or 1.0))
+        return explained(truth, found)
 
     def _build(self) -> nn.Module:
         area = self._patches().height * self._patches().width
@@ -196,6 +181,12 @@ class GatedField(FieldModel, BoltzmannModel):
         product = SiteProduct(module, self._patches())
         return product.contrast(x, y, steps=self.cd_steps, mean_field=mean_field, generator=generator)
 
+    def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
+        """Squared error of the reconstruction at a site; no more crops at once than in training."""
+        product, size = SiteProduct(module, self._patches()), self.batch_size
+        found = [product.reconstruct(x, y) for x, y in zip(*(part.split(size) for part in batch), strict=True)]
+        return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
+
     def _check_parameters(self) -> None:
         model = self._patch_model(fitted=False)
         if not isinstance(model, GatedBoltzmannMachine):
@@ -205,10 +196,9 @@ class GatedField(FieldModel, BoltzmannModel):
         if model.visible not in ("gaussian", "binary"):
             rule = "is not one that overlapping patches can share"
             raise ValueError(complain(self, "model.visible", model.visible, rule, 'Choose "gaussian" or "binary"'))
-        for name in ("persistent", "validation_fraction"):
-            if getattr(model, name):
-                rule = "is not for crops, which are drawn anew for every batch"
-                raise ValueError(complain(self, f"model.{name}", getattr(model, name), rule, "Leave it out"))
+        if model.persistent:
+            rule = "is not for crops, which are drawn anew for every batch"
+            raise ValueError(complain(self, "model.persistent", True, rule, "Leave it out"))
         for side in (self._patches().height, self._patches().width):
             check_integer(self, "patch_size", side, 1)
         check_integer(self, "stride", self.stride, 1)
@@ -225,14 +215,6 @@ class GatedField(FieldModel, BoltzmannModel):
         size = self.patch_size
         return Patches(*(size if isinstance(size, tuple | list) else (size, size)), self.stride)
 
-    def _crop(self, fields: Fields) -> tuple[int, int]:
-        """Size of a crop: what was asked for, as far as the smallest picture goes, ending with a patch."""
-        patches, smallest = self._patches(), np.array(fields.shapes).min(axis=0)
-        sides = (patches.height, patches.width)
-        wanted = [min(self.crop or 3 * side, int(limit)) for side, limit in zip(sides, smallest, strict=True)]
-        height, width = (w - (w - side) % self.stride for w, side in zip(wanted, sides, strict=True))
-        return height, width
-
     def _product(self, inputs: Fields) -> SiteProduct:
         return SiteProduct(self._module(inputs.samples[0].dtype), self._patches())
 
@@ -248,48 +230,16 @@ class GatedField(FieldModel, BoltzmannModel):
             as_tensor(frame.inside(sample).astype(dtype)).to(self.device)
             for frame, sample in zip(frames, samples, strict=False)
         ]
-        down, across = ((-part) % self.stride for part in self._beyond(samples[0].shape))
+        patches, shape = self._patches(), samples[0].shape
+        down, across = (-(shape[0] - patches.height) % self.stride, -(shape[1] - patches.width) % self.stride)
         return [functional.pad(part, (0, across, 0, down), mode="replicate") for part in tensors]
-
-    def _beyond(self, shape: tuple[int, ...]) -> tuple[int, int]:
-        return shape[0] - self._patches().height, shape[1] - self._patches().width
-
-    def _places(self, shape: tuple[int, ...]) -> tuple[int, int]:
-        """How many patches a picture has down and across, when it is continued."""
-        down, across = (-(-part // self.stride) + 1 for part in self._beyond(shape))
-        return down, across
 
     def _outside(self, found: Tensor, like: Array) -> Array:
         height, width = like.shape[:2]
         rows = np.moveaxis(found[0, :, :height, :width].cpu().numpy(), 0, 2)
         return np.asarray(self.output_frame_.outside(rows).astype(like.dtype))
 
-    def _mappings(self, mapping: Any, inputs: Fields) -> Fields:
-        """Mapping units at every place of every input."""
-        k, n = self.model_.n_mapping, len(inputs.samples)
-        if np.ndim(mapping) == 1 and len(mapping) == k and np.ndim(mapping[0]) == 0:
-            listed = [np.broadcast_to(np.asarray(mapping), (*self._places(s.shape), k)) for s in inputs.samples]
-        else:
-            listed = [np.asarray(part) for part in mapping]
-        wanted = [(*self._places(s.shape), k) for s in inputs.samples]
-        if len(listed) != n or any(part.shape != shape for part, shape in zip(listed, wanted, strict=True)):
-            rule = f"does not match the places of X {wanted}"
-            seen = f"arrays of shapes {[part.shape for part in listed]}"
-            raise ValueError(complain(self, "mapping", seen, rule, "Give what infer returns, or one row of it"))
-        return Fields(tuple(listed), "grid", False, False)
-
-    def _known(self, name: str, samples: Any) -> Fields:
-        check_is_fitted(self, "parameters_")
-        return self._with_channels(name, self._fields(name, samples), self.n_channels_in_)
-
     def _pair(self, X: Any, Y: Any) -> tuple[Fields, Fields]:
         inputs = self._known("X", X)
         outputs = self._with_channels("Y", self._like("Y", Y, inputs), self.n_channels_out_)
-        self._checked_values(outputs.sites(), "Y")
-        return inputs, outputs
-
-
-def _repeated(codes: Array, places: tuple[int, int]) -> Array:
-    """Codes (down, across, k) for other places: cut, or begun again."""
-    down, across = (np.arange(wanted) % length for wanted, length in zip(places, codes.shape, strict=False))
-    return np.asarray(codes[down[:, None], across[None, :]])
+        return inputs, self._checked("Y", outputs)

@@ -6,14 +6,13 @@ Patches and averages stand in ``patches.py``; the patch models are this room's a
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight._interrupted import all_or_nothing
@@ -23,16 +22,21 @@ from sidelight._validation import check_choice, check_integer, check_number
 from ._autoencoder import Autoencoder
 from ._biased_autoencoder import BiasedAutoencoder
 from ._field_model import FieldModel, of_model
-from ._fields import STRUCTURES, Fields, as_tensor, crops
-from ._network_model import NetworkModel, explained
-from ._torch_model import Stream, one_thread
+from ._fields import STRUCTURES, Fields, as_tensor
+from ._gated_autoencoder import GatedAutoencoder
+from ._mappings import begun_again, given_mappings
+from ._network_model import NetworkModel
+from ._torch_model import one_thread
 from .batches import Batch
+from .frames import explained
 from .networks import error, finished
 from .patches import Patches, bands
 
 __all__ = ["Manifield"]
 
 Array = npt.NDArray[Any]
+Band = tuple[int, int]
+Answer = Callable[..., Tensor]
 _TOGETHER = 1 << 16  # patches that are predicted at once
 
 
@@ -42,6 +46,10 @@ def _conditional(field: Manifield) -> bool:
 
 def _unconditional(field: Manifield) -> bool:
     return not _conditional(field)
+
+
+def _gated(field: Manifield) -> bool:
+    return isinstance(field._patch_model(), GatedAutoencoder)
 
 
 class Manifield(FieldModel, NetworkModel):
@@ -88,7 +96,9 @@ class Manifield(FieldModel, NetworkModel):
     True
     """
 
+    _widths = (2, 3)  # batches may bring first guesses
     loss: Any = of_model("loss")
+    levels: Any = of_model("levels")
     activation: Any = of_model("activation")
 
     def __init__(
@@ -115,46 +125,79 @@ class Manifield(FieldModel, NetworkModel):
         An unconditional field takes ``X`` alone. ``guess``: first guesses of ``Y``, for a gated model (see there).
         """
         self._check_parameters()
-        self.model_ = clone(self._patch_model(fitted=False))
-        inputs = self._fields("X", X)
-        outputs = self._like("Y", Y, inputs) if _conditional(self) else inputs
-        self.n_channels_in_, self.n_channels_out_, self.bare_ = inputs.channels, outputs.channels, outputs.bare
-        self._check_pairs(inputs, outputs)
-        others = [outputs] if _conditional(self) else []
-        others += [] if guess is None else [self._like("guess", guess, inputs)]
-        others = [self._difference(part, inputs) for part in others]
-        self.input_frame_ = inputs.frame(scaled=_conditional(self) or self.loss == "squared")
-        self.output_frame_ = others[0].frame(scaled=self.loss == "squared") if others else self.input_frame_
-        inside = [inputs.changed(self.input_frame_.inside)]
-        self._fit_fields([*inside, *(part.changed(self.output_frame_.inside) for part in others)])
+        self._fit_fields(self._begun(X, Y, *(() if guess is None else (guess,))))
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Self:
+        """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
+
+        The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        """
+        self._continue_fields(X, Y, *(() if guess is None else (guess,)))
         return self
 
     @available_if(_conditional)
     def predict(self, X: Any, guess: Any = None) -> Any:
         """Outputs for each of ``X``, of any length or size; ``guess``: first guesses of them, for a gated model."""
-        check_is_fitted(self, "parameters_")
         inputs = self._known("X", X)
         first = self._first(inputs) if guess is None else self._like("guess", guess, inputs)
-        kinds = [inputs.changed(self.input_frame_.inside)]
-        if first is not None:
-            kinds.append(self._difference(first, inputs).changed(self.output_frame_.inside))
-        found = self._averaged(inputs, kinds)
-        return (found.changed(np.add, inputs) if self.residual else found).given(bare=self.bare_)
+        if first is None:
+            return self._answered(inputs, self._pointed)
+        guesses = self._difference(first, inputs).changed(self.output_frame_.inside)
+        return self._answered(inputs, self._pointed, guesses)
 
     @available_if(_unconditional)
     def denoise(self, X: Any) -> Any:
         """Each of ``X`` as the averaged patches know it."""
-        check_is_fitted(self, "parameters_")
-        inputs = self._known("X", X)
-        return self._averaged(inputs, [inputs.changed(self.input_frame_.inside)]).given(bare=self.bare_)
+        return self._answered(self._known("X", X), self._pointed)
 
     @available_if(_unconditional)
     def transform(self, X: Any) -> Any:
         """Codes of every patch of each of ``X``: (places, n_components), or (down, across, n_components)."""
-        check_is_fitted(self, "parameters_")
         inputs = self._known("X", X)
         module = self._module(inputs.samples[0].dtype)
         return inputs.changed(lambda sample: self._codes(module, sample)).given(bare=False)
+
+    @available_if(_gated)
+    def infer(self, X: Any, Y: Any) -> Any:
+        """Mapping units of every patch of each pair: (places, n_mapping), or (down, across, n_mapping)."""
+        dtype = self._known("X", X).samples[0].dtype
+        inputs, outputs = self._kinds(X, Y)
+        module = self._module(dtype)
+
+        def one(*samples: Array) -> Array:
+            x, y = (as_tensor(sample.astype(dtype)).to(self.device) for sample in samples)
+            parts = [
+                module.condition(self._rows(x, band)).encode(self._rows(y, band)).cpu().numpy()
+                for band in self._bands(x)
+            ]
+            return np.asarray(np.concatenate(parts).reshape(*self._patches().places(x), -1))
+
+        with one_thread():
+            return inputs.changed(one, outputs).given(bare=False)
+
+    @available_if(_gated)
+    def apply(self, X: Any, mapping: Any) -> Any:
+        """Change each of ``X`` by mapping units of every patch, as ``infer`` returns them, or one row for all."""
+        inputs = self._known("X", X)
+        places = [self._places(sample.shape) for sample in inputs.samples]
+        given = given_mappings(self, mapping, places, self.model_.n_mapping, self.structure)
+
+        def decoded(module: Any, band: Band, x: Tensor, z: Tensor) -> Tensor:
+            codes = z[0, :, band[0] : band[1] - self._patches().height + 1].flatten(1).T
+            return module.condition(self._rows(x, band)).decode(codes)
+
+        return self._answered(inputs, decoded, given)
+
+    @available_if(_gated)
+    def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
+        """Do to each of ``X_new`` what was done from ``X`` to ``Y``, place by place; of one pair, for all.
+
+        A sample larger than those of the pair takes the pair's places again from the start.
+        """
+        codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
+        return self.apply(X_new, begun_again(self, codes, [self._places(s.shape) for s in new.samples]))
 
     def score(self, X: Any, Y: Any = None) -> float:
         """Share of the variance of ``Y`` that predictions explain (of ``X``, that an unconditional field keeps)."""
@@ -162,29 +205,40 @@ class Manifield(FieldModel, NetworkModel):
         found = self._fields("Y", self.predict(X) if _conditional(self) else self.denoise(X))
         return explained(outputs.sites(), found.sites())
 
-    def _averaged(self, inputs: Fields, kinds: list[Fields]) -> Fields:
+    def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Any:
+        """Averaged outputs of each input, as the user has them; ``answer`` gives the raw ones of a band's patches."""
         dtype = inputs.samples[0].dtype
-        module, others = self._module(dtype), kinds[1:]
+        module = self._module(dtype)
 
         def one(*samples: Array) -> Array:
-            with one_thread():
-                raw = self._bands(module, [as_tensor(sample.astype(dtype)) for sample in samples])
-            found = np.moveaxis(finished(self.loss, raw)[0].numpy(), 0, 2)
-            return self.output_frame_.outside(found).astype(dtype)
+            tensors = [as_tensor(sample.astype(dtype)).to(self.device) for sample in samples]
+            raw = self._averaged(tensors[0], lambda band: answer(module, band, *tensors))
+            return self.output_frame_.outside(np.moveaxis(finished(self.loss, raw)[0].numpy(), 0, 2)).astype(dtype)
 
-        return kinds[0].changed(one, *others)
+        with one_thread():
+            found = inputs.changed(self.input_frame_.inside).changed(one, *others)
+        return (found.changed(np.add, inputs) if self.residual else found).given(bare=self.bare_)
 
-    def _bands(self, module: nn.Module, tensors: list[Tensor]) -> Tensor:
+    def _pointed(self, module: nn.Module, band: Band, x: Tensor, *guess: Tensor) -> Tensor:
+        rows = [self._rows(part, band) for part in (x, *guess)]
+        return self.model_._point(module, rows[0], rows[1] if guess else None)
+
+    def _averaged(self, x: Tensor, answer: Callable[[Band], Tensor]) -> Tensor:
         """The averaged raw outputs (1, channels, h, w) of one field, a band of it at a time."""
-        shape = (int(tensors[0].shape[2]), int(tensors[0].shape[3]))
+        shape = (int(x.shape[2]), int(x.shape[3]))
         patches = self._patches()
-        total = tensors[0].new_zeros(1, self.n_channels_out_, *shape)
-        across = patches.places(tensors[0])[1]
-        for begin, end in bands(shape[0], patches.height, max(1, _TOGETHER // across)):
-            x, *guess = (patches.rows(part[:, :, begin:end].to(self.device)) for part in tensors)
-            raw = self.model_._point(module, x, guess[0] if guess else None)
+        total = torch.zeros(1, self.n_channels_out_, *shape, dtype=x.dtype)
+        for begin, end in self._bands(x):
+            raw = answer((begin, end))
             total[:, :, begin:end] += patches.summed(raw, 1, (end - begin, shape[1])).cpu()
         return total / patches.counts(shape, total)
+
+    def _bands(self, x: Tensor) -> list[Band]:
+        patches = self._patches()
+        return bands(x.shape[2], patches.height, max(1, _TOGETHER // patches.places(x)[1]))
+
+    def _rows(self, field: Tensor, band: Band) -> Tensor:
+        return self._patches().rows(field[:, :, band[0] : band[1]])
 
     def _codes(self, module: Any, sample: Array) -> Array:
         field = as_tensor(self.input_frame_.inside(sample).astype(sample.dtype)).to(self.device)
@@ -203,27 +257,7 @@ class Manifield(FieldModel, NetworkModel):
             looked = None if out is None else lambda: float(self._of_groups(module, out).detach())
             self._descend_on(module, lambda: self._of_groups(module, groups), looked, seed)
             return
-        size = self._crop(seen[0])
-        cut = None if held is None else next(crops(held, self._crop(held[0]), 200, seed, self._place()))
-        place = self._place()
-        stream = Stream(lambda done: crops(seen, size, self.batch_size, seed, place, done=done), cut)
-        self._train(module, stream, seed)
-
-    def _split(self, kinds: list[Fields]) -> tuple[list[Fields], list[Fields] | None]:
-        """Fields to train on and fields held out: the last share of each that is long enough for both."""
-        least = self._patches().height
-        cuts = [int(h * (1 - self.validation_fraction)) for h, _ in kinds[0].shapes]
-        fine = [least <= cut <= h - least for cut, (h, _) in zip(cuts, kinds[0].shapes, strict=True)]
-        if not self.validation_fraction or not any(fine):
-            return kinds, None
-        cut_at = [cut if good else h for cut, good, (h, _) in zip(cuts, fine, kinds[0].shapes, strict=True)]
-        seen, held = [], []
-        for kind in kinds:
-            pairs = [(s[:cut], s[cut:]) for s, cut in zip(kind.samples, cut_at, strict=True)]
-            seen.append(Fields(tuple(first for first, _ in pairs), kind.structure, kind.bare, False))
-            rest = tuple(last for _, last in pairs if len(last))
-            held.append(Fields(rest, kind.structure, kind.bare, False))
-        return seen, held
+        self._fit_crops(module, seen, held, seed)
 
     def _of_groups(self, module: nn.Module, groups: list[Batch]) -> Tensor:
         """The loss of all sites: fields of one size at a time."""
@@ -260,16 +294,9 @@ class Manifield(FieldModel, NetworkModel):
             return Patches(int(size), 1)  # type: ignore[arg-type]
         return Patches(*(size if isinstance(size, tuple | list) else (size, size)))
 
-    def _crop(self, fields: Fields) -> tuple[int, int]:
-        """Size of a crop: what was asked for, as far as the smallest sample goes."""
-        patches, shapes = self._patches(), np.array(fields.shapes)
-        wanted = [self.crop or 3 * side for side in (patches.height, patches.width)]
-        height, width = (min(side, int(limit)) for side, limit in zip(wanted, shapes.min(axis=0), strict=True))
-        return height, width
-
     def _first(self, inputs: Fields) -> Fields | None:
         """The first guess where none is given: the predictor's (None), or the input itself."""
-        if not hasattr(self.model_, "n_mapping") or self.model_.predictor is not None:
+        if not _gated(self) or self.model_.predictor is not None:
             return None
         if self.n_channels_in_ != self.n_channels_out_:
             rule = f"is needed: inputs have {self.n_channels_in_} channels, outputs {self.n_channels_out_}"
@@ -279,15 +306,20 @@ class Manifield(FieldModel, NetworkModel):
     def _difference(self, outputs: Fields, inputs: Fields) -> Fields:
         return outputs.changed(np.subtract, inputs) if self.residual else outputs
 
-    def _known(self, name: str, samples: Any) -> Fields:
-        return self._with_channels(name, self._fields(name, samples), self.n_channels_in_)
+    def _inputs_scaled(self, X: Array) -> bool:
+        return _conditional(self) or self._real
 
-    def _check_pairs(self, inputs: Fields, outputs: Fields) -> None:
-        if self.residual and inputs.channels != outputs.channels:
-            rule = f"needs as many channels in Y ({outputs.channels}) as in X ({inputs.channels})"
+    def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
+        return super()._members(name, batch) if _conditional(self) else (batch,)
+
+    def _samples(self, X: Any, Y: Any, *others: Any) -> list[Fields]:
+        if not _conditional(self):
+            return [self._checked("X", self._fields("X", X))]
+        inputs, *found = super()._samples(X, Y, *others)
+        if self.residual and inputs.channels != found[0].channels:
+            rule = f"needs as many channels in Y ({found[0].channels}) as in X ({inputs.channels})"
             raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))
-        for sample in outputs.samples:
-            self._check_values("Y", sample)
+        return [inputs, *(self._difference(part, inputs) for part in found)]
 
     def _check_parameters(self) -> None:
         check_choice(self, "structure", self.structure, tuple(STRUCTURES))
@@ -303,6 +335,9 @@ class Manifield(FieldModel, NetworkModel):
             rule, remedy = "is no patch model", "Give an Autoencoder, BiasedAutoencoder or GatedAutoencoder"
             raise TypeError(complain(self, "model", type(model).__name__, rule, remedy))
         model._check_parameters()
+        if model.loss == "multinomial":
+            rule = "is not one whose groups patches can share"
+            raise ValueError(complain(self, "model.loss", model.loss, rule, 'Choose "squared" or "cross-entropy"'))
         if self.residual and (isinstance(model, Autoencoder) or model.loss != "squared"):
             rule = "needs a conditional model with squared loss"
             raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))

@@ -6,6 +6,7 @@ The energies stand in ``machines.py``, the gradient in ``divergence.py``, the lo
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight._cost import Cost, refuse_if_too_large
@@ -22,21 +23,22 @@ from sidelight._messages import complain
 from sidelight._validation import check_integer
 from sidelight.solvers.result import Callback
 
-from ._boltzmann_model import BoltzmannModel, framed, unframed
-from ._torch_model import frame_of, one_thread
-from .batches import Batch, first_of, in_order
+from ._boltzmann_model import BoltzmannModel
+from ._row_model import RowModel
+from ._torch_model import one_thread
+from .batches import Batch
 from .divergence import gibbs
+from .frames import explained
 from .machines import PlainMachine
 from .units import units
 
 __all__ = ["RestrictedBoltzmannMachine"]
 
 Array = npt.NDArray[Any]
-_FLOATS = [np.float64, np.float32]
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BoltzmannModel):
+class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, BoltzmannModel):
     """Learn hidden units that explain rows: code rows, bring codes back, draw new rows.
 
     Parameters
@@ -71,7 +73,8 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         With held-out rows: looks (every 100 updates) without improvement after which training ends.
     device : str, default="cpu"
     checkpoint : path or None, default=None
-        A file that training is saved to every 100 updates, and taken up from where it exists.
+        A file that training is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         1: a progress bar.
@@ -151,47 +154,11 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_parameters()
         X = self._rows(X, reset=True)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.frame_ = frame_of(X, scaled=self._real)
+        inside = self._in_frame(X)[0].astype(np.float32)
         seed = self._seed()
-        inside = self.frame_.inside(X).astype(np.float32)
         module = self._initial(seed)
         self._begin_chains(module, self._particles(inside, seed))
         self._train(module, self._from_arrays((inside,), seed), seed)
-        return self
-
-    @all_or_nothing
-    def fit_batches(self, source: Any) -> RestrictedBoltzmannMachine:
-        """Learn from arrays that an iterable yields, or a callable makes when it is called.
-
-        The scale of Gaussian rows is that of the first batch. Training ends with the iterable, or after ``max_iter``.
-        """
-        self._check_parameters()
-        first, source = first_of(source, self)
-        X = self._rows(first, reset=True)
-        self.frame_ = frame_of(X, scaled=self._real)
-        seed = self._seed()
-        module = self._initial(seed)
-        self._begin_chains(module, self.frame_.inside(X))
-        self._train(module, self._from_source(source, lambda rows: (framed(rows, self.frame_),), 1), seed)
-        return self
-
-    @all_or_nothing
-    def partial_fit(self, X: Array, y: Any = None) -> RestrictedBoltzmannMachine:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
-
-        The scale of Gaussian rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
-        """
-        del y
-        self._check_parameters()
-        first = not hasattr(self, "parameters_")
-        X = self._rows(X, reset=first)
-        if first:
-            self.frame_ = frame_of(X, scaled=self._real)
-        inside = self.frame_.inside(X)
-        particles = inside[: self.batch_size]
-        self._go_on(
-            in_order([inside], self.batch_size, self._place()), lambda module: self._begin_chains(module, particles)
-        )
         return self
 
     def transform(self, X: Array) -> Array:
@@ -202,11 +169,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def inverse_transform(self, X: Array) -> Array:
         """Means of rows (n, d), given hidden units ``X`` (n, n_components)."""
-        check_is_fitted(self, "parameters_")
-        Z = np.asarray(check_array(X, dtype=_FLOATS, input_name="X"))
-        if Z.shape[1] != self.n_components:
-            rule = f"does not match the {self.n_components} hidden units"
-            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
+        Z = self._given_codes(X)
         machine = self._module(Z.dtype).condition()
         return self._by_block(lambda z: self._back(machine.visible.mean(machine.visible_parameters(z))), Z)
 
@@ -225,9 +188,8 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def score(self, X: Array, y: Any = None) -> float:
         """Share of the variance of ``X`` that the reconstruction explains (1 is best)."""
         del y
-        inside, found = (self.frame_.inside(rows) for rows in (self._rows(X), self.reconstruct(X)))
-        spread = ((inside - inside.mean(axis=0)) ** 2).sum()
-        return float(1 - ((found - inside) ** 2).sum() / (spread or 1.0))
+        X = self._rows(X)
+        return explained(X, self.reconstruct(X))
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, *, start: Array | None = None, n_steps: int = 200
@@ -256,10 +218,6 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d
         return Cost(4 * numbers, self.max_iter * (updates / _MULTIPLICATIONS + 5e-4))
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -278,20 +236,10 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_integer(self, "n_components", self.n_components, 1)
         self._check_machine("hidden")
 
+    def _prepare(self, module: nn.Module, batch: Sequence[Any]) -> None:
+        self._begin_chains(module, batch[0][: self.batch_size])
+
     def _particles(self, inside: Array, seed: int) -> Array:
         """Where chains begin: as many rows as a batch has, drawn at random."""
         rows = np.random.default_rng(seed).permutation(len(inside))[: self.batch_size]
         return np.asarray(inside[rows])
-
-    def _rows(self, X: Any, *, reset: bool = False) -> Array:
-        if not reset:
-            check_is_fitted(self, "parameters_")
-        least = 2 if reset else 1
-        rows = np.asarray(validate_data(self, X, reset=reset, dtype=_FLOATS, ensure_min_samples=least))
-        return self._checked_values(rows, "X")
-
-    def _in(self, x: Tensor) -> Tensor:
-        return framed(x, self.frame_)
-
-    def _back(self, x: Tensor) -> Tensor:
-        return unframed(x, self.frame_)

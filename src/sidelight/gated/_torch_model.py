@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,17 +24,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from sidelight._frame import Frame
 from sidelight._interrupted import KeptInterrupt
 from sidelight._messages import complain
 from sidelight._progress import ProgressBar, both
 from sidelight._validation import check_choice, check_integer, check_number
 from sidelight.solvers.result import Callback, Record, Status
 
-from .batches import Batch, array_batches, as_batches, tensor
+from .batches import Batch, array_batches, as_batches, first_of, in_order, tensor
+from .checkpoints import settings_of
 from .training import Run, Schedule, Trained, train
 
-__all__ = ["CHAINS", "Stream", "TorchModel", "frame_of", "one_thread"]
+__all__ = ["CHAINS", "Stream", "TorchModel", "one_thread"]
 
 Array = npt.NDArray[Any]
 CHAINS = "chains"
@@ -51,16 +51,6 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def frame_of(X: Array, *, scaled: bool) -> Frame:
-    """Columns moved to their mean, all divided by one root mean square deviation; or rows as they are."""
-    if not scaled:
-        return Frame(np.zeros(X.shape[1]), 1.0)
-    size = float(np.abs(X).max()) or 1.0
-    centre = (X / size).mean(axis=0) * size
-    deviation = (X - centre) / size
-    return Frame(centre, float(np.sqrt((deviation**2).mean())) * size or 1.0)
 
 
 @dataclass(frozen=True)
@@ -84,8 +74,9 @@ class _Live:
 class TorchModel(BaseEstimator):
     """Training and use of a torch module behind scikit-learn's manners.
 
-    A subclass has the constructor arguments below, ``_build() -> nn.Module``,
-    ``_loss(module, batch, generator) -> Tensor`` and ``_held_out_loss(module, batch) -> Tensor``.
+    A subclass has the constructor arguments below, ``_check_parameters()``, ``_build() -> nn.Module``,
+    ``_loss(module, batch, generator) -> Tensor`` and ``_held_out_loss(module, batch) -> Tensor``. To be trained on what
+    comes batch by batch it has ``_opened`` and ``_framed`` too.
     """
 
     _optimizers: tuple[str, ...] = ("sgd", "adam")
@@ -103,6 +94,9 @@ class TorchModel(BaseEstimator):
     verbose: int
     callback: Callback | None
 
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
     def _build(self) -> nn.Module:
         raise NotImplementedError
 
@@ -111,6 +105,33 @@ class TorchModel(BaseEstimator):
 
     def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
         raise NotImplementedError
+
+    @property
+    def _real(self) -> bool:
+        """Whether what is modelled are numbers of any scale."""
+        raise NotImplementedError
+
+    def _inputs_scaled(self, X: Array) -> bool:
+        """Whether inputs, if there are any, are moved and scaled."""
+        raise NotImplementedError
+
+    def _check_values(self, name: str, Y: Array) -> None:
+        """Refuse values that what is modelled cannot have."""
+        raise NotImplementedError
+
+    def _opened(self, first: Any) -> Sequence[Any]:
+        """Learn columns and frames from the first batch; return it framed."""
+        raise NotImplementedError
+
+    def _framed(self, *parts: Array) -> tuple[Array, ...]:
+        """The arrays of a batch, checked and moved into their frames."""
+        raise NotImplementedError
+
+    def _check_stream(self) -> None:
+        """Refuse options that need all rows at once."""
+
+    def _prepare(self, module: nn.Module, batch: Sequence[Any]) -> None:
+        """Do what a module needs before training on a stream that begins with ``batch``."""
 
     def _check_columns(self, name: str, array: Array, columns: int) -> None:
         if array.shape[1] != columns:
@@ -131,24 +152,50 @@ class TorchModel(BaseEstimator):
         return torch.device(self.device), torch.float32
 
     def _from_arrays(self, arrays: tuple[Array, ...], seed: int) -> Stream:
-        """Batches of rows; the last share of a fixed shuffle is held out."""
+        """Batches of rows."""
+        kept, held = self._shares(arrays, seed)
+        out = None if held is None else tuple(tensor(array, self._place()) for array in held)
+        return Stream(lambda done: array_batches(kept, self.batch_size, seed, self._place(), done=done), out)
+
+    def _shares(self, arrays: tuple[Array, ...], seed: int) -> tuple[tuple[Array, ...], tuple[Array, ...] | None]:
+        """Rows to train on, and the last share of a fixed shuffle, which is held out."""
         n = len(arrays[0])
-        held = int(n * self.validation_fraction) if self.validation_fraction else 0
+        held = int(n * self.validation_fraction)
         order = np.random.default_rng(seed).permutation(n)
-        kept = [array[np.sort(order[held:])] for array in arrays]
-        out = tuple(tensor(array[order[:held]], self._place()) for array in arrays) if held else None
-        return Stream(lambda done: array_batches(tuple(kept), self.batch_size, seed, self._place(), done=done), out)
+        kept = tuple(array[np.sort(order[held:])] for array in arrays)
+        return kept, tuple(array[order[:held]] for array in arrays) if held else None
 
-    def _from_source(self, source: Any, inside: Callable[..., Batch], width: int) -> Stream:
-        """Batches of a source; rows are brought ``inside`` with 64 bits, whatever their units."""
-        device, dtype = self._place()
+    def _fit_source(self, source: Any, held_out: Any) -> None:
+        """Train on batches that are made as they are asked for."""
+        self._check_parameters()
+        self._check_stream()
+        first, batches = first_of(source, self)
+        opening = self._opened(first)
+        seed = self._seed()
+        kept = None if held_out is None else self._held(held_out, opening, seed)
+        module = self._initial(seed)
+        self._prepare(module, opening)
+        self._train(module, Stream(lambda done: self._streamed(batches, opening, seed, done), kept), seed)
 
-        def batches(done: int) -> Iterator[Batch]:
-            for number, batch in enumerate(as_batches(source, self, (device, torch.float64), width=width)):
-                if number >= done:
-                    yield tuple(part.to(dtype) for part in inside(*batch))
+    def _streamed(self, source: Iterator[Any], opening: Sequence[Any], seed: int, done: int) -> Iterator[Batch]:
+        """Batches of a source that is like ``opening``; the first ``done`` of them are passed over."""
+        del seed
+        columns = tuple(part.shape[1] for part in opening)
+        for number, batch in enumerate(as_batches(source, self, width=len(opening), columns=columns)):
+            if number >= done:
+                yield tuple(tensor(part, self._place()) for part in self._framed(*batch))
 
-        return Stream(batches)
+    def _held(self, rows: Any, opening: Sequence[Any], seed: int) -> Batch:
+        """Rows held out, as one batch."""
+        del seed
+        columns = tuple(part.shape[1] for part in opening)
+        (batch,) = as_batches([rows], self, width=len(opening), columns=columns, name="held_out")
+        return tuple(tensor(part, self._place()) for part in self._framed(*batch))
+
+    def _continue(self, arrays: Sequence[Array]) -> None:
+        """One update for each batch of framed rows, in their order."""
+        batches = in_order(arrays, self.batch_size, self._place())
+        self._go_on(batches, lambda module: self._prepare(module, arrays))
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -167,7 +214,7 @@ class TorchModel(BaseEstimator):
                 module,
                 lambda batch, generator: self._loss(module, batch, generator),
                 stream.batches,
-                self._schedule(seed),
+                replace(self._schedule(seed), settings=settings_of(self)),
                 held_out=None if held_out is None else lambda: self._looked_at(module, held_out),
                 callback=both(bar, self.callback),
             )
@@ -180,6 +227,11 @@ class TorchModel(BaseEstimator):
             raise KeptInterrupt
         if held_out is not None and found.status is Status.ITERATIONS and self.patience and found.waited == 0:
             self._warn("ended training while held-out rows were still improving", "Raise it")
+        if found.dry:
+            rule, remedy = f"ended before max_iter={self.max_iter}", f"Yield more, or set max_iter={found.n_iter}"
+            warnings.warn(
+                complain(self, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning, stacklevel=4
+            )
 
     def _go_on(self, batches: Iterator[Batch], prepare: Callable[[nn.Module], None] | None = None) -> None:
         """One update for each batch; the optimiser and the random numbers go on from where the last call left them.
@@ -226,7 +278,7 @@ class TorchModel(BaseEstimator):
             momentum=self.momentum,
             weight_decay=self.weight_decay,
             max_iter=self.max_iter,
-            patience=self.patience if self.validation_fraction else 0,
+            patience=self.patience,
             seed=seed,
             checkpoint=self.checkpoint,
         )

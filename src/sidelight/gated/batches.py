@@ -46,55 +46,63 @@ def in_order(arrays: Iterable[Any], size: int, place: Place) -> Iterator[Batch]:
         yield tuple(tensor(part[begin : begin + size], place) for part in parts)
 
 
-def as_batches(source: Any, owner: object, place: Place, *, width: int) -> Iterator[Batch]:
-    """Batches of ``width`` arrays from an iterable of them, or from a callable that makes the next one."""
-    made: Iterable[Any] = _called(source) if callable(source) else source
-    columns: tuple[int, ...] = ()
-    for batch in made:
-        parts = _parts(batch, owner, width)
+def as_batches(
+    source: Any, owner: object, *, width: int, columns: tuple[int, ...] = (), name: str = "source"
+) -> Iterator[list[npt.NDArray[Any]]]:
+    """Batches of ``width`` arrays from an iterable of them; all have the ``columns`` of the first."""
+    for batch in source:
+        parts = _parts(batch, owner, width, name)
         found = tuple(part.shape[1] for part in parts)
         columns = columns or found
         if found != columns:
             rule = f"does not have the columns of the first batch {columns}"
-            raise ValueError(complain(owner, "source", f"batch of {found} columns", rule, "Give the same columns"))
-        yield tuple(tensor(part, place) for part in parts)
+            raise ValueError(complain(owner, name, f"batch of {found} columns", rule, "Give the same columns"))
+        yield parts
 
 
-def _parts(batch: Any, owner: object, width: int) -> list[npt.NDArray[Any]]:
+def _parts(batch: Any, owner: object, width: int, name: str) -> list[npt.NDArray[Any]]:
     """The arrays of a batch, or a sentence about what is wrong with it."""
     listed = batch if isinstance(batch, tuple | list) else (batch,)
     if len(listed) != width:
         rule = f"does not have the {width} arrays of a batch"
-        raise ValueError(complain(owner, "source", f"batch of {len(listed)}", rule, "Yield tuples of arrays"))
+        raise ValueError(complain(owner, name, f"batch of {len(listed)}", rule, "Yield tuples of arrays"))
     parts = [np.asarray(part) for part in listed]
     shapes = [part.shape for part in parts]
     if {len(shape) for shape in shapes} != {2} or len({shape[0] for shape in shapes}) > 1:
         rule = "is not made of matrices with as many rows each"
-        raise ValueError(complain(owner, "source", f"batch of shapes {shapes}", rule, "Pair the rows"))
+        raise ValueError(complain(owner, name, f"batch of shapes {shapes}", rule, "Pair the rows"))
+    if shapes[0][0] == 0:
+        raise ValueError(complain(owner, name, f"batch of shapes {shapes}", "has no rows", "Leave it out"))
+    kinds = {part.dtype.kind for part in parts}
+    if not kinds <= set("fiub"):
+        rule = "is not made of numbers"
+        raise ValueError(complain(owner, name, f"batch of {parts[0].dtype}", rule, "Give arrays of numbers"))
     if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError(complain(owner, "source", "batch", "contains NaN or infinity", "Leave these rows out"))
+        raise ValueError(complain(owner, name, "batch", "contains NaN or infinity", "Leave these rows out"))
     return parts
 
 
-def first_of(source: Any, owner: object = "fit_batches") -> tuple[Any, Any]:
-    """The first batch, and a source that gives it again."""
+def first_of(source: Any, owner: object = "fit_batches") -> tuple[Any, Iterator[Any]]:
+    """The first batch, and an iterator that gives it again and goes on.
+
+    A callable is called for every batch; it may end with ``StopIteration``, as an iterator does.
+    """
     if not (callable(source) or isinstance(source, Iterable)):
         rule = "is neither an iterable of batches nor a callable that makes one"
         raise TypeError(complain(owner, "source", type(source).__name__, rule, "Give a generator or a function"))
-    if callable(source):
-        first = source()
-        return first, chain([first], _called(source))
-    batches = iter(source)
-    try:
-        first = next(batches)
-    except StopIteration:
-        raise ValueError(complain(owner, "source", "<empty>", "has no batches", "Yield at least one")) from None
-    return first, chain([first], batches)
+    batches = _called(source) if callable(source) else iter(source)
+    for first in batches:
+        return first, chain([first], batches)
+    raise ValueError(complain(owner, "source", "<empty>", "has no batches", "Yield at least one"))
 
 
 def _called(make: Callable[[], Any]) -> Iterator[Any]:
     while True:
-        yield make()
+        try:
+            batch = make()
+        except StopIteration:
+            return
+        yield batch
 
 
 def share(batch: Batch) -> Batch:

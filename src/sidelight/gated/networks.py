@@ -8,8 +8,13 @@ r"""Auto-encoders as modules: plain, gated by an input, and behind a predictor.
 A code k sums over i and j only (the source's formula below 6.3 also sums over k). Three-way weights are full or
 factored, as in ``interactions.py``; an input is folded once, however many outputs are encoded and decoded with it.
 
-Every network gives raw outputs; ``error`` and ``finished`` know what they mean: numbers ("squared") or log odds
-("cross-entropy").
+Every network gives raw outputs r; ``error`` and ``finished`` know what they mean, as the unit types of ``units.py`` do:
+
+    squared         numbers                 mean (r - y)²                          Gaussian, up to a constant
+    cross-entropy   log odds                mean log(1 + e^r) - r y                binary
+    multinomial     scores of the levels    mean of -Σ y log softmax(r)            multinomial
+
+(means over rows and columns; multinomial y are one-hot rows, groups side by side, or probabilities)
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from torch.nn import functional
 
 from .interactions import FactoredInteraction, Folded, FullInteraction
 from .premapping import layers
+from .units import MultinomialUnits
 
 __all__ = [
     "ACTIVATIONS",
@@ -43,21 +49,26 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
     "tanh": nn.Tanh,
     "relu": nn.ReLU,
 }
-LOSSES = ("squared", "cross-entropy")
+LOSSES = ("squared", "cross-entropy", "multinomial")
 PATHS = ("xz", "yz", "z", "xy", "zy", "y")
 """Generalised biases of a gated auto-encoder: what leads to codes, and what leads to outputs."""
 
 
-def error(loss: str, raw: Tensor, target: Tensor) -> Tensor:
-    """Mean over rows and columns of (raw - target)², or of the cross-entropy between target and σ(raw)."""
+def error(loss: str, raw: Tensor, target: Tensor, levels: int | None = None) -> Tensor:
+    """How far raw outputs are from targets: one number. ``levels``: columns of one multinomial group, None for all."""
     if loss == "squared":
         return functional.mse_loss(raw, target)
-    return functional.binary_cross_entropy_with_logits(raw, target)
+    if loss == "cross-entropy":
+        return functional.binary_cross_entropy_with_logits(raw, target)
+    family = MultinomialUnits(raw.shape[1], levels=levels)
+    return (family.log_partition(raw) - (raw * target).sum(dim=1)).mean() / raw.shape[1]
 
 
-def finished(loss: str, raw: Tensor) -> Tensor:
-    """Outputs: raw ones, or σ(raw)."""
-    return raw if loss == "squared" else torch.sigmoid(raw)
+def finished(loss: str, raw: Tensor, levels: int | None = None) -> Tensor:
+    """Outputs: raw ones, or the probabilities they stand for."""
+    if loss == "squared":
+        return raw
+    return torch.sigmoid(raw) if loss == "cross-entropy" else MultinomialUnits(raw.shape[1], levels=levels).mean(raw)
 
 
 class AutoencoderNetwork(nn.Module):
@@ -66,9 +77,8 @@ class AutoencoderNetwork(nn.Module):
     The code itself is linear, as are the outputs. ``tied``: the way back has the same weights, transposed.
     """
 
-    def __init__(self, sizes: tuple[int, ...], activation: str = "tanh", *, tied: bool = False, loss: str = "squared"):
+    def __init__(self, sizes: tuple[int, ...], activation: str = "tanh", *, tied: bool = False) -> None:
         super().__init__()
-        self.loss = loss
         self.encoder = layers(sizes, ACTIVATIONS[activation])
         if tied:
             self.decoder: nn.Module = _Transposed(sizes[::-1], ACTIVATIONS[activation])
@@ -147,10 +157,9 @@ class GatedNetwork(nn.Module):
         biases: Collection[str] = PATHS,
         premapping: nn.Module | None = None,
         predictor: nn.Module | None = None,
-        loss: str = "squared",
     ) -> None:
         super().__init__()
-        self.loss, self.premapping, self.predictor = loss, premapping, predictor
+        self.premapping, self.predictor = premapping, predictor
         self.activation = ACTIVATIONS[activation]()
         shape = (n_inputs, n_outputs, n_mapping)
         if n_factors is None:
@@ -202,9 +211,10 @@ class BiasedNetwork(nn.Module):
         activation: str = "tanh",
         *,
         loss: str = "squared",
+        levels: int | None = None,
     ) -> None:
         super().__init__()
-        self.loss = loss
+        self.loss, self.levels = loss, levels
         self.predictor = layers(sizes, ACTIVATIONS[activation])
         self.autoencoder = autoencoder
 
@@ -215,7 +225,7 @@ class BiasedNetwork(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The guess, cleaned up: raw outputs (n, j)."""
         raw = self.guess(x)
-        return raw if self.autoencoder is None else self.autoencoder(finished(self.loss, raw))
+        return raw if self.autoencoder is None else self.autoencoder(finished(self.loss, raw, self.levels))
 
 
 def total_weight(module: nn.Module) -> Tensor:

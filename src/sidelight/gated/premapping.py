@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 from torch import nn
 
-from sidelight._validation import check_integer
+from sidelight._validation import check_choice, check_integer
 
-__all__ = ["check_layers", "layers", "premapping"]
+__all__ = ["check_gate", "check_layers", "layers", "premapping"]
 
 
 def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | None) -> tuple[int, ...]:
@@ -17,6 +18,16 @@ def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | No
     for size in listed:
         check_integer(owner, argument, size, 1)
     return tuple(int(size) for size in listed)
+
+
+def check_gate(owner: Any, paths: tuple[str, ...]) -> None:
+    """What models with three-way weights are made of: mapping units, factors, biases (of ``paths``), a premapping."""
+    check_integer(owner, "n_mapping", owner.n_mapping, 1)
+    if owner.n_factors is not None:
+        check_integer(owner, "n_factors", owner.n_factors, 1)
+    for bias in owner.biases:
+        check_choice(owner, "biases", bias, paths)
+    check_layers(owner, "premapping", owner.premapping)
 
 
 def layers(sizes: tuple[int, ...], nonlinearity: type[nn.Module] = nn.Sigmoid) -> nn.Sequential:

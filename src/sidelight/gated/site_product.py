@@ -44,11 +44,21 @@ class SiteProduct:
             positive = machine.hidden.mean(machine.hidden_parameters(seen))
             fantasy = seen
             for _ in range(steps):
-                z = self._codes(machine, fantasy, mean_field, generator)
-                total = self.patches.summed(machine.visible_parameters(z), len(y), (y.shape[2], y.shape[3]))
-                fantasy = self.patches.rows(self._outputs(total, mean_field, generator))
+                fantasy = self.patches.rows(self._again(machine, fantasy, y, mean_field, generator))
             negative = machine.hidden.mean(machine.hidden_parameters(fantasy))
         return machine.contrast(seen, positive, fantasy, negative)
+
+    def reconstruct(self, x: Tensor, y: Tensor) -> Tensor:
+        """The mean outputs (n, ·, h, w) of crops, by way of the means of their hidden units."""
+        return self._again(self.machine.condition(self.patches.rows(x)), self.patches.rows(y), y, True, None)
+
+    def _again(
+        self, machine: Conditioned, seen: Tensor, like: Tensor, mean_field: bool, generator: torch.Generator | None
+    ) -> Tensor:
+        """Outputs of the size of ``like`` that the patches ``seen`` make, one step later."""
+        z = self._codes(machine, seen, mean_field, generator)
+        total = self.patches.summed(machine.visible_parameters(z), len(like), (like.shape[2], like.shape[3]))
+        return self._outputs(total, mean_field, generator)
 
     def infer(self, x: Tensor, y: Tensor) -> Tensor:
         """Means of the hidden units (places, k) of one picture (1, ·, h, w) and its output."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from torch import Tensor, distributed, nn
 from sidelight.solvers.result import Callback, Record, State, Status
 
 from .batches import Batch, share
+from .checkpoints import read
 
 __all__ = ["Run", "Schedule", "Trained", "several", "train"]
 
@@ -34,6 +35,7 @@ class Schedule:
     """How to train: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between looks.
 
     ``settle``: share of the updates, at the end, in which the rate falls along a straight line to nothing.
+    ``settings``: what a checkpoint must have been written with to be gone on with.
     """
 
     optimizer: str = "adam"
@@ -46,6 +48,7 @@ class Schedule:
     seed: int = 0
     checkpoint: str | os.PathLike[str] | None = None
     settle: float = 0.0
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def rate(self, n_iter: int) -> float:
         """The learning rate after ``n_iter`` updates.
@@ -61,8 +64,8 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Trained:
-    """How a run ended: records, updates made, status, the best held-out loss (nan without held-out rows), and how
-    many looks ago that was.
+    """How a run ended: records, updates made, status, the best held-out loss (nan without held-out rows), how many
+    looks ago that was, and whether there were no more batches.
     """
 
     history: tuple[Record, ...]
@@ -70,6 +73,7 @@ class Trained:
     status: Status
     held_out: float
     waited: int = 0
+    dry: bool = False
 
 
 def train(
@@ -93,7 +97,7 @@ def train(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     run.keep_best()
-    return Trained(tuple(run.history), run.n_iter, status, run.best, run.waited)
+    return Trained(tuple(run.history), run.n_iter, status, run.best, run.waited, run.dry)
 
 
 class Run:
@@ -113,7 +117,7 @@ class Run:
         self.optimizer = _optimizer(module, schedule)
         device = next(module.parameters()).device
         self.generator = torch.Generator(device=device).manual_seed(schedule.seed + _rank())
-        self.n_iter, self.waited = 0, 0
+        self.n_iter, self.looked, self.waited, self.dry = 0, 0, 0, False
         self.best, self.kept = np.nan, {}  # type: float, dict[str, Tensor]
         self.history: list[Record] = []
         self.recent: list[float] = []
@@ -128,10 +132,15 @@ class Run:
             if batch is not None:
                 self.update(batch)
             ended = batch is None
+            self.dry = ended and self.n_iter < last
+            due = ended or self.n_iter == last or self.n_iter % self.schedule.check == 0
+            looking = due and self.n_iter != self.looked
+            if looking:
+                self._look()
             if self.recent and (ended or self.n_iter % every == 0):
                 status = self._record(last // every)
-            if ended or self.n_iter % self.schedule.check == 0:
-                self._look()
+            if looking:
+                self.save()
                 status = status or (Status.CONVERGED if self._waited_enough() else None)
             if ended:
                 status = status or (Status.ITERATIONS if self.n_iter >= last else Status.CONVERGED)
@@ -164,14 +173,15 @@ class Run:
         return Status.STOPPED if self.callback(state) else None
 
     def _look(self) -> None:
-        """Look at held-out rows, and save."""
-        if self.held_out is not None:
-            value = self.held_out()
-            improved = not self.best <= value
-            self.waited = 0 if improved else self.waited + 1
-            if improved:
-                self.best, self.kept = value, {name: p.detach().clone() for name, p in self.module.state_dict().items()}
-        self.save()
+        """Look at held-out rows."""
+        self.looked = self.n_iter
+        if self.held_out is None:
+            return
+        value = self.held_out()
+        improved = not self.best <= value
+        self.waited = 0 if improved else self.waited + 1
+        if improved:
+            self.best, self.kept = value, {name: p.detach().clone() for name, p in self.module.state_dict().items()}
 
     def _waited_enough(self) -> bool:
         return self.held_out is not None and 0 < self.schedule.patience <= self.waited
@@ -186,6 +196,7 @@ class Run:
         if self.schedule.checkpoint is None or _rank() != 0:
             return
         content: dict[str, Any] = {
+            "settings": dict(self.schedule.settings),
             "module": self.module.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
@@ -202,7 +213,7 @@ class Run:
         """Go back to the checkpoint, where there is one. Other processes than the first draw new random numbers."""
         if self.schedule.checkpoint is None or not os.path.exists(self.schedule.checkpoint):
             return
-        content = torch.load(self.schedule.checkpoint, weights_only=True)
+        content = read(self.schedule.checkpoint, self.schedule.settings)
         self.module.load_state_dict(content["module"])
         self.optimizer.load_state_dict(content["optimizer"])
         if _rank() == 0:
@@ -211,6 +222,7 @@ class Run:
             self.generator.manual_seed(self.schedule.seed + content["numbers"][0] * _world() + _rank())
         self.kept, self.recent = content["kept"], content["recent"]
         self.n_iter, self.waited, self.best = content["numbers"]
+        self.looked = self.n_iter  # a run is saved after a look
         self.history = [Record(*values) for values in content["history"]]
         self.began -= self.history[-1].seconds if self.history else 0.0
 

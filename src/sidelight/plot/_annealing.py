@@ -41,7 +41,7 @@ class AnnealingPath:
     @property
     def annealed(self) -> bool:
         """Whether there is a λ to speak of."""
-        return len(self.stages) > 1 or self.stages[0].regularization > 0.0
+        return any(stage.regularization > 0.0 for stage in self.stages)
 
 
 def path_of(model: Any) -> AnnealingPath:

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sidelight._cost import Cost
 
-__all__ = ["Chain", "chained", "name_of", "steps_of"]
+__all__ = ["Chain", "chained", "last_of", "name_of", "steps_of"]
 
 Array = npt.NDArray[Any]
 
@@ -142,6 +142,11 @@ def chained(model: Any) -> Any:
 def steps_of(model: Any) -> list[tuple[str, Any]]:
     """Return the steps of a chain by their names; of anything else itself, without one."""
     return [("", model)] if not isinstance(model, Chain) else list(model.pipeline.steps)
+
+
+def last_of(model: Any) -> Any:
+    """Return the last step of a chain, anything else as it is."""
+    return model.last if isinstance(model, Chain) else model
 
 
 def name_of(model: Any) -> str:

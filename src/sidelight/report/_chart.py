@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.plot._annealing import MOST_STAGE_NAMES, AnnealingPath
 from sidelight.plot._plane import Floats
 from sidelight.report._section import write_number
 
-__all__ = ["nice_ticks", "path_chart"]
+__all__ = ["line_chart", "nice_ticks", "path_chart"]
 
 WIDTH, HEIGHT = 960, 330
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 58, 40
@@ -20,18 +23,25 @@ MOST_POINTS = 800
 
 def path_chart(path: AnnealingPath) -> str:
     """Return the chart: objective and terms against iterations, every change of λ marked, and a legend."""
-    series = {"objective": path.objective, **path.terms}
+    n = len(path.objective)
+    marks = _stages(path, n) if path.annealed else []
+    across = "iteration, all stages" if path.annealed else "iteration"
+    return line_chart({"objective": path.objective, **path.terms}, np.arange(1, n + 1), across, marks)
+
+
+def line_chart(series: Mapping[str, Floats], at: NDArray[Any], across: str, marks: Sequence[str] = ()) -> str:
+    """Return the lines of ``series``, whose points are at iterations ``at``, with axes, marks and a legend."""
     finite = np.concatenate([values[np.isfinite(values)] for values in series.values()])
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     room = 0.04 * (high - low) or 0.5
     vertical = (low - room, high + room)
-    n = len(path.objective)
+    above = 0 if marks else TOP - 16  # room for the names of marks
     parts = [
-        f'<div class="scrolling"><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        'aria-label="Objective and terms against iterations">',
-        *_axes(n, vertical, "iteration, all stages" if path.annealed else "iteration"),
-        *(_stages(path, n) if path.annealed else ()),
-        *(_line(k, name, values, n, vertical) for k, (name, values) in enumerate(series.items())),
+        f'<div class="scrolling"><svg class="chart" viewBox="0 {above} {WIDTH} {HEIGHT - above}" role="img" '
+        f'aria-label="{escape(", ".join(series))} against iterations">',
+        *_axes(int(at[-1]), vertical, across),
+        *marks,
+        *(_line(k, name, values, at, vertical) for k, (name, values) in enumerate(series.items())),
         "</svg></div>",
         _legend(list(series)),
     ]
@@ -95,10 +105,11 @@ def _stages(path: AnnealingPath, n: int) -> list[str]:
     return parts
 
 
-def _line(k: int, name: str, values: Floats, n: int, vertical: tuple[float, float]) -> str:
+def _line(k: int, name: str, values: Floats, at: NDArray[Any], vertical: tuple[float, float]) -> str:
+    n, last = len(values), int(at[-1])
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
     rows = rows[np.isfinite(values[rows])]
-    points = " ".join(f"{_across(row + 1, n):.1f},{_down(float(values[row]), vertical):.1f}" for row in rows)
+    points = " ".join(f"{_across(int(at[row]), last):.1f},{_down(float(values[row]), vertical):.1f}" for row in rows)
     return f'<polyline class="series s{k % 8}" points="{points}"><title>{escape(name)}</title></polyline>'
 
 

@@ -16,6 +16,7 @@ from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 from sidelight.report._chain import Chain, chained, name_of
+from sidelight.report._examples import Examples, examples_of, gives_back, rows_of, takes_fields, takes_outputs
 from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
 from sidelight.report._relations import Attribute, attributes_of
 
@@ -43,7 +44,10 @@ class Context:
     """Everything a section may use; sections read it and never change it."""
 
     model: Any
-    plane: LatentPlane
+    map: LatentPlane | None
+    """The rows on the plane; None for a model that makes no map."""
+    examples: Examples | None
+    """What the model makes of samples; None for a model that makes a map alone."""
     X: NDArray[Any] | None
     kept: NDArray[np.intp]
     """Row numbers that the interactive map shows: all of them, or evenly spaced ones of many."""
@@ -65,9 +69,15 @@ class Context:
     date: str | None
 
     @property
+    def plane(self) -> LatentPlane:
+        """The map, for sections that have made sure that there is one."""
+        assert self.map is not None
+        return self.map
+
+    @property
     def n_rows(self) -> int:
-        """Rows of the embedding."""
-        return len(self.plane.Z)
+        """Rows of the embedding, or samples of a model that makes no map."""
+        return len(self.map.Z) if self.map is not None else len(self.examples or ())
 
     @property
     def n_features(self) -> int:
@@ -78,7 +88,8 @@ class Context:
     @cached_property
     def forward(self) -> Forward | None:
         """The forward map on a lattice, for what ``shown_for`` says; None for a model that has none."""
-        if not (hasattr(self.model, "inverse_transform") and hasattr(self.model, "latent_log_density")):
+        goes_back = hasattr(self.model, "inverse_transform") and hasattr(self.model, "latent_log_density")
+        if self.map is None or not goes_back:
             return None
         shape = (1.0, 1.0) if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
         lattice = self.plane.lattice(STRIP if self.plane.n_components == 1 else LATTICE, shape)
@@ -131,6 +142,7 @@ def context_of(
     model: Any,
     *,
     X: Any,
+    Y: Any,
     embedding: Any,
     colours: Any,
     labels: Any,
@@ -148,21 +160,27 @@ def context_of(
 ) -> Context:
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
     model = chained(model)
-    rows = None if X is None else _rows_of(X)
-    plane = plane_of(_embedding_of(model, X, rows, embedding), names=axis_names(model))
-    n = len(plane.Z)
+    examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
+    rows = None if X is None or takes_fields(model) else rows_of(X, "X")
+    Z = _embedding_of(model, X, rows, embedding)
+    plane = None if Z is None else plane_of(Z, names=axis_names(model))
+    n = len(plane.Z) if plane is not None else len(examples or ())
     if rows is not None and len(rows) != n:
         rule = f"is not one row for each of the {n} embedded points"
         raise ValueError(complain("report", "X", f"{len(rows)} rows", rule, "Pass the rows that were embedded"))
     names = _feature_names(model, X, rows)
     d = rows.shape[1] if rows is not None else int(getattr(model, "n_features_in_", 0))
-    shape = None if image_shape is None else check_image_shape(image_shape, d, "report")
+    if examples is not None:
+        shape = examples.image_shape
+    else:
+        shape = None if image_shape is None else check_image_shape(image_shape, d, "report")
     labelled = None if labels is None else column_of(labels, n, name=_name_of(labels, "label"), categorical=True)
     assert labelled is None or isinstance(labelled, Categories)
     known = known_of(model, given, colours, n)
     return Context(
         model=model,
-        plane=plane,
+        map=plane,
+        examples=examples,
         X=rows,
         kept=np.unique(np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)),
         columns=_columns(colours, n, {**(periods or {}), **periods_of(model)}),
@@ -174,7 +192,7 @@ def context_of(
         attributes=attributes_of(model, attributes, colours, n),
         plain=None if plain is None else _same_rows(latent_of(plain, "report"), n),
         image_shape=shape,
-        title=title or f"A map by {name_of(model)}",
+        title=title or (f"A map by {name_of(model)}" if plane is not None else f"{name_of(model)}: what it learned"),
         command=command,
         notes=tuple(notes),
         seconds=seconds,
@@ -182,27 +200,22 @@ def context_of(
     )
 
 
-def _rows_of(X: Any) -> NDArray[Any]:
-    if hasattr(X, "toarray"):
-        X = X.toarray()
-    rows = np.asarray(X)
-    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
-        seen = f"array of shape {rows.shape} and type {rows.dtype}"
-        raise ValueError(
-            complain("report", "X", seen, "is not a table of numbers", "Pass what the model was fitted on")
-        )
-    return rows
+def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats | None:
+    """The given embedding, the model's own where it fits X, or X sent through ``transform``.
 
-
-def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats:
-    """The given embedding, the model's own where it fits X, or X sent through ``transform``."""
+    None for a model that makes outputs of inputs, and for codes of a network that are no map: more than two numbers,
+    or some for every patch.
+    """
     if embedding is not None:
         return latent_of(embedding, "report")
     own = getattr(model, "embedding_", None)
     if own is not None and (rows is None or len(rows) == len(own)):
         return latent_of(own, "report")
+    if takes_outputs(model) or (X is not None and takes_fields(model)):
+        return None
     if rows is not None and hasattr(model, "transform"):
-        return latent_of(model.transform(X), "report")
+        Z = latent_of(model.transform(X), "report")
+        return None if Z.shape[1] > 2 and gives_back(model) else Z
     raise ValueError(
         complain("report", "model", type(model).__name__, "has no embedding_", "Fit it, or pass embedding= or X=")
     )

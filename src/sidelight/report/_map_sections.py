@@ -63,8 +63,10 @@ MAP_HTML = """
 """
 
 
-def map_section(context: Context) -> Section:
+def map_section(context: Context) -> Section | None:
     """The rows on an interactive map: hover, zoom, colour by any column, the forward map at the pointer."""
+    if context.map is None:
+        return None
     kept = context.kept
     sampled = len(kept) < context.n_rows
     data: dict[str, Any] = {
@@ -207,7 +209,7 @@ def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
 
 def density_section(context: Context) -> Section | None:
     """The density over the latent plane, as a picture of its square root."""
-    if not hasattr(context.model, "latent_log_density"):
+    if context.map is None or not hasattr(context.model, "latent_log_density"):
         return None
     plane: LatentPlane = plane_of(context.plane.Z, DENSITY_MARGIN, context.plane.names)
     one = plane.n_components == 1

@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sidelight.plot._pictures import Bytes
 
-__all__ = ["data_uri", "png", "sheet"]
+__all__ = ["data_uri", "mosaic", "png", "sheet"]
 
 COLOUR_TYPE = {1: 0, 3: 2, 4: 6}
 """PNG's number for grey, RGB and RGBA, by channels."""
@@ -74,3 +75,23 @@ def sheet(pictures: Bytes, columns: int | None = None) -> dict[str, Any]:
     grid = cells.reshape(rows, columns, *pictures.shape[1:]).swapaxes(1, 2)
     joined = grid.reshape(rows * height, columns * width, *pictures.shape[3:])
     return {"src": data_uri(joined), "columns": columns, "width": width, "height": height}
+
+
+def mosaic(pictures: Sequence[Bytes], columns: int) -> Bytes:
+    """Return grey or coloured pictures, of any sizes, as one (height, width, 4) with gaps that are see-through.
+
+    Examples
+    --------
+    >>> mosaic([np.zeros((4, 6), dtype=np.uint8)] * 5, 3).shape
+    (9, 20, 4)
+    """
+    height, width = (max(picture.shape[axis] for picture in pictures) for axis in (0, 1))
+    gap = max(1, min(height, width) // 12)
+    lines, columns = -(-len(pictures) // columns), min(columns, len(pictures))
+    canvas = np.zeros((lines * (height + gap) - gap, columns * (width + gap) - gap, 4), dtype=np.uint8)
+    for number, picture in enumerate(pictures):
+        i, j = divmod(number, columns)
+        cell = canvas[i * (height + gap) :, j * (width + gap) :][: picture.shape[0], : picture.shape[1]]
+        cell[..., :3] = picture if picture.ndim == 3 else picture[..., None]
+        cell[..., 3] = 255
+    return canvas

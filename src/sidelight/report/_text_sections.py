@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sidelight.plot._annealing import path_of
-from sidelight.report._chain import name_of, steps_of
-from sidelight.report._chart import path_chart
+from sidelight.report._chain import last_of, name_of, steps_of
+from sidelight.report._chart import line_chart, path_chart
 from sidelight.report._context import Context
 from sidelight.report._section import Section, table, write_number
 
@@ -22,6 +22,7 @@ __all__ = [
     "path_section",
     "quality_section",
     "summary",
+    "training_section",
 ]
 
 
@@ -33,15 +34,36 @@ SCORED_ROWS = 2000
 
 def summary(context: Context) -> str:
     """Return one sentence about the report, and the notes, as markup."""
-    n, d, q = context.n_rows, context.n_features, context.plane.n_components
-    values = f" of {d:,} values" if d else ""
+    values = f" of {_widths(context)} values" if context.n_features else ""
     pictures = "" if context.image_shape is None else f" ({context.image_shape[0]}×{context.image_shape[1]} pictures)"
-    seconds = _seconds(context)
-    took = "" if seconds is None else f" in {_duration(seconds)}"
-    name = name_of(context.model)
-    sentence = f"{n:,} rows{values}{pictures} on a map of {_dimensions(q)}, made by {name}{took}."
+    sentence = f"{_samples(context)}{values}{pictures} {_made_by(context)}."
     notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in context.notes)
     return f"<p class='summary'>{escape(sentence)}</p>{notes}"
+
+
+def _widths(context: Context) -> str:
+    """Columns of a row; of the input and the output where there are both."""
+    d, examples = context.n_features, context.examples
+    e = examples.n_outputs if examples is not None and examples.paired else d
+    return f"{d:,}" if e == d else f"{d:,} and {e:,}"
+
+
+def _samples(context: Context) -> str:
+    """How many samples there are, and of what."""
+    examples, n = context.examples, context.n_rows
+    if examples is None or (examples.structure == "rows" and not examples.paired):
+        return f"{n:,} rows"
+    kind = {"rows": "rows", "sequence": "sequences", "grid": "pictures"}[examples.structure]
+    return f"{n:,} {'pair of' if n == 1 else 'pairs of'} {kind}" if examples.paired else f"{n:,} {kind}"
+
+
+def _made_by(context: Context) -> str:
+    """What was made of the samples, by what, and how long it took."""
+    name, seconds = name_of(context.model), _seconds(context)
+    took = "" if seconds is None else f" in {_duration(seconds)}"
+    if context.map is not None:
+        return f"on a map of {_dimensions(context.map.n_components)}, made by {name}{took}"
+    return f"shown to {name}" + (f", trained{took}" if took else "")
 
 
 def _dimensions(q: int) -> str:
@@ -74,7 +96,7 @@ def _duration(seconds: float) -> str:
 
 def quality_section(context: Context) -> Section | None:
     """Measures of the map beside those of PCA with as many dimensions."""
-    if context.X is None or context.n_rows < FEWEST_ROWS:
+    if context.map is None or context.X is None or context.n_rows < FEWEST_ROWS:
         return None
     from sidelight.evaluate import compare
 
@@ -121,14 +143,14 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
 def cost_section(context: Context) -> Section:
     """What the map cost: time, iterations, and the memory that was expected."""
     n, d = context.n_rows, context.n_features
-    rows = [("rows × columns", f"{n:,} × {d:,}")] if d else [("rows", f"{n:,}")]
+    rows = [("rows × columns", f"{n:,} × {_widths(context)}")] if d else [("samples", f"{n:,}")]
     seconds = _seconds(context)
     if seconds is not None:
         told = "time of the fit" if context.seconds is not None else "time in the solver"
         rows.append((told, _duration(seconds)))
     if hasattr(context.model, "n_iter_"):
         rows.append(("iterations", f"{int(np.max(context.model.n_iter_)):,}"))
-    if hasattr(context.model, "estimate_cost") and d:
+    if hasattr(context.model, "estimate_cost") and d and context.map is not None:
         cost = context.model.estimate_cost(n, d)
         rows.append(("memory, estimated peak", _size(float(cost.bytes))))
         rows.append(("time, estimated", _duration(float(cost.seconds))))
@@ -151,7 +173,7 @@ def _size(size: float) -> str:
 
 def path_section(context: Context) -> Section | None:
     """The objective and its terms along the annealing path."""
-    if not getattr(context.model, "history_", None):
+    if not getattr(context.model, "history_", None) or hasattr(last_of(context.model), "parameters_"):
         return None
     path = path_of(context.model)
     words = f"{len(path.objective):,} iterations"
@@ -160,6 +182,27 @@ def path_section(context: Context) -> Section | None:
         words += f" in {stages} stage{'s' if stages > 1 else ''}; a line marks where the regularization λ changes"
     caption = f'<p class="caption">{words}.</p>'
     return Section("path", "Annealing path" if path.annealed else "Path of the fit", path_chart(path) + caption)
+
+
+def training_section(context: Context) -> Section | None:
+    """The loss along training, and that of held-out rows where some were held out."""
+    history = getattr(context.model, "history_", None)
+    if not history or not hasattr(last_of(context.model), "parameters_"):
+        return None
+    at = np.array([record["iteration"] for record in history])
+    loss = np.array([record["objective"] for record in history])
+    held = np.array([record["terms"].get("held_out", np.nan) for record in history])
+    every = f", each point the mean of {int(at[-1]) // len(at)}" if at[-1] > len(at) else ""
+    words = f"{int(at[-1]):,} steps{every}."
+    looked = {"held-out rows, the best so far": held} if np.isfinite(held).any() else {}
+    if hasattr(last_of(context.model), "cd_steps"):
+        # A contrast and a squared error have nothing in common that one axis could show.
+        charts = [{"contrast": loss}, looked]
+        words += " The contrast says how far the data is from what the model makes of it; it is no measure of fit."
+    else:
+        charts = [{"loss": loss, **looked}]
+    html = "".join(line_chart(series, at, "step") for series in charts if series)
+    return Section("training", "Training", f'{html}<p class="caption">{words}</p>')
 
 
 _NOT_THE_MODEL = ("callback", "n_jobs", "verbose")  # how it was run, not what was fitted

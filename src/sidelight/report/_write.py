@@ -15,9 +15,12 @@ from typing import Any
 from sidelight.persistence._atomic import replacing
 from sidelight.report._across_section import across_section
 from sidelight.report._axes_section import axes_section
+from sidelight.report._change_sections import analogy_section, flow_section
 from sidelight.report._context import Context, context_of
+from sidelight.report._filters_section import filters_section
 from sidelight.report._given_section import given_section
 from sidelight.report._map_sections import density_section, forward_section, map_section
+from sidelight.report._pairs_section import pairs_section
 from sidelight.report._section import Section, to_json
 from sidelight.report._spectrum_section import spectrum_section
 from sidelight.report._text_sections import (
@@ -27,6 +30,7 @@ from sidelight.report._text_sections import (
     path_section,
     quality_section,
     summary,
+    training_section,
 )
 
 __all__ = ["SECTIONS", "Builder", "write"]
@@ -41,13 +45,23 @@ SECTIONS: tuple[Builder, ...] = (
     across_section,
     forward_section,
     density_section,
+    pairs_section,
+    analogy_section,
+    flow_section,
+    filters_section,
     quality_section,
     cost_section,
     path_section,
+    training_section,
     parameters_section,
     origin_section,
 )
 """The sections of a report, in their order."""
+
+NOSCRIPT = (
+    '<noscript><p class="note">The map and its pictures need JavaScript, which is switched off; tables and the '
+    "annealing path do not.</p></noscript>\n"
+)
 
 SCRIPTS = ("drawing.js", "scatter.js", "informed.js", "report.js")
 
@@ -57,6 +71,7 @@ def write(
     path: str | os.PathLike[str],
     *,
     X: Any = None,
+    Y: Any = None,
     embedding: Any = None,
     colours: Any = None,
     labels: Any = None,
@@ -78,14 +93,18 @@ def write(
     Parameters
     ----------
     model : fitted model
-        Its ``embedding_`` is the map. What it has of ``inverse_transform``, ``latent_log_density``,
-        ``history_`` and ``estimate_cost`` is shown; what it does not have is left out. A Pipeline is shown by the map
-        of its last step.
+        Its ``embedding_`` is the map. A model that learns outputs of inputs (gated machines and auto-encoders, fields)
+        has none: pairs, changes and filters are shown instead. What it has of ``inverse_transform``,
+        ``latent_log_density``, ``history_`` and ``estimate_cost`` is shown; what it does not have is left out. A
+        Pipeline is shown by the map of its last step.
     path : path
         Where to write. The file appears whole or not at all.
     X : array-like of shape (n, d), optional
         The rows on the map. Needed for the quality measures and the rows' own pictures. Of another length
         than ``embedding_``, they are sent through ``transform`` and shown instead.
+        For a model of fields: sequences or pictures.
+    Y : array-like of shape (n, e), optional
+        For a model that learns outputs: those of ``X``, best of pairs that the fit did not see.
     embedding : array-like of shape (n, q), optional
         The map to show, where it is not ``embedding_``.
     colours : mapping of name to array-like of shape (n,), or data frame, optional
@@ -105,7 +124,7 @@ def write(
     periods : mapping of name to float, optional
         Columns of ``colours`` that go round, with their periods (360 for degrees).
     image_shape : (height, width) or (height, width, 3), optional
-        Rows are pictures of this shape.
+        Rows are pictures of this shape; of pairs, inputs and outputs that have as many values.
     title, command, date : str, optional
         Title of the report, the command that made it, and when: shown if given. By default the file carries no
         date, so that two of them can be compared.
@@ -120,7 +139,7 @@ def write(
 
     """
     context = context_of(
-        model, X=X, embedding=embedding, colours=colours, labels=labels, given=given, attributes=attributes,
+        model, X=X, Y=Y, embedding=embedding, colours=colours, labels=labels, given=given, attributes=attributes,
         plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
         seconds=seconds, date=date, max_rows=max_rows,
     )  # fmt: skip
@@ -139,6 +158,7 @@ def _page(context: Context, sections: list[Section]) -> str:
         "policy": f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}",
         "title": escape(context.title),
         "summary": summary(context),
+        "noscript": NOSCRIPT if any(section.data for section in sections) else "",
         "sections": "\n".join(_section(section, wide) for section, wide in _layout(sections)),
         "style": style,
         "script": script,

@@ -255,7 +255,10 @@ function drawDensity(canvas, data, image, extent) {
 
 async function start() {
   const map = DATA.map, byId = (id) => document.getElementById(id);
-  if (!map) return;
+  if (!map) {
+    document.documentElement.dataset.ready = "yes";
+    return;
+  }
   const picture = (about) => (about ? loadImage(about.src) : null);
   const [thumbnails, sheet, density] = await Promise.all(
     [picture(map.thumbnails), picture(DATA.forward && DATA.forward.sheet), picture(DATA.density)]);
