@@ -89,6 +89,63 @@ def test_more_than_one_tile_gives_the_same_bytes_with_one_and_two_threads():
         assert one.index[i].tolist() == order[1:13].tolist()
 
 
+def large_clouds():
+    """Enough rows for products in float32 with a bound."""
+    rng = np.random.default_rng(5)
+    yield "normal", rng.normal(size=(1300, 5))
+    yield "offset", 1e6 + rng.normal(size=(1100, 3))
+    yield "lattice", rng.integers(0, 15, size=(1200, 2)).astype(float)
+    yield "duplicates", np.repeat(rng.normal(size=(40, 3)), 30, axis=0)
+    yield "constant", np.full((1050, 2), 0.3)
+    yield "one column", rng.normal(size=(1100, 1))
+    yield "tight clusters", np.r_[1e-9 * rng.normal(size=(600, 3)), 1 + 1e-9 * rng.normal(size=(600, 3))]
+    yield "one far row", np.r_[1e-7 * rng.normal(size=(1100, 4)), np.full((1, 4), 1e3)]
+    yield "huge", 1e140 * rng.normal(size=(1100, 2))
+    yield "tiny", 1e-140 * rng.normal(size=(1100, 2))
+    yield "sorted by distance", np.sort(rng.normal(size=(1100, 1)), axis=0) * np.ones(3)
+
+
+LARGE = dict(large_clouds())
+
+
+@pytest.mark.parametrize("k", [1, 30])
+@pytest.mark.parametrize("name", LARGE)
+def test_neighbours_of_many_rows_are_those_of_a_full_sort(name, k):
+    X = LARGE[name]
+    rows = np.arange(0, len(X), 37)
+    D = np.sqrt(((X[rows, None] - X) ** 2).sum(axis=-1))
+    found, asked = nearest(X, k=k), nearest(X, X[rows], k=k)
+    np.testing.assert_array_equal(asked.index, np.argsort(D, axis=1, kind="stable")[:, :k])
+    D[np.arange(len(rows)), rows] = np.inf
+    np.testing.assert_array_equal(found.index[rows], np.argsort(D, axis=1, kind="stable")[:, :k])
+    np.testing.assert_allclose(found.distance[rows], np.sort(D, axis=1)[:, :k], rtol=1e-14)
+
+
+def test_float32_rows_and_whole_numbers_give_the_same_neighbours():
+    X = np.random.default_rng(7).integers(0, 200, size=(1200, 6))
+    found = nearest(X.astype(float), k=8)
+    for dtype in (np.float32, np.int64, np.uint8):
+        np.testing.assert_array_equal(nearest(X.astype(dtype), k=8).index, found.index)
+        np.testing.assert_array_equal(nearest(X.astype(dtype), X[:50] + 0.25, k=8).index[:, 0], np.arange(50))
+
+
+def test_listed_distances_of_rows_and_queries_of_two_kinds_lose_no_digits():
+    X, Q = np.array([[1.0], [3.0]], dtype=np.float32), np.array([[1.0 + 1e-12]])
+    assert listed_distances(Q, X, np.array([[0]]))[0, 0] > 0
+
+
+def test_exact_or_not_follows_from_the_shape_and_can_be_asked_for(monkeypatch):
+    X = np.random.default_rng(6).normal(size=(5000, 30))
+    exact = nearest(X, k=20)
+    monkeypatch.setattr("sidelight.kernels.neighbours.EXACT_SECONDS", 1e-4)
+    approximate = nearest(X, k=20)
+    assert (exact.index != approximate.index).any()
+    assert np.isclose(exact.distance, approximate.distance).mean() > 0.5
+    np.testing.assert_array_equal(nearest(X, k=20, exact=False).index, approximate.index)
+    np.testing.assert_array_equal(nearest(X, k=20, exact=True).index, exact.index)
+    np.testing.assert_array_equal(nearest(X, X[:9], k=20).index, nearest(X, X[:9], k=20, exact=True).index)
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_precomputed_distances_are_ranked_with_ties_by_row(own):
     D = np.abs(np.subtract.outer(np.arange(30), np.arange(30))).astype(float) // 3
@@ -121,3 +178,12 @@ def test_listed_distances_are_those_of_the_listed_pairs():
     X, Q, index = rng.normal(size=(20, 3)), rng.normal(size=(6, 3)), rng.integers(20, size=(6, 4))
     expected = [[np.linalg.norm(X[j] - Q[i]) for j in index[i]] for i in range(6)]
     np.testing.assert_allclose(listed_distances(Q, X, index), expected, rtol=1e-14)
+
+
+def test_queries_far_beyond_all_rows_have_the_nearest_of_them():
+    X = np.random.default_rng(0).standard_normal((1100, 3))
+    queries = np.array([[1e19, 0.0, 0.0], [0.0, -1e30, 0.0], [0.1, 0.2, 0.3]])
+    found = nearest(X, queries, k=1).index[:, 0]
+    straight = np.array([X[:, 0].argmax(), X[:, 1].argmin(), ((X - queries[2]) ** 2).sum(axis=1).argmin()])
+    assert found[2] == straight[2]
+    assert ((found >= 0) & (found < 1100)).all()
