@@ -12,8 +12,10 @@ __all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
 BENCHMARKS = (
     "exact_gradient",
     "normaliser",
+    "neighbours",
     "cold_start",
     "two_way_inverse",
+    "maps",
     "defaults",
     "untuned",
     "informed",
@@ -25,6 +27,8 @@ BENCHMARKS = (
     "dimensions",
     "imputation",
     "many_rows",
+    "streaming",
+    "large_maps",
     "relational",
     "gated",
 )

@@ -13,6 +13,7 @@ import warnings
 import clusters
 import digits
 import informed
+import many
 import mixtures
 import relations
 import screenshot
@@ -22,7 +23,7 @@ import two_ways
 import wrapping
 from canvas import write
 
-PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures, relations)
+PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures, relations, many)
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 

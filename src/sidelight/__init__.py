@@ -14,6 +14,7 @@ from ._bernoulli_mixture import BernoulliMixture
 from ._coordinated_cca import CoordinatedCCA
 from ._coordinated_mixture import CoordinatedMixture
 from ._distance_metric import DistanceMetric
+from ._embed_rows import embed_rows
 from ._equivalence_metric import EquivalenceMetric
 from ._hybrid_embedding import HybridEmbedding
 from ._joint_information_embedding import JointInformationEmbedding
@@ -59,6 +60,7 @@ __all__ = [
     "TwoWayEmbedding",
     "UnsupervisedKernelRegression",
     "datasets",
+    "embed_rows",
     "evaluate",
     "gated",
     "load",

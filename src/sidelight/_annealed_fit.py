@@ -32,7 +32,8 @@ _AGAIN = 4.0  # times the final λ: from there the path is followed again when t
 
 def check_annealing(model: Any) -> None:
     """Every parameter of the path in range, or a sentence."""
-    check_choice(model, "latent_kernel", model.latent_kernel, ("gaussian", "student", "quartic"))
+    auto = ("auto",) if hasattr(model, "solver") else ()
+    check_choice(model, "latent_kernel", model.latent_kernel, (*auto, "gaussian", "student", "quartic"))
     check_choice(model, "penalty", model.penalty, ("stretch", "l2", "l4", "box"))
     check_number(model, "regularization", model.regularization, 0.0)
     if model.regularization_start is not None:

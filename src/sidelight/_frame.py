@@ -6,15 +6,21 @@ frame they do not, and every bandwidth is relative to the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .kernels.tiles import added, spans
+from .maps.nearby import is_many
+
 __all__ = ["Frame"]
 
 Array = npt.NDArray[Any]
+_TILE = 1024  # rows in double numbers at one time
+_WIDEST = 1e38  # that a single number can hold
 
 
 @dataclass(frozen=True)
@@ -24,30 +30,50 @@ class Frame:
     centre: Array
     scale: float
     metric: str = "euclidean"
+    single: bool = False
+    """Whether rows inside have 4 bytes a number (and 8 digits) instead of 8."""
 
     @classmethod
-    def of(cls, X: Array, metric: str = "euclidean") -> Frame:
-        """The frame of a data set: its mean, and its largest deviation from it."""
+    def of(cls, X: Array, metric: str = "euclidean", *, lean: bool = False) -> Frame:
+        """The frame of a data set: its mean, and its largest deviation from it.
+
+        ``lean``: more than ``nearby.MANY`` rows of single numbers stay single inside, and no copy of them is made.
+        """
         if metric == "precomputed":
             return cls(np.zeros(1), float(X.max()) or 1.0, metric)
+        if lean and X.dtype == np.float32 and is_many(X):
+            parts = spans(len(X), _TILE)
+            centre = added([X[rows].sum(axis=0, dtype=np.float64) for rows in parts]) / len(X)
+            return cls(centre, max(float(np.abs(X[rows] - centre).max()) for rows in parts) or 1.0, metric, True)
         size = float(np.abs(X).max()) or 1.0
         centre = (X / size).mean(axis=0) * size  # a sum of huge numbers would overflow
         return cls(centre, float(np.abs(X - centre).max()) or 1.0, metric)
 
     def inside(self, X: Array) -> Array:
         """Data to frame."""
-        return np.asarray((np.asarray(X, dtype=np.float64) - self.centre) / self.scale)
+        return self._rounded(X, lambda rows: (np.asarray(rows, dtype=np.float64) - self.centre) / self.scale)
 
     def outside(self, Y: Array) -> Array:
         """Frame to data."""
-        return np.asarray(Y * self.scale + self.centre)
+        return np.asarray(Y * self.scale + (self.centre.astype(Y.dtype) if self.single else self.centre))
 
     def points(self, X: Array) -> Array:
         """What distances are measured between."""
-        if self.metric == "cosine":
-            X = np.asarray(X, dtype=np.float64)
-            size = np.abs(X).max(axis=1, keepdims=True)
-            unit = X / np.where(size > 0, size, 1.0)
-            length = np.linalg.norm(unit, axis=1, keepdims=True)
-            return np.asarray(unit / np.where(length > 0, length, 1.0))
-        return self.inside(X)
+        return self._rounded(X, _of_unit_length) if self.metric == "cosine" else self.inside(X)
+
+    def _rounded(self, X: Array, work: Callable[[Array], Array]) -> Array:
+        """``work`` of rows in double numbers; where single ones are kept, rounded in tiles."""
+        if not self.single:
+            return np.asarray(work(X))
+        out = np.empty(X.shape, dtype=np.float32)
+        for rows in spans(len(X), _TILE):
+            out[rows] = np.clip(work(X[rows]), -_WIDEST, _WIDEST)
+        return out
+
+
+def _of_unit_length(X: Array) -> Array:
+    X = np.asarray(X, dtype=np.float64)
+    size = np.abs(X).max(axis=1, keepdims=True)
+    unit = X / np.where(size > 0, size, 1.0)
+    length = np.linalg.norm(unit, axis=1, keepdims=True)
+    return np.asarray(unit / np.where(length > 0, length, 1.0))

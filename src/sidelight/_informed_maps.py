@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from ._messages import complain
-from ._two_way_maps import TwoWayMaps, has_forward
+from ._two_way_maps import TwoWayMaps, has_forward, latent_profile
 from .kernels.tiles import one_blas_thread
 from .maps.kernel_map import KernelMap
 from .maps.modes import conditional_mode, content_mode
@@ -172,7 +172,7 @@ class InformedMaps(TwoWayMaps):
         return None if self.marginal_forward_ is None else known
 
     def _content_mode(self: Any, backward: KernelMap, points: Array, n_jobs: int | None) -> Array:
-        how = {"kernel": self.latent_kernel, "penalty": self.penalty, "weight": self.regularization}
+        how = {"kernel": latent_profile(self), "penalty": self.penalty, "weight": self.regularization}
         return content_mode(backward, points, n_jobs=n_jobs, **how)
 
     def _row_mode(self: Any, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:

@@ -9,14 +9,15 @@ import numpy.typing as npt
 
 from ._frame import Frame
 from ._informed_problem import Informed
+from ._two_way_maps import latent_profile
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
 from .kernels.neighbours import nearest
 from .maps.conditional import conditional_forward
 from .maps.effect import smooth_effect
-from .maps.kernel_map import KernelMap, best_perplexity
+from .maps.kernel_map import KernelMap, adaptive_weights
 from .maps.parzen import ParzenDensity, fit_density
-from .maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+from .maps.weights import FixedWeights, PrecomputedWeights
 from .side.given import Known
 
 __all__ = ["keep_informed_maps"]
@@ -28,25 +29,26 @@ def keep_informed_maps(
     model: Any, X: Array, points: Array, rows: Array, known: Known | None, informed: Informed, Z: Array
 ) -> None:
     """Set what ``InformedMaps`` asks; ``rows`` are those that were fitted, ``Z`` where they are."""
-    kernel = informed.kernel
+    kernel, latent_kernel = informed.kernel, latent_profile(model)
     model.confounded_, model.explained_ = informed.confounded, informed.explained
     model.bandwidth_ = kernel.bandwidth * (1.0 if model.metric == "cosine" else model.frame_.scale**2)
     model.embedding_ = np.asarray(Z.astype(X.dtype))
     model.latent_frame_ = Frame(np.zeros(model.n_components), 1.0)
-    model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), model.latent_kernel)
+    model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), latent_kernel)
     model.effect_ = informed.effect
     model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
     if model.metric == "precomputed":
         candidates = min(len(rows), round(3 * model.perplexity) + 1)
         model.backward_ = KernelMap(PrecomputedWeights(candidates, min(12.0, max(2.0, candidates / 3))), Z)
     else:
-        inside = points if model.metric == "euclidean" else model.frame_.inside(X)
+        fitted = points if len(rows) == len(X) else points[rows]  # a copy only where some are left out
+        inside = fitted if model.metric == "euclidean" else model.frame_.inside(X if fitted is points else X[rows])
         model.backward_, relative = _backward_map(model, informed.points, kernel, Z)
         if known is None:
-            model.forward_ = KernelMap(FixedWeights(Z, 1.0, model.latent_kernel), inside)
+            model.forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
         else:
-            relative = _keep_conditional(model, points[rows], inside[rows], known.features[rows], Z)
-        model.density_ = fit_density(inside[rows], relative)
+            relative = _keep_conditional(model, fitted, inside, known.features[rows], Z)
+        model.density_ = fit_density(inside, relative)
     if len(rows) < len(X):
         _place_unknown(model, points, rows, X.dtype)
 
@@ -56,22 +58,21 @@ def _backward_map(model: Any, points: Array, kernel: DataKernel, Z: Array) -> tu
     if kernel.lists is None:
         h = float(kernel.bandwidth)
         return KernelMap(FixedWeights(points, h, model.kernel), Z), np.full(len(Z), h)
-    weights = AdaptiveWeights(points, kernel.lists, best_perplexity(points, Z, kernel.lists))
-    return KernelMap(weights, Z), np.asarray(kernel.bandwidth)
+    return KernelMap(adaptive_weights(points, Z, kernel.lists), Z), np.asarray(kernel.bandwidth)
 
 
 def _keep_conditional(model: Any, points: Array, inside: Array, features: Array, Z: Array) -> Array:
     """The maps under ``given`` and those that average over it; return the relative bandwidths of the data."""
     near = nearest(points, k=min(36, len(points) - 1), n_jobs=model.n_jobs)
-    perplexity = best_perplexity(points, Z, near.index)
-    model.marginal_ = KernelMap(AdaptiveWeights(points, near.index, perplexity), Z)
-    model.marginal_forward_ = KernelMap(FixedWeights(Z, 1.0, model.latent_kernel), inside)
+    latent_kernel = latent_profile(model)
+    model.marginal_ = KernelMap(adaptive_weights(points, Z, near.index), Z)
+    model.marginal_forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     if model.effect_ is not None and model.metric == "euclidean":
         model.forward_effect_ = model.effect_
     else:
         model.forward_effect_ = smooth_effect(inside, features)
-    rest = inside - model.forward_effect_(features)
-    model.forward_, model.given_scale_ = conditional_forward(Z, features, rest, model.latent_kernel)
+    rest = np.asarray(inside - model.forward_effect_(features), dtype=inside.dtype)
+    model.forward_, model.given_scale_ = conditional_forward(Z, features, rest, latent_kernel)
     return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
 
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from ._frame import Frame
 from .kernels.data_kernel import DataKernel
 from .kernels.neighbours import nearest
-from .maps.kernel_map import KernelMap, adaptive_map, best_perplexity
+from .maps.kernel_map import KernelMap, adaptive_map, adaptive_weights
 from .maps.parzen import ParzenDensity, fit_density, neighbourhood_density
-from .maps.weights import AdaptiveWeights, FixedWeights
+from .maps.weights import FixedWeights
 
 __all__ = ["LISTED", "keep_adaptive_maps", "keep_maps"]
 
@@ -38,8 +38,7 @@ def keep_maps(
     model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), latent_kernel)
     model.forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), points)
     if kernel.lists is not None:
-        weights = AdaptiveWeights(points, kernel.lists, best_perplexity(points, Z, kernel.lists))
-        model.backward_ = KernelMap(weights, Z)
+        model.backward_ = KernelMap(adaptive_weights(points, Z, kernel.lists), Z)
     else:
         model.backward_ = KernelMap(FixedWeights(points, float(kernel.bandwidth)), Z)
     model.density_ = fit_density(points, np.broadcast_to(np.asarray(kernel.bandwidth), len(X)))

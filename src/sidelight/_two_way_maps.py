@@ -20,7 +20,7 @@ from ._messages import complain
 from .kernels.tiles import one_blas_thread
 from .maps.modes import conditional_mode
 
-__all__ = ["TwoWayMaps", "has_forward"]
+__all__ = ["TwoWayMaps", "has_forward", "latent_profile"]
 
 Array = npt.NDArray[Any]
 
@@ -28,6 +28,11 @@ Array = npt.NDArray[Any]
 def has_forward(model: Any) -> bool:
     """A model of precomputed distances, or of relations alone, has no data space to go back to."""
     return getattr(model, "metric", "euclidean") != "precomputed" and getattr(model, "has_data_", True)
+
+
+def latent_profile(model: Any) -> str:
+    """The profile of the latent kernel that was used, where the model chose it."""
+    return str(getattr(model, "latent_kernel_", model.latent_kernel))
 
 
 class TwoWayMaps(TransformerMixin):

@@ -39,7 +39,7 @@ EXPECTED_FAILURES = {
 
 VARIANTS = {
     "kie": lambda: KernelInformationEmbedding(),
-    "kie-student": lambda: KernelInformationEmbedding(latent_kernel="student"),
+    "kie-levels": lambda: KernelInformationEmbedding(solver="levels"),
     "kie-quartic": lambda: KernelInformationEmbedding(latent_kernel="quartic", kernel="quartic", bandwidth=30.0),
     "kie-fixed-l4": lambda: KernelInformationEmbedding(bandwidth=4.0, penalty="l4", regularization=0.01),
     "kie-loo-l2": lambda: KernelInformationEmbedding(bandwidth="loo", penalty="l2", regularization=0.01, init="pca"),

@@ -166,3 +166,26 @@ def test_closeness_is_one_for_the_own_and_the_best_other_stratum_and_falls_with_
     mass = closeness(D, np.array([0, 1, 2, 0]))
     expected = [[1, 1, math.exp(-4)], [1, 1, math.exp(-0.4)], [1, 1, 1], [1, 1, math.exp(-4)]]
     np.testing.assert_allclose(mass, expected, rtol=1e-12)
+
+
+def test_short_lists_hold_twice_the_perplexity_and_the_same_share_of_each_stratum():
+    rng = np.random.default_rng(0)
+    codes = np.arange(240) % 3
+    X = rng.normal(size=(240, 3)) + 5.0 * np.eye(3)[codes]
+    kernel = balanced_kernel(X, codes, 12.0, 15, short=True)
+    assert kernel.graph is None
+    assert kernel.lists.shape == (240, 24)
+    shares = np.stack([np.asarray(kernel.matrix[:, codes == s].sum(axis=1)).ravel() for s in range(3)], axis=1)
+    np.testing.assert_allclose(shares.mean(axis=0), 1 / 3, atol=1e-9)
+
+
+def test_of_many_strata_each_row_of_a_short_kernel_looks_in_twelve():
+    rng = np.random.default_rng(0)
+    codes = np.arange(600) % 30
+    kernel = balanced_kernel(rng.normal(size=(600, 3)), codes, 15.0, None, short=True)
+    assert kernel.matrix.nnz < 600 * 2 * 36
+    assert kernel.lists.shape == (600, 36)
+    assert not (kernel.lists == np.arange(600)[:, None]).any()
+    between = np.array([[kernel.matrix[codes == s][:, codes == t].sum() for t in range(30)] for s in range(30)])
+    np.testing.assert_allclose(between.sum(axis=1), 20.0, rtol=0.25)
+    assert abs(np.trace(between) / between.sum() - 1 / 30) < 0.01

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from sidelight.kernels.strata import MOST_STRATA, cells, codes_of, merged, nearest_in_strata
 
@@ -14,7 +15,7 @@ def rows_and_groups(n=60, d=4, groups=3, seed=0):
 
 
 def distances(X):
-    return np.linalg.norm(X[:, None] - X[None], axis=2)
+    return cdist(X, X)
 
 
 def naive(X, codes, code, k):
@@ -94,3 +95,49 @@ def test_cells_do_not_depend_on_the_order_of_the_rows():
     values = np.random.default_rng(0).normal(size=(300, 2))
     order = np.random.default_rng(1).permutation(300)
     np.testing.assert_array_equal(cells(values[order], 48), cells(values, 48)[order])
+
+
+@pytest.mark.parametrize("d", [5, 90])
+def test_cells_find_nearly_all_of_the_nearest_of_each_stratum(d):
+    """In 90 columns the search is in 64 components, and what it finds is measured in all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 5)) @ rng.normal(size=(5, d)) + 0.1 * rng.normal(size=(1500, d))
+    codes = np.where(np.arange(1500) % 7 == 0, 1, np.where(np.arange(1500) == 3, 2, 0))
+    truth, found = (nearest_in_strata(X, codes, [9, 4, 4], exact=exact) for exact in (True, False))
+    D = distances(X)
+    for true, near in zip(truth, found, strict=True):
+        np.testing.assert_array_equal(near.rows, true.rows)
+        assert near.neighbours.index.shape == true.neighbours.index.shape
+        assert not (near.neighbours.index == near.rows[:, None]).any()
+        np.testing.assert_allclose(
+            near.neighbours.distance, D[near.rows[:, None], near.neighbours.index], rtol=1e-6, atol=1e-9
+        )
+        assert (np.diff(near.neighbours.distance, axis=1) >= 0).all()
+        hits = (near.neighbours.index[:, :, None] == true.neighbours.index[:, None, :]).any(axis=1).mean()
+        assert hits > 0.98
+
+
+def test_the_way_of_the_search_depends_on_the_size_alone(monkeypatch):
+    X, codes = rows_and_groups(n=200)
+    exact, cells_only = (nearest_in_strata(X, codes, 3, exact=exact)[0] for exact in (True, False))
+    np.testing.assert_array_equal(nearest_in_strata(X, codes, 3)[0].neighbours.distance, exact.neighbours.distance)
+    monkeypatch.setattr("sidelight.kernels.strata.EXACT_SECONDS", 0.0)
+    np.testing.assert_array_equal(nearest_in_strata(X, codes, 3)[0].neighbours.distance, cells_only.neighbours.distance)
+    one, two = (nearest_in_strata(X, codes, 3, n_jobs=n_jobs)[1].neighbours for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.index, two.index)
+    np.testing.assert_array_equal(one.distance, two.distance)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_rows_that_visit_some_strata_find_there_what_they_find_visiting_all(exact):
+    X, codes = rows_and_groups(n=140, groups=7)
+    everywhere = nearest_in_strata(X, codes, 3, exact=exact)
+    some = nearest_in_strata(X, codes, 3, visits=3, exact=exact)
+    visits = np.zeros((140, 7), dtype=int)
+    for s, (all_of, few) in enumerate(zip(everywhere, some, strict=True)):
+        visits[few.rows, s] = 1
+        np.testing.assert_array_equal(few.neighbours.index, all_of.neighbours.index[few.rows])
+        np.testing.assert_array_equal(few.neighbours.distance, all_of.neighbours.distance[few.rows])
+    np.testing.assert_array_equal(visits.sum(axis=1), 3)
+    met = np.array([visits[codes == s].sum(axis=0) for s in range(7)])
+    assert np.ptp(met) <= 1  # 20 rows, 3 of 7 strata each: 8 or 9 of them meet any stratum

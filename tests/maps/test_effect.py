@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.maps.effect import Effect, category_effect, local_effect, mismatch, smooth_effect
+from sidelight.maps.effect import Effect, category_effect, local_effect, mismatch, smooth_effect, without
 
 
 def one_hot(codes):
@@ -214,3 +214,46 @@ def test_the_local_effect_of_a_group_with_few_rows_is_nearly_the_overall_one():
     found = local_effect(X, place, np.eye(2)[group], group, overall)
     own = X[0] - X.mean(axis=0)
     np.testing.assert_allclose(found[0], 0.75 * typical[0] + 0.25 * own, atol=0.25)
+
+
+def rows_on_a_map(n=900, seed=0):
+    """A map, a number, three groups, and data in which what a group or the number does depends on the place."""
+    rng = np.random.default_rng(seed)
+    Z, t, groups = rng.normal(size=(n, 2)), rng.normal(size=n), rng.permutation(np.arange(n) % 3)
+    X = np.column_stack([np.sin(Z[:, 0]) + groups * Z[:, 1], t * Z[:, 0], t**2 + groups])
+    return X + 0.1 * rng.normal(size=X.shape), Z, t, groups
+
+
+@pytest.mark.parametrize("known", ["group", "number", "both"])
+def test_the_local_effect_of_many_rows_on_a_grid_is_that_over_all_pairs(monkeypatch, known):
+    X, Z, t, groups = rows_on_a_map()
+    parts = {"group": [one_hot(groups)], "number": [standard(t)], "both": [one_hot(groups), standard(t)]}[known]
+    features, categories = np.hstack(parts), np.zeros_like(groups) if known == "number" else groups
+    pairs = local_effect(X, Z, features, categories, np.zeros_like(X))
+    monkeypatch.setattr("sidelight.maps.effect._MANY", 500)
+    grid = local_effect(X, Z, features, categories, np.zeros_like(X))
+    assert not np.array_equal(grid, pairs)
+    assert np.linalg.norm(grid - pairs) < 0.08 * np.linalg.norm(pairs)
+
+
+def test_the_local_effect_of_many_rows_in_many_dimensions_is_that_of_a_sample(monkeypatch):
+    X, Z, _, groups = rows_on_a_map()
+    Z = np.column_stack([Z, np.zeros((900, 2))])
+    pairs = local_effect(X, Z, one_hot(groups), groups, np.zeros_like(X))
+    monkeypatch.setattr("sidelight.maps.effect._MANY", 600)
+    sample = local_effect(X, Z, one_hot(groups), groups, np.zeros_like(X))
+    assert not np.array_equal(sample, pairs)
+    assert np.linalg.norm(sample - pairs) < 0.25 * np.linalg.norm(pairs)
+
+
+def test_the_smooth_effect_of_many_rows_is_chosen_on_a_sample_and_fitted_on_all(monkeypatch):
+    X, _, t, groups = rows_on_a_map()
+    features = np.hstack([one_hot(groups), standard(t)])
+    everything = smooth_effect(X, features)(features)
+    monkeypatch.setattr("sidelight.maps.effect._MANY", 500)
+    effect = smooth_effect(X, features)
+    assert np.linalg.norm(effect(features) - everything) < 0.1 * np.linalg.norm(everything)
+    np.testing.assert_allclose(without(X, effect, features), X - effect(features), atol=1e-12)
+    single = without(X.astype(np.float32), effect, features)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, X - effect(features), atol=1e-5)

@@ -9,7 +9,8 @@ from persistence_standins import Shelf, Stranger, Unlisted
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
-from sidelight.persistence import _atomic, load, save
+from sidelight import _atomic
+from sidelight.persistence import load, save
 
 
 @pytest.mark.parametrize("model", [Unlisted(), PCA(), make_pipeline(PCA()), "model", None], ids=repr)

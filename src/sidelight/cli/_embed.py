@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight._atomic import replacing
 from sidelight.cli._given import check_method, parse_types
 from sidelight.cli._matrix import Matrix, complete, scaling_for
 from sidelight.cli._methods import OF_TWO_VIEWS, make
@@ -25,7 +26,6 @@ from sidelight.cli._relations import Asked, build_relations, tell_axes
 from sidelight.cli._second_view import SecondView, read_second
 from sidelight.cli._talk import INTERRUPTED, CommandError, Talk
 from sidelight.cli._write import check_free, embedding_frame, put_frame
-from sidelight.persistence import replacing
 from sidelight.report._chain import Chain
 
 __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sidelight._atomic import replacing
 from sidelight.cli._matrix import Matrix
 from sidelight.cli._talk import CommandError
-from sidelight.persistence import replacing
 
 __all__ = ["check_format", "check_free", "embedding_frame", "latent_names", "put_frame", "write_frame"]
 

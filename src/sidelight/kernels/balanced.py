@@ -13,7 +13,11 @@ with its distance,
     a_is = n_s / n · min(1, exp(-4 (d²_is / d²_i - 1))),   d_is to its nearest rows, d_i the best of another stratum
 
 Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
-Cost: O(n² d) for the neighbours, O(n k log k) for the walks along the graph; memory O(n · (3 perplexity + 6 S)).
+Cost: the neighbours (``kernels.strata``), O(n k log k) for the walks along the graph; memory O(n (3 perplexity + 6 S)).
+``short`` lists are what many rows can afford: in straight lines, twice the perplexity and not three times, 3 rows of a
+stratum at the least, and each row looks in 12 of the strata at the most, in turns, so that on average it has the same
+share of neighbours in each (in all of them where they are confounded, as only some hold its counterparts). Time and
+memory then do not grow with the strata.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ NEAREST = 5
 """Rows that a distance to a stratum is averaged over."""
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
 _SHARPNESS = 4.0
+_VISITS = 12  # strata that a row looks in, of a kernel with short lists
 _WALK = 3  # times as many rows are walked to as are kept, so that every stratum is met
 
 
@@ -48,14 +53,17 @@ def balanced_kernel(
     *,
     confounded: bool = False,
     precomputed: bool = False,
+    short: bool = False,
     n_jobs: int | None = None,
 ) -> DataKernel:
     """The balanced kernel of rows with the given stratum ``codes`` (n,), and the lists and the graph it came from."""
+    how: Any = {"precomputed": precomputed, "n_jobs": n_jobs, "visits": None if confounded or not short else _VISITS}
+    n_neighbors = None if short else n_neighbors
     n, share = len(points), np.bincount(codes) / len(codes)
-    p = np.maximum(2.0, perplexity * share)
-    k = np.rint(3 * p).astype(int) + 1
+    p = np.maximum(1.5 if short else 2.0, perplexity * share)
+    k = np.rint(2 * p).astype(int) if short else np.rint(3 * p).astype(int) + 1
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
-    strata = nearest_in_strata(points, codes, np.maximum(k, edges), precomputed=precomputed, n_jobs=n_jobs)
+    strata = nearest_in_strata(points, codes, k if short else np.maximum(k, edges), **how)
     close = closeness(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
     graph = None
     if n_neighbors is not None:
@@ -144,8 +152,8 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
         rows.append(np.repeat(stratum.rows, width))
         cols.append(index.ravel())
         weights.append((a[:, None] * P).ravel())
-        np.add.at(total, stratum.rows, a)
-        np.add.at(bandwidth, stratum.rows, a * h)
+        total[stratum.rows] += a
+        bandwidth[stratum.rows] += a * h
         if len(stratum.rows) == n:  # else a stratum of one row, which that row itself has no list of
             lists.append((index, distance))
     at = np.concatenate(rows)
@@ -154,13 +162,26 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
     K = csr_array(0.5 * (W + W.T))
     K.eliminate_zeros()
     K.sort_indices()
-    return DataKernel(K, bandwidth / total, _shortened(lists, n), graph)
+    return DataKernel(K, bandwidth / total, _shortened(lists, strata, n), graph)
 
 
-def _shortened(lists: list[tuple[Array, Array]], n: int, most: int = 90) -> Array:
+def _shortened(lists: list[tuple[Array, Array]], strata: list[InStratum], n: int, most: int = 90) -> Array:
     """One list per row, nearest first: what the backward map looks through."""
-    if not lists:  # every row is alone in its stratum: each looks through all the others, which are few
+    if not lists and all(len(stratum.rows) == n - 1 for stratum in strata):
+        # every row is alone in its stratum: each looks through all the others, which are few
         return np.asarray((np.arange(n)[:, None] + np.arange(1, n)) % n)
-    index, distance = (np.concatenate(part, axis=1) for part in zip(*lists, strict=True))
-    order = np.argsort(distance, axis=1, kind="stable")[:, :most]
+    index, distance = (np.concatenate(part, axis=1) for part in zip(*(lists or _padded(strata, n)), strict=True))
+    shortest = int(np.isfinite(distance).sum(axis=1).min())
+    order = np.argsort(distance, axis=1, kind="stable")[:, : min(most, shortest)]
     return np.asarray(np.take_along_axis(index, order, axis=1))
+
+
+def _padded(strata: list[InStratum], n: int) -> list[tuple[Array, Array]]:
+    """The lists of each stratum, at infinite distance for rows that did not look in it."""
+    found = []
+    for stratum in strata:
+        width = stratum.neighbours.index.shape[1]
+        index, distance = np.zeros((n, width), dtype=np.int32), np.full((n, width), np.inf, dtype=np.float32)
+        index[stratum.rows], distance[stratum.rows] = stratum.neighbours.index, stratum.neighbours.distance
+        found.append((index, distance))
+    return found

@@ -18,6 +18,10 @@ gaussian  c_m = Π_d √π/L_d exp(-ω²/4) (Poisson); with e = 1e-6/n (1e-10 at
 student   1/(1 + r²) does not end, so beyond the extent r² is bent, axis by axis, into an even periodic function, and
           c_m is the cosine transform of samples; L_d = 2 (extent + 4), |ω| ≤ log(1e8), as the spectrum falls as e^-ω.
 
+A ``tolerance`` (relative, of a row sum) asks for fewer digits: where a start is sought and no line search ends, a
+thousandth will do, and single precision, fewer modes and narrower spreading take a tenth of the time. Sums and pulls
+are those of one and the same kernel, the truncated one, so the pulls stay the derivative of the sums.
+
 The library changes bits with its number of threads, so each transform runs on one; several run side by side.
 """
 
@@ -46,21 +50,30 @@ _TAPER = 4.0  # over how much of an axis the squared distance is bent
 _PRECISION = 1e-9  # of the library's transforms, relative
 _WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
 """How much finer than the modes its grid may be, and over how many of its points it then spreads one of ours."""
+_SINGLE_WIDTHS = {1.25: 7}  # the same for few digits
+_SINGLE = 3e-4  # a tolerance from which on single precision has the digits
 _PLAN, _POINT, _SPREAD, _FFT = 3.5e-4, 3.7e-8, 8e-10, 1.65e-9
 """Seconds of a plan, a point, a place a point is spread to, and the FFT for a number of its grid and a doubling."""
 _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
 """Seconds of a pair of an exact evaluation, half of what it takes one thread, for pairs share two threads evenly, and
 transforms, of which some wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
+_LOOSE_PAIR = 8e-9  # the same where few digits are asked for, whose pairs are visited both ways (``pair_sums``)
 _AGAIN = 1.6  # times as many where the kernel is too large to be kept, and computed twice
 _KEPT_ROWS = 12_000
 
 
 @dataclass(frozen=True)
 class Modes:
-    """The Fourier modes -m..m of each axis, and its period."""
+    """The Fourier modes -m..m of each axis, its period, and how precise the transforms are, relatively."""
 
     half: tuple[int, ...]
     period: tuple[float, ...]
+    precision: float = _PRECISION
+
+    @property
+    def single(self) -> bool:
+        """Whether numbers of 4 bytes have digits enough."""
+        return self.precision >= 0.1 * _SINGLE
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -83,24 +96,25 @@ def _along(values: Array, axis: int, n_axes: int) -> Array:
     return values.reshape([-1 if d == axis else 1 for d in range(n_axes)])
 
 
-def modes_of(profile: Profile, n: int, extent: Array) -> Modes | None:
+def modes_of(profile: Profile, n: int, extent: Array, tolerance: float | None = None) -> Modes | None:
     """The modes that ``n`` points of this extent (q,) need; None if too many, or for a profile without a transform."""
     if profile is GAUSSIAN:
-        reach = math.sqrt(math.log(max(n, _FEW) / _ERROR))
+        reach = math.sqrt(math.log(max(n, _FEW) / (tolerance or _ERROR)))
         period, highest = extent + reach, 2 * reach
     elif profile is STUDENT:
-        period, highest = 2 * (extent + _TAPER), -math.log(_STUDENT_ERROR)
+        period, highest = 2 * (extent + _TAPER), -math.log(tolerance or _STUDENT_ERROR)
     else:
         return None
     half = [float(m) for m in np.ceil(highest * period / (2 * np.pi))]
-    if math.prod(2 * m + 1 for m in half) > _most_modes(n):
+    precision = _PRECISION if tolerance is None else 0.1 * tolerance
+    if math.prod(2 * m + 1 for m in half) > _most_modes(n) * (1 if tolerance is None else 2):
         return None
-    return Modes(tuple(int(m) for m in half), tuple(float(length) for length in period))
+    return Modes(tuple(int(m) for m in half), tuple(float(length) for length in period), precision)
 
 
 def oversampling_of(n: int, modes: Modes) -> float:
     """How much finer than the modes the library's grid is: fine where points are many, coarse where modes are."""
-    return min(_WIDTHS, key=lambda factor: _transform_seconds(n, modes, factor))
+    return min(_widths(modes), key=lambda factor: _transform_seconds(n, modes, factor))
 
 
 def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
@@ -110,25 +124,28 @@ def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
     """
     transforms = len(modes.half) + 3
     pairs = n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
-    return transforms * _transform_seconds(n, modes, oversampling_of(n, modes)) < _PAIR[profile.name] * pairs
+    pair = _PAIR[profile.name] if modes.precision <= _PRECISION else _LOOSE_PAIR
+    return transforms * _transform_seconds(n, modes, oversampling_of(n, modes)) < pair * pairs
 
 
-def normaliser_cost(profile: Profile, n: int, q: int) -> tuple[float, float]:
+def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = None) -> tuple[float, float]:
     """Bytes and seconds of a value and gradient of H(Z), for a map of one point a unit of volume."""
     kept = min(2.0 * n * n, 2.0**28)
-    modes = modes_of(profile, n, np.full(q, n ** (1.0 / q))) if 1 <= q <= 3 else None
+    modes = modes_of(profile, n, np.full(q, n ** (1.0 / q)), tolerance) if 1 <= q <= 3 else None
     if modes is None or not is_faster(profile, n, modes):
         return kept, 1e-3 + 5e-9 * n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
     seconds = (q + 3) * _transform_seconds(n, modes, oversampling_of(n, modes))
     return 100.0 * modes.count + 50.0 * n * (q + 3), seconds
 
 
-def fast_sums(Z: Array, profile: Profile, n_jobs: int | None = None) -> FastSums | None:
+def fast_sums(
+    Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None
+) -> FastSums | None:
     """The transform of these points (n, q); None where tiles of pairs are faster, or the only way."""
     n, q = Z.shape
     if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
         return None
-    modes = modes_of(profile, n, np.ptp(Z, axis=0))
+    modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
     if modes is None or not is_faster(profile, n, modes) or _library() is None:
         return None
     return FastSums(Z, profile, modes, n_jobs)
@@ -152,8 +169,11 @@ class FastSums:
         Z = np.asarray(Z, dtype=np.float64)
         middle = 0.5 * (Z.min(axis=0) + Z.max(axis=0))
         turns = (Z - middle) * (2 * np.pi / np.array(modes.period))
-        self.angles = [np.ascontiguousarray(column) for column in turns.T]
-        self.coefficients = _gaussian_series(modes) if profile is GAUSSIAN else _student_series(modes)
+        self.dtype = np.dtype(np.complex64 if modes.single else np.complex128)
+        real = np.float32 if modes.single else np.float64
+        self.angles = [np.ascontiguousarray(column, dtype=real) for column in turns.T]
+        series = _gaussian_series(modes) if profile is GAUSSIAN else _student_series(modes)
+        self.coefficients = [factor.astype(real) for factor in series]
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
@@ -176,7 +196,7 @@ class FastSums:
 
     def _pulling(self, axis: int, F: Array) -> Array:
         """``-½ i ω F``: what is pulled along an axis."""
-        return F * (-0.5j * self.modes.frequency(axis))
+        return np.asarray(F * (-0.5j * self.modes.frequency(axis)).astype(self.dtype))
 
     def _at_points(self, F: Array) -> Array:
         """``Σ_m exp(i ω_m·z_i) F_m`` (n,)."""
@@ -186,13 +206,14 @@ class FastSums:
         plan = _library().Plan(
             kind,
             self.modes.shape,
-            eps=_PRECISION,
+            eps=self.modes.precision,
             isign=-1 if kind == 1 else 1,
+            dtype=self.dtype,
             nthreads=1,
             upsampfac=self.oversampling,
         )
         plan.setpts(*self.angles)
-        return np.asarray(plan.execute(data))
+        return np.asarray(plan.execute(np.ascontiguousarray(data, dtype=self.dtype)))
 
 
 def _gaussian_series(modes: Modes) -> list[Array]:
@@ -244,7 +265,13 @@ def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:
     """What a transform takes: spreading each point over a patch of the grid, and its FFT (measured on one thread)."""
     q = len(modes.half)
     grid = modes.count * math.pow(oversampling, q)
-    return _PLAN + n * (_POINT + _SPREAD * math.pow(_WIDTHS[oversampling], q)) + _FFT * grid * math.log2(grid)
+    places = math.pow(_widths(modes)[oversampling], q)
+    share = 0.5 if modes.single else 1.0
+    return _PLAN + share * (n * (_POINT + _SPREAD * places) + _FFT * grid * math.log2(grid))
+
+
+def _widths(modes: Modes) -> dict[float, int]:
+    return _SINGLE_WIDTHS if modes.single else _WIDTHS
 
 
 def _most_modes(n: int) -> int:

@@ -4,6 +4,14 @@
 
 Two rows of one category, or with numbers near each other, are alike. The strata are the categories, each cut into
 cells of the numbers: the rows among which the balanced kernel looks for neighbours.
+
+Many rows cannot have a matrix of pairs, so for them G ≈ A Aᵀ with A (n, r): from the eigenvectors over the distinct
+feature rows where these are 64 at the most, otherwise from 64 landmarks (Nyström),
+
+    A = G_nm G_mm^{-1/2} V,     V the leading eigenvectors of its own AᵀA, the rest ≤ 1e-3 of the trace
+
+What is left out is positive semidefinite, so its diagonal e_i = 1 - |a_i|² bounds it: |g_ij - a_i·a_j|² ≤ e_i e_j.
+Cost: O(n m²); memory O(n m).
 """
 
 from __future__ import annotations
@@ -18,12 +26,27 @@ from sidelight.side.given import Given, Known
 from .distances import squared_distances
 from .matrices import SymmetricTiles, dense_kernel
 from .profiles import GAUSSIAN
-from .strata import MOST_STRATA, cells, codes_of, merged
+from .strata import MOST_STRATA, cells, centres, codes_of, merged
 
-__all__ = ["given_kernel", "strata_of"]
+__all__ = [
+    "MOST_FACTORS",
+    "factor_error",
+    "gaussian_factors",
+    "given_bandwidth",
+    "given_factors",
+    "given_kernel",
+    "strata_of",
+    "stratum_factors",
+]
 
 Array = npt.NDArray[Any]
 _LEAST_MEAN = 0.07  # of the kernel of ``given`` over all pairs: with less, its Parzen density has no neighbours
+MOST_FACTORS = 64
+"""Distinct rows whose kernel is factored as it is, and landmarks of more."""
+_ROUNDING = 1e-6  # of the largest eigenvalue: what is less is dropped
+_LEFT_OUT = 1e-3  # of the trace of a kernel by landmarks
+_TOO_MUCH = 0.02  # to be left out of the kernel of ``given``
+_SPREAD = 20_000  # distinct rows that landmarks are chosen among
 
 
 def strata_of(given: Given, known: Known) -> tuple[Array, Array]:
@@ -42,9 +65,67 @@ def strata_of(given: Given, known: Known) -> tuple[Array, Array]:
 
 def given_kernel(features: Array, n_jobs: int | None = None) -> SymmetricTiles:
     """The Gaussian kernel of ``given``: widened, where many columns would leave a row alone with itself."""
+    return dense_kernel(features, given_bandwidth(features), GAUSSIAN, n_jobs=n_jobs)
+
+
+def given_bandwidth(features: Array) -> float:
+    """The bandwidth of the kernel of ``given``: 1, or as much more as leaves 0.07 of the kernel to an average pair."""
     rows = np.unique(np.linspace(0, len(features) - 1, min(500, len(features))).astype(np.int64))
     D = squared_distances(features[rows], features[rows])
     bandwidth = 1.0
     while np.exp(-D / bandwidth).mean() < _LEAST_MEAN:
         bandwidth *= 1.2
-    return dense_kernel(features, bandwidth, GAUSSIAN, n_jobs=n_jobs)
+    return bandwidth
+
+
+def given_factors(features: Array, most: int = MOST_FACTORS) -> Array:
+    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` the kernel of ``given`` (``given_kernel``).
+
+    Where so few columns leave out more than 0.02 of it, the kernel is widened until they do not. Rows have length 1.
+    """
+    bandwidth = given_bandwidth(features)
+    A = gaussian_factors(features, bandwidth, most)
+    while factor_error(A) > _TOO_MUCH:
+        bandwidth *= 1.3
+        A = gaussian_factors(features, bandwidth, most)
+    return np.asarray(A / np.linalg.norm(A, axis=1, keepdims=True))
+
+
+def gaussian_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> Array:
+    """``A`` (n, r), r ≤ ``most``, with ``a_i·a_j ≈ exp(-|f_i - f_j|² / bandwidth)``.
+
+    Examples
+    --------
+    >>> A = gaussian_factors(np.array([[0.0], [1.0], [0.0]]), 1.0)
+    >>> A.shape, round(float(A[0] @ A[1]), 6)
+    ((3, 2), 0.367879)
+    """
+    distinct, back, count = np.unique(features, axis=0, return_inverse=True, return_counts=True)
+    back = back.reshape(-1)
+    if len(distinct) <= most:
+        return _root(distinct, bandwidth)[back]
+    some = np.unique(np.linspace(0, len(distinct) - 1, min(len(distinct), _SPREAD)).astype(np.int64))
+    landmarks = centres(distinct[some], count[some], most)[0]
+    W, U = np.linalg.eigh(np.exp(-squared_distances(landmarks, landmarks) / bandwidth))
+    kept = 1e-10 * W[-1] < W
+    A = np.exp(-squared_distances(distinct, landmarks) / bandwidth) @ (U[:, kept] / np.sqrt(W[kept]))
+    S, V = np.linalg.eigh((A * count[:, None]).T @ A)
+    left_out = np.searchsorted(np.cumsum(S), _LEFT_OUT * S.sum())
+    return np.asarray((A @ V[:, int(left_out) :][:, ::-1])[back])
+
+
+def stratum_factors(strata: Array) -> Array:
+    """``A`` (n, S) with ``A Aᵀ`` the kernel of categories: 1 for two rows of a stratum, e^-2 for any others."""
+    return _root(np.eye(int(strata.max()) + 1), 1.0)[strata]
+
+
+def factor_error(A: Array) -> float:
+    """How much of the kernel is left out: the mean of ``1 - |a_i|²``, which no entry exceeds on average."""
+    return float(np.mean(1.0 - np.einsum("ij,ij->i", A, A)))
+
+
+def _root(rows: Array, bandwidth: float) -> Array:
+    """The square root of the kernel of a few rows, without what is rounding (m, r)."""
+    S, U = np.linalg.eigh(np.exp(-squared_distances(rows, rows) / bandwidth))
+    kept = _ROUNDING * S[-1] < S
+    return np.asarray((U[:, kept] * np.sqrt(S[kept]))[:, ::-1])

@@ -10,9 +10,11 @@ matched   categories confounded with what remains: the offsets that bring *match
           (iterated closest points; w falls with the distance, so that a minority of false matches is outvoted)
 smooth    numbers and angles, alone or with categories: kernel ridge regression on the features of ``given``, bandwidth
           and ridge by leave-one-out error, at most 300 landmarks                   O(n m²), m landmarks
+          (beyond 8,192 rows the error is that of so many of them, the regression that of all)
 
 local     once a map is there: what the group of a row differs from all rows *at its place on the map*,
-          m(z, g) - m(z), shrunk to the overall effect where there are few rows of the group
+          m(z, g) - m(z), shrunk to the overall effect where there are few rows of the group; over all pairs, and beyond
+          8,192 rows on a grid of the map (``maps.places``, q ≤ 3) or from a sample of rows
 
 Which of the first two: the one after which rows find nearer counterparts in other categories (``mismatch``).
 """
@@ -30,10 +32,13 @@ from scipy.sparse import coo_array
 from sidelight.kernels.balanced import NEAREST, stratum_distances
 from sidelight.kernels.distances import squared_distances
 from sidelight.kernels.graph import mutual
+from sidelight.kernels.known import gaussian_factors
 from sidelight.kernels.strata import MOST_STRATA, centres, nearest_in_strata
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.kernels.tiles import added, run_tiles, spans
 
-__all__ = ["Effect", "category_effect", "local_effect", "mismatch", "principal_axes", "smooth_effect"]
+from .places import Places, has_places
+
+__all__ = ["Effect", "category_effect", "local_effect", "mismatch", "principal_axes", "smooth_effect", "without"]
 
 Array = npt.NDArray[Any]
 _LANDMARKS = 300
@@ -42,6 +47,8 @@ _MARGIN = 0.05  # of mismatch: matched offsets must be clearly better than means
 _LEAST_FREEDOM = 1e-6  # 1 - leverage of every row: with less, the leave-one-out error of a row is rounding
 _ROWS = 1500  # rows looked at to find matches
 _PLACE = 0.1  # of the mean squared distance on the map: how wide a place is
+_MANY = 8192  # rows up to which all of them are compared with all, and beyond which so many of them have to do
+_PLACE_FACTORS = 20  # columns that a kernel of numbers at a place may take
 _FEW = 3.0  # rows of a group at a place that count as much as the overall effect
 
 
@@ -59,7 +66,20 @@ class Effect:
 
     def __call__(self, features: Array) -> Array:
         """The effect at each row of features (m, d)."""
-        return np.asarray(_basis(features, self.landmarks, self.bandwidth) @ self.coefficients)
+        out = np.empty((len(features), self.coefficients.shape[1]))
+        for rows in spans(len(features), _MANY):
+            np.matmul(_basis(features[rows], self.landmarks, self.bandwidth), self.coefficients, out=out[rows])
+        return out
+
+
+def without(points: Array, effect: Effect, features: Array) -> Array:
+    """``points`` (n, d) less the effect of their features; many rows of single numbers stay single."""
+    if len(points) <= _MANY:
+        return np.asarray(points - effect(features))
+    out = np.empty_like(points)
+    for rows in spans(len(points), _MANY):
+        np.subtract(points[rows], effect(features[rows]), out=out[rows], casting="same_kind")
+    return out
 
 
 def _basis(features: Array, landmarks: Array, bandwidth: float) -> Array:
@@ -190,15 +210,35 @@ def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWI
     The error is that of the main directions of the data, which is enough to choose by.
     """
     landmarks, mean = _landmarks(features), points.mean(axis=0)
-    centred = points - mean
+    rows = _spread(len(points), _MANY)
+    centred = points[rows] - mean
     shadow = centred @ principal_axes(centred)
     spread = 2.0 * float(features.var(axis=0).sum()) or 1.0
-    choices = [(bandwidth, _Ridge.of(_basis(features, landmarks, bandwidth))) for bandwidth in spread * bandwidths]
+    choices = [(h, _Ridge.of(_basis(features[rows], landmarks, h))) for h in spread * bandwidths]
     scored = [(*ridge.best(shadow), bandwidth, ridge) for bandwidth, ridge in choices]
     _, penalty, bandwidth, ridge = min(scored, key=lambda entry: entry[0])
-    coefficients = ridge.solve(centred, penalty)
+    if len(rows) == len(points):
+        coefficients = ridge.solve(centred, penalty)
+    else:
+        coefficients = _regression(points, mean, features, landmarks, float(bandwidth), penalty)
     coefficients[-1] += mean
     return Effect(landmarks, float(bandwidth), coefficients)
+
+
+def _regression(
+    points: Array, mean: Array, features: Array, landmarks: Array, bandwidth: float, penalty: float
+) -> Array:
+    """The coefficients (m, d) of all rows by the normal equations, tile by tile, with the penalty of a sample."""
+
+    def one(rows: slice) -> tuple[Array, Array]:
+        B = _basis(features[rows], landmarks, bandwidth)
+        return B.T @ B, B.T @ (points[rows] - mean)
+
+    parts = [one(rows) for rows in spans(len(points), _MANY)]
+    squares, products = (added([part[which] for part in parts]) for which in (0, 1))
+    S, V = np.linalg.eigh(squares)
+    S = np.maximum(S, 0.0) + max(penalty, 1e-13 * float(S[-1]))
+    return np.asarray(V @ ((V.T @ products) / S[:, None]))
 
 
 def local_effect(
@@ -208,16 +248,43 @@ def local_effect(
     spread = Z - Z.mean(axis=0)
     width = _PLACE * 2.0 * float(np.mean(np.einsum("ij,ij->i", spread, spread))) or 1.0
     typical = overall - overall.mean(axis=0)
+    if len(points) > _MANY and has_places(Z, width):
+        return _on_places(points, Z, features, categories, typical, width)
+    some = _some_of_each(categories, _MANY)
+    sources = points if len(some) == len(points) else points[some]
+    Z_some, features_some, categories_some = Z[some], features[some], categories[some]
+    stands_for = len(points) / len(some)
 
     def one(rows: slice) -> Array:
-        W = np.exp(-squared_distances(Z[rows], Z) / width)
-        everyone = W @ points / W.sum(axis=1, keepdims=True)
-        W *= np.exp(-squared_distances(features[rows], features)) * (categories[rows, None] == categories)
+        W = np.exp(-squared_distances(Z[rows], Z_some) / width)
+        everyone = W @ sources / W.sum(axis=1, keepdims=True)
+        W *= np.exp(-squared_distances(features[rows], features_some)) * (categories[rows, None] == categories_some)
         count = W.sum(axis=1, keepdims=True)
-        share = count / (count + _FEW)
-        return np.asarray(share * (W @ points / count - everyone) + (1 - share) * typical[rows])
+        share = count / (count + _FEW / stands_for)
+        return np.asarray(share * (W @ sources / count - everyone) + (1 - share) * typical[rows])
 
-    return np.concatenate(run_tiles(one, spans(len(points), max(8, 2_000_000 // len(points))), n_jobs))
+    return np.concatenate(run_tiles(one, spans(len(points), max(8, 2_000_000 // len(some))), n_jobs))
+
+
+def _on_places(points: Array, Z: Array, features: Array, categories: Array, typical: Array, width: float) -> Array:
+    """The same on a grid of the map: the rows of a category at a time, its numbers by the factors of their kernel."""
+    places = Places.of(Z, width)
+    mean = points.mean(axis=0)  # of what is smoothed little is then lost to rounding
+    everyone = places.smoothed(np.ones((len(points), 1)))
+    out = places.smoothed(points - mean)
+    out /= -everyone
+    for category in range(int(categories.max()) + 1):
+        rows = np.flatnonzero(categories == category)
+        held = np.column_stack([points[rows] - mean, np.ones(len(rows), dtype=points.dtype)])
+        A = gaussian_factors(features[rows], 1.0, _PLACE_FACTORS)
+        found = np.zeros_like(held)
+        for a in A.T[:, :, None].astype(points.dtype):
+            part = places.smoothed(a * held, rows)
+            part *= a
+            found += part
+        found, count = found[:, :-1], np.maximum(found[:, -1:], 0.0)
+        out[rows] = (found + count * out[rows] + _FEW * typical[rows]) / (count + _FEW)
+    return out
 
 
 def _landmarks(features: Array) -> Array:

@@ -16,12 +16,15 @@ import numpy.typing as npt
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.neighbours import listed_distances, nearest
 
-from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, listed_average
+from .nearby import is_many, spread_rows
+from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, kept_lists, listed_average
 
-__all__ = ["KernelMap", "adaptive_map", "best_perplexity"]
+__all__ = ["KernelMap", "adaptive_map", "adaptive_weights", "best_perplexity"]
 
 Array = npt.NDArray[Any]
 PERPLEXITIES = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0)
+_TRIED = 5_000  # rows of many that are left out, one at a time
+_BUDGET = 1_000_000  # numbers in the temporaries of one tile
 
 
 @dataclass(frozen=True)
@@ -37,22 +40,50 @@ class KernelMap:
 
     def variance(self, Q: Array, n_jobs: int | None = None) -> Array:
         """The spread of the outputs around the conditional mean (m, r), without the output kernel's own."""
+        if not isinstance(self.weights, PrecomputedWeights) and is_many(self.weights.inputs):
+            return self._spread_nearby(self.weights, Q, n_jobs)
         mean = self.weights.average(Q, self.outputs, n_jobs)
         second = self.weights.average(Q, self.outputs**2, n_jobs)
         return np.asarray(np.maximum(second - mean**2, 0.0))
 
+    def _spread_nearby(self, weights: FixedWeights | AdaptiveWeights, Q: Array, n_jobs: int | None) -> Array:
+        """The same where squares of all outputs would fill memory: only those near the queries of a tile are taken."""
+        V = self.outputs
+
+        def spread(index: Array, W: Array) -> Array:
+            rows, listed = np.unique(index, return_inverse=True)
+            B = V[rows].astype(np.float64, copy=False)
+            listed = listed.reshape(index.shape)
+            mean, second = listed_average(W, B, listed), listed_average(W, B**2, listed)
+            return np.asarray(np.maximum(second - mean**2, 0.0))
+
+        out = np.empty((len(Q), V.shape[1]))
+        return answers_nearby(weights, Q, out, spread, min(512, _BUDGET // (60 * V.shape[1])), n_jobs)
+
     def leave_one_out_error(self) -> float:
-        """Root mean square of ``b_i - f_{-i}(a_i)`` relative to that of ``b_i - mean``."""
+        """Root mean square of ``b_i - f_{-i}(a_i)`` relative to that of ``b_i - mean``; of many rows, over a sample."""
         assert not isinstance(self.weights, PrecomputedWeights)
-        return _relative_error(self.outputs, self.weights.leave_one_out(self.outputs))
+        rows = spread_rows(len(self.outputs), _TRIED) if is_many(self.outputs) else None
+        truth = self.outputs if rows is None else self.outputs[rows]
+        return _relative_error(truth, self.weights.leave_one_out(self.outputs, rows))
 
 
 def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:
-    """The perplexity of the grid whose leave-one-out error is smallest."""
+    """The perplexity of the grid whose leave-one-out error is smallest; of many rows, over a sample spread evenly."""
     allowed = [p for p in grid if p <= max(2.0, 0.5 * lists.shape[1])] or [grid[0]]
-    D2 = listed_distances(inputs, inputs, lists) ** 2
+    queries, truth = inputs, outputs
+    if is_many(inputs):
+        some = spread_rows(len(inputs), _TRIED)
+        queries, truth, lists = inputs[some], outputs[some], lists[some]
+    D2 = listed_distances(queries, inputs, lists) ** 2
     rows = [listed_average(perplexity_rows(D2, p)[0], outputs, lists) for p in allowed]
-    return allowed[int(np.argmin([_relative_error(outputs, predicted) for predicted in rows]))]
+    return allowed[int(np.argmin([_relative_error(truth, predicted) for predicted in rows]))]
+
+
+def adaptive_weights(inputs: Array, outputs: Array, lists: Array) -> AdaptiveWeights:
+    """Adaptive weights of the best perplexity; of many rows they keep only as much of the lists as it needs."""
+    perplexity = best_perplexity(inputs, outputs, lists)
+    return AdaptiveWeights(inputs, kept_lists(lists, perplexity) if is_many(inputs) else lists, perplexity)
 
 
 def _relative_error(truth: Array, predicted: Array) -> float:
@@ -65,4 +96,4 @@ def adaptive_map(inputs: Array, outputs: Array, *, lists: Array | None = None, n
     """An adaptive map from inputs to outputs whose perplexity is chosen by leave-one-out."""
     if lists is None:
         lists = nearest(inputs, k=min(60, len(inputs) - 1), n_jobs=n_jobs).index
-    return KernelMap(AdaptiveWeights(inputs, lists, best_perplexity(inputs, outputs, lists)), outputs)
+    return KernelMap(adaptive_weights(inputs, outputs, lists), outputs)

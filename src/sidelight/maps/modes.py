@@ -9,6 +9,10 @@ of z, or for stretch ``Σ_j w_j(x) |z - z_j|²``, which is ``|z - mean|²`` up t
 rows at once, each with a Hessian and a step of its own. The second is the mode of p(x | z), found by mean shift.
 Both start at the best of the mean and the heaviest training rows: halfway between two modes the mean is a saddle.
 A row's answer does not depend on the others. Cost: O(n q) a row and step backward, O(n d) forward; memory by tiles.
+
+Of more than ``nearby.MANY`` training rows a query sees its own few (``points`` (m, k, p) instead of (n, p)): those with
+weight, and backward also the ``_AROUND`` latent points nearest to each place where it may start; the kernels of the
+others, further away, are left out of Σ_j k. The cost is then O(k q) or O(k d).
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import run_tiles, spans
 
 from .kernel_map import KernelMap
+from .nearby import RowSearch, is_many, row_search
+from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby
 
 __all__ = ["InformationContent", "conditional_log_density", "conditional_mode", "content_mode"]
 
@@ -33,11 +39,16 @@ Array = npt.NDArray[Any]
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
 _STARTS = 8  # training rows looked at beside the mean
 _BACKGROUND = 1e-3  # ε of the stretch penalty
+_AROUND = 100  # latent points around each start
+_NOWHERE = 1e60  # where no kernel reaches
 
 
 @dataclass(frozen=True)
 class InformationContent:
-    """``z -> log Σ_j W_j k_j - log Σ_j k_j - λ · penalty(z)``, one function for each row of ``W`` (m, n)."""
+    """``z -> log Σ_j W_j k_j - log Σ_j k_j - λ · penalty(z)``, one function for each row of ``W`` (m, n).
+
+    ``points`` are (n, q), the same for all, or (m, n, q), n for each.
+    """
 
     points: Array
     W: Array
@@ -47,12 +58,12 @@ class InformationContent:
 
     def take(self, rows: Array) -> InformationContent:
         """The functions of some rows."""
-        return InformationContent(self.points, self.W[rows], self.kernel, self.penalty, self.weight)
+        return InformationContent(_those(self.points, rows), self.W[rows], self.kernel, self.penalty, self.weight)
 
     def value_and_grad(self, Z: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, q) at one point per row; -inf where no weighted row is within reach."""
         shape = profile(self.kernel)
-        R = squared_distances(Z, self.points)
+        R = _apart(Z, self.points)
         logs = shape.log_value(R)
         K = shape.value(R)
         # -d log k / d r²; where k vanishes it is 1 for the Gaussian and does not count for the others
@@ -67,12 +78,12 @@ class InformationContent:
     def _log_sum(self, logs: Array, fall: Array, Z: Array) -> tuple[Array, Array]:
         total = logsumexp(logs, axis=1)
         P = fall * np.exp(logs - np.where(np.isfinite(total), total, 0.0)[:, None])
-        return total, -2.0 * (Z * P.sum(axis=1, keepdims=True) - padded_product(P, self.points))
+        return total, -2.0 * (Z * P.sum(axis=1, keepdims=True) - _combined(P, self.points))
 
     def _penalised(self, Z: Array) -> tuple[Array, Array]:
         """λ times the penalty of each row, and its gradient."""
         if self.penalty == "stretch":
-            away = Z - padded_product(self.W, self.points)
+            away = Z - _combined(self.W, self.points)
             value, grad = (away**2 + _BACKGROUND * Z**2), 2.0 * (away + _BACKGROUND * Z)
         elif self.penalty == "box":
             outside = np.maximum(np.abs(Z) - 1.0, 0.0)
@@ -88,6 +99,17 @@ def content_mode(
 ) -> Array:
     """``g(x)`` for each query (m, q); ``weight`` is λ."""
     Z = backward.outputs
+    many = _limited(backward)
+    if many is not None:
+        search = row_search(Z)
+
+        def nearby(index: Array, W: Array) -> Array:
+            points, W = _latent_rows(search, index, W)
+            content = InformationContent(points, W, kernel, penalty, weight)
+            return climb(content, _starts(W, points, lambda at: content.value_and_grad(at)[0]))
+
+        tile = _BUDGET // (40 * _AROUND * Z.shape[1])
+        return answers_nearby(many, Q, np.empty((len(Q), Z.shape[1])), nearby, tile, n_jobs)
 
     def one(rows: slice) -> Array:
         content = InformationContent(Z, backward.weights.matrix(Q[rows]), kernel, penalty, weight)
@@ -100,6 +122,16 @@ def content_mode(
 def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int | None = None) -> Array:
     """``f`` for each query (m, d); ``bandwidths`` (n,) are those of the output rows."""
     X = mapped.outputs
+    many = _limited(mapped)
+    if many is not None:
+
+        def nearby(index: Array, W: Array) -> Array:
+            own, h = X[index].astype(np.float64, copy=False), np.einsum("ij,ij->i", W, bandwidths[index])
+            starts = _starts(W, own, lambda at: conditional_log_density(at, own, W, h))
+            return _mean_shift(starts, own, W, h)
+
+        tile = _BUDGET // (2 * 60 * X.shape[1])
+        return answers_nearby(many, Q, np.empty((len(Q), X.shape[1])), nearby, tile, n_jobs)
 
     def one(rows: slice) -> Array:
         W = mapped.weights.matrix(Q[rows])
@@ -113,17 +145,60 @@ def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int
 def conditional_log_density(at: Array, X: Array, W: Array, h: Array) -> Array:
     """``log Σ_j W_j exp(-|x - x_j|² / h)`` at one point per row (m,), up to the normaliser."""
     with np.errstate(divide="ignore"):
-        found: Array = logsumexp(np.log(W) - squared_distances(at, X) / h[:, None], axis=1)
+        found: Array = logsumexp(np.log(W) - _apart(at, X) / h[:, None], axis=1)
     return found
+
+
+def _limited(mapped: KernelMap) -> FixedWeights | AdaptiveWeights | None:
+    """The weights of a map of many rows, of which only the near ones count."""
+    weights = mapped.weights
+    return None if isinstance(weights, PrecomputedWeights) or not is_many(weights.inputs) else weights
+
+
+def _latent_rows(search: RowSearch, index: Array, W: Array) -> tuple[Array, Array]:
+    """The latent points that each query sees (m, k, q), and their weights (m, k): 0 for those around the starts.
+
+    A point that is there twice stands once where it is and once nowhere.
+    """
+    Z, m = search.X, len(index)
+    heaviest = np.take_along_axis(index, np.argsort(-W, axis=1, kind="stable")[:, :_STARTS], axis=1)
+    mean = _combined(W, Z[index])
+    starts = np.concatenate([mean[:, None], Z[heaviest]], axis=1)
+    around = search.nearest(starts.reshape(-1, Z.shape[1]), _AROUND, n_jobs=1).index.reshape(m, -1)
+    seen = np.concatenate([index, around], axis=1)
+    order = np.argsort(seen, axis=1, kind="stable")  # so that the first of those that are the same has the weight
+    seen = np.take_along_axis(seen, order, axis=1)
+    again = np.zeros(seen.shape, dtype=bool)
+    again[:, 1:] = seen[:, 1:] == seen[:, :-1]
+    W = np.take_along_axis(np.concatenate([W, np.zeros(around.shape)], axis=1), order, axis=1)
+    return np.where(again[:, :, None], _NOWHERE, Z[seen]), W
+
+
+def _apart(at: Array, points: Array) -> Array:
+    """Squared distances (m, n) from one place per row to the points that all see, or that it sees."""
+    if points.ndim == 2:
+        return squared_distances(at, points)
+    difference = points - at[:, None]
+    return np.asarray(np.einsum("ikd,ikd->ik", difference, difference))
+
+
+def _combined(W: Array, points: Array) -> Array:
+    """``Σ_j W_ij points_j`` (m, p), each row by itself."""
+    return padded_product(W, points) if points.ndim == 2 else np.asarray((W[:, None] @ points)[:, 0])
+
+
+def _those(points: Array, rows: Array) -> Array:
+    """The points that some rows see."""
+    return points if points.ndim == 2 else points[rows]
 
 
 def _starts(W: Array, points: Array, value: Callable[[Array], Array]) -> Array:
     """For each row the best of the weighted mean and of the heaviest points."""
-    best = padded_product(W, points)
+    best = _combined(W, points)
     height = value(best)
     heaviest = np.argsort(-W, axis=1, kind="stable")[:, :_STARTS]
     for column in heaviest.T:
-        other = points[column]
+        other = points[column] if points.ndim == 2 else points[np.arange(len(W)), column]
         found = value(other)
         better = found > height
         best[better], height[better] = other[better], found[better]
@@ -135,9 +210,9 @@ def _mean_shift(x: Array, X: Array, W: Array, h: Array, *, n_steps: int = 300, t
     active = np.arange(len(x))
     for _ in range(n_steps):
         with np.errstate(divide="ignore"):
-            logs = np.log(W[active]) - squared_distances(x[active], X) / h[active, None]
+            logs = np.log(W[active]) - _apart(x[active], _those(X, active)) / h[active, None]
         P = np.exp(logs - logs.max(axis=1, keepdims=True))
-        moved = padded_product(P / P.sum(axis=1, keepdims=True), X)
+        moved = _combined(P / P.sum(axis=1, keepdims=True), _those(X, active))
         far = ((moved - x[active]) ** 2).sum(axis=1) > tolerance**2 * h[active]
         x[active] = moved
         active = active[far]

@@ -1,31 +1,46 @@
 """Parzen density: a kernel on every training row (S0 3.1), with one bandwidth or one per row.
 
 log p(a) = log (1/n) Σ_j k(|a - a_j|² / h_j) / (C · h_j^(p/2))      C = ∫ k(|u|²) du
+
+Of more than ``nearby.MANY`` rows the sum has three parts (``Background``), the last two the same for every query:
+
+    near     the nearest rows: 256 in up to 8 dimensions, else 100
+    wide     the 512 rows with the widest kernels, which are what counts far from all rows
+    sample   4,096 rows spread evenly (1,024 in more than 8 dimensions), which stand for all others
+
+The sample errs by chance, by a share of about 1/√m of its part, where m of its rows are within reach.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from sidelight.kernels.bandwidths import leave_one_out_bandwidth, perplexity_rows
-from sidelight.kernels.distances import squared_distances
+from sidelight.kernels.bandwidths import leave_one_out_bandwidth, maximise_over_scale, perplexity_rows
+from sidelight.kernels.distances import bounded, squared_distances
+from sidelight.kernels.neighbours import listed_distances
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.kernels.tiles import run_tiles, spans
+
+from .nearby import Searched, is_many, row_search, spread_rows
 
 __all__ = ["ParzenDensity", "fit_density", "neighbourhood_density"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000
 _PERPLEXITY = 15.0
+_FLAT = 8  # dimensions in which near rows cost little and reach far
+_NEAREST, _WIDEST, _SAMPLE = (256, 100), 512, (4096, 1024)  # rows of each part: in few dimensions, and in more
+_CHUNK = 16_384  # queries that are searched together
 
 
 @dataclass(frozen=True)
-class ParzenDensity:
+class ParzenDensity(Searched):
     """A mixture of kernels at ``points`` (n, p) with ``bandwidths`` (n,)."""
 
     points: Array
@@ -37,10 +52,18 @@ class ParzenDensity:
         """The normalisable profile of the kernel."""
         return profile(self.kernel).density_profile(self.points.shape[1])
 
+    @cached_property
+    def background(self) -> Background:
+        """What is looked at where there are many rows."""
+        return Background(self.points, self.bandwidths)
+
     def log_density(self, Q: Array, n_jobs: int | None = None) -> Array:
         """``log p`` at each query (m,); it falls for ever, and is never NaN."""
         n, p = self.points.shape
         shape = self.profile
+        if is_many(self.points):
+            sums = self.background.log_sums(Q, shape, n_jobs)
+            return np.asarray(sums - np.log(n) - shape.log_integral(p))
         shift = -0.5 * p * np.log(self.bandwidths) - np.log(n) - shape.log_integral(p)
 
         def one(rows: slice) -> Array:
@@ -58,22 +81,105 @@ class ParzenDensity:
         return drawn
 
 
+class Background:
+    """What a query sees of many rows: those near it, those with wide kernels, and a sample of the others."""
+
+    def __init__(self, points: Array, bandwidths: Array) -> None:
+        n, p = points.shape
+        self.n_nearest, size = _NEAREST[p > _FLAT], _SAMPLE[p > _FLAT]
+        self.search, self.bandwidths = row_search(points), bandwidths
+        self.shift = -0.5 * p * np.log(bandwidths)
+        wide = np.sort(np.argsort(-bandwidths, kind="stable")[:_WIDEST])
+        rows = np.r_[wide, np.setdiff1d(spread_rows(n, size), wide)]
+        self.n_wide = len(wide)
+        self.points, self.rows = np.asarray(points[rows], dtype=np.float64), rows
+        self.position = np.full(n, -1)
+        self.position[rows] = np.arange(len(rows))
+
+    def log_sums(self, Q: Array, shape: Profile, n_jobs: int | None = None) -> Array:
+        """``log Σ_j k(|q - a_j|² / h_j) / h_j^(p/2)`` for each query (m,)."""
+        out = np.empty(len(Q))
+        tile = max(1, _BUDGET // (4 * max(len(self.points), self.n_nearest * Q.shape[1])))
+        for chunk in spans(len(Q), _CHUNK):
+            near = self.search.nearest(Q[chunk], self.n_nearest, n_jobs).index
+
+            def one(rows: slice, near: Array = near, first: int = chunk.start) -> None:
+                at = slice(first + rows.start, first + rows.stop)
+                R, shift = self.seen(np.asarray(Q[at], dtype=np.float64), near[rows])
+                out[at] = _log_sum(shape.log_value(R), shift)
+
+            run_tiles(one, spans(len(near), tile), n_jobs)
+        return out
+
+    def seen(self, Q: Array, near: Array, own: Array | None = None) -> tuple[Array, Array]:
+        """``|q - a_j|² / h_j`` and ``log c_j - p/2 log h_j`` (m, k), c_j the number of rows that row j stands for.
+
+        ``own`` (m,): the rows that the queries are, which do not see themselves.
+        """
+        Q, b = bounded(Q), near.shape[1]
+        R, shift = np.empty((len(Q), b + len(self.rows))), np.empty((len(Q), b + len(self.rows)))
+        with np.errstate(over="ignore"):  # a query may be further away than single numbers are large
+            R[:, :b] = np.minimum(listed_distances(Q, self.search.X, near), 1e140) ** 2 / self.bandwidths[near]
+        R[:, b:] = squared_distances(Q, self.points)
+        R[:, b:] /= self.bandwidths[self.rows]
+        shift[:, :b], shift[:, b:] = self.shift[near], self.shift[self.rows]
+        known = near if own is None else np.column_stack([near, own])
+        row, column = np.nonzero(self.position[known] >= 0)
+        place = self.position[known[row, column]]
+        shift[row, b + place] = -np.inf  # it has been counted
+        wide = self.n_wide - np.bincount(row[place < self.n_wide], minlength=len(Q))
+        sample = len(self.rows) - self.n_wide - np.bincount(row[place >= self.n_wide], minlength=len(Q))
+        others = len(self.position) - known.shape[1] - wide
+        shift[:, b + self.n_wide :] += np.log(np.maximum(others, 1) / np.maximum(sample, 1))[:, None]
+        return R, shift
+
+
+def _log_sum(logs: Array, shift: Array) -> Array:
+    """``log Σ_j exp(logs + shift)`` of each row; minus infinity where every kernel ends before it."""
+    logs += shift
+    top = logs.max(axis=1)
+    logs -= np.where(np.isfinite(top), top, 0.0)[:, None]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=1)) + top)
+
+
 def fit_density(points: Array, relative: Array, *, n_rows: int = 500) -> ParzenDensity:
     """A Gaussian density with bandwidths proportional to ``relative`` (n,), the factor chosen by leave-one-out.
 
     Rows whose relative bandwidth is 0 (many duplicates) get the smallest positive one. The likelihood is taken over
-    ``n_rows`` rows spread evenly over the data (fewer where their distances would fill memory).
+    ``n_rows`` rows spread evenly over the data (fewer where their distances would fill memory); of many rows, with
+    what they see of the others.
     """
     positive = relative[relative > 0]
     if len(positive) == 0:  # every row is the same
         return ParzenDensity(points, np.ones(len(points)))
     relative = np.maximum(relative, positive.min())
+    if is_many(points):
+        score = LeaveOneOutOfMany(points, relative, spread_rows(len(points), n_rows))
+        return ParzenDensity(points, maximise_over_scale(score, 1e-6, 1e2) * relative)
     rows = np.unique(
         np.linspace(0, len(points) - 1, min(n_rows, len(points), max(20, _BUDGET // len(points)))).astype(np.int64)
     )
     shape = profile("gaussian")
     factor = leave_one_out_bandwidth(points, shape, typical=1.0, relative=relative, rows=rows)
     return ParzenDensity(points, factor * relative)
+
+
+class LeaveOneOutOfMany:
+    """Mean leave-one-out log-density of ``rows`` (m,) by the scale of the ``relative`` bandwidths of many rows."""
+
+    def __init__(self, points: Array, relative: Array, rows: Array) -> None:
+        n, self.d = int(points.shape[0]), int(points.shape[1])
+        background = Background(points, relative)
+        near = background.search.others(rows, background.n_nearest).index
+        self.R, self.shift = background.seen(np.asarray(points[rows], dtype=np.float64), near, rows)
+        self.profile = profile("gaussian")
+        self.constant: float = -float(np.log(n - 1)) - self.profile.log_integral(self.d)
+
+    def __call__(self, scale: float) -> float:
+        """The mean at bandwidths ``scale · relative_j``."""
+        logs = _log_sum(self.profile.log_value(self.R / scale), self.shift)
+        return float(np.maximum(logs, -1e6).mean()) - 0.5 * self.d * float(np.log(scale)) + self.constant
 
 
 def neighbourhood_density(points: Array, distance: Array) -> ParzenDensity:

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sidelight.persistence._atomic import replacing
+from sidelight._atomic import replacing
 from sidelight.persistence._container import ModelFileError, read_document, unreadable, write_container
 from sidelight.persistence._decode import Decoder
 from sidelight.persistence._encode import Encoder, ForeignEstimator

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sidelight.persistence._atomic import replacing
+from sidelight._atomic import replacing
 from sidelight.report._across_section import across_section
 from sidelight.report._axes_section import axes_section
 from sidelight.report._change_sections import analogy_section, flow_section

@@ -7,6 +7,8 @@ against :class:`Rows`, and so fit in memory, in batches and on a cluster.
 from sidelight.rows._array import ArrayRows
 from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
 from sidelight.rows._batches import BatchRows, as_rows, check_batch
+from sidelight.rows._sampled import sampled_numbers, sampled_rows
+from sidelight.rows._sink import writing_rows
 
 __all__ = [
     "BLOCK",
@@ -19,5 +21,8 @@ __all__ = [
     "check_batch",
     "drawn",
     "row_keys",
+    "sampled_numbers",
+    "sampled_rows",
     "summed",
+    "writing_rows",
 ]

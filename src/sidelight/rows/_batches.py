@@ -68,7 +68,11 @@ class BatchRows(Rows):
 
 def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: bool) -> Array:
     """A batch as float64 (m, d), after checking that it is one; ``n_features`` is what the first one had."""
-    X = _as_array(batch)
+    try:
+        X = _as_array(batch)
+    except (TypeError, ValueError) as error:
+        remedy = "Leave out columns of text and dates, or turn them into numbers"
+        raise ValueError(complain(owner, "source", type(batch).__name__, "is not all numbers", remedy)) from error
     if X.ndim != 2 or X.shape[1] == 0 or (n_features is not None and X.shape[1] != n_features):
         like = "rows and columns" if n_features is None or X.ndim != 2 else f"{n_features} columns like the first batch"
         rule = f"is not an array of {like}"
@@ -111,11 +115,17 @@ def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) 
     if not path.exists():
         raise FileNotFoundError(complain(owner, "source", path.name, "does not exist", f"Look in {path.parent}"))
     if path.suffix == ".npy":
-        return as_rows(np.load(path, mmap_mode="r"), owner=owner, missing=missing, n_jobs=n_jobs)
+        return BatchRows(lambda: _npy(path), owner=owner, missing=missing, n_jobs=n_jobs)
     if path.is_dir() or path.suffix in (".parquet", ".pq"):
         return BatchRows(lambda: _parquet(path), owner=owner, missing=missing, n_jobs=n_jobs)
     remedy = "Give a .npy or Parquet file, or a callable that reads yours"
     raise ValueError(complain(owner, "source", path.name, "is no file of a kind that is read in batches", remedy))
+
+
+def _npy(path: Path) -> Iterator[Array]:
+    """Blocks; the file is mapped anew for each, as the pages of a map count as ours for as long as it is there."""
+    for part in spans(len(np.load(path, mmap_mode="r")), BLOCK):
+        yield np.array(np.load(path, mmap_mode="r")[part])
 
 
 def _parquet(path: Path) -> Iterator[Any]:

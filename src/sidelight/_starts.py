@@ -1,0 +1,53 @@
+"""Where the places of rows begin: what ``init`` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
+from sklearn.utils import check_random_state
+
+from ._messages import complain
+from ._validation import check_rows
+from .kernels.landmarks import landmark_distances
+from .solvers.eigen import GraphSpectrum, landmark_scaling
+
+__all__ = ["first_places", "own_start"]
+
+Array = npt.NDArray[Any]
+
+
+def own_start(model: Any, rows: Array, n_rows: int) -> Array | None:
+    """The places of the fitted ``rows``, of ``n_rows``, that somebody chose; None if nobody did."""
+    if isinstance(model.init, str):
+        return None
+    shape = (n_rows, model.n_components)
+    start = np.array(model.init, dtype=np.float64)
+    check_rows(model, "init", start, n_rows)
+    if start.shape != shape or not np.isfinite(start).all():
+        rule = f"is not a finite array of shape {shape}"
+        raise ValueError(complain(model, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+    return start[rows]
+
+
+def first_places(model: Any, points: Array, graph: csr_array | None, spectrum: Callable[[], GraphSpectrum]) -> Array:
+    """Places (n, q) of ``points`` by noise, the smoothest vectors, principal axes, or scaling along the ``graph``."""
+    n, q = len(points), model.n_components
+    if model.init == "random":
+        return np.asarray(0.1 * check_random_state(model.random_state).standard_normal((n, q)))
+    precomputed = model.metric == "precomputed"
+    if model.init == "spectral":
+        found = spectrum().coordinates(q)
+    elif model.init == "pca" and not precomputed:
+        found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
+    else:
+        along = graph if model.init == "mds" else None
+        rows, D = landmark_distances(points, along, precomputed=precomputed, n_jobs=model.n_jobs)
+        found = landmark_scaling(D, rows, q)
+    start = np.zeros((n, q))
+    start[:, : found.shape[1]] = found[:, :q]
+    return start

@@ -1,0 +1,40 @@
+"""How many dimensions rows have where they are: the estimate of Levina and Bickel (2004), pooled.
+
+In a ball around a row of a d-dimensional manifold the count of neighbours grows as T^d, so the logarithms
+log(T_k / T_j) of its neighbours' distances are exponential with mean 1/d:
+
+    1/d = mean over rows of  (1/(k - 2)) Σ_{j<k} log(T_k / T_j)
+
+(the mean of inverses, as MacKay and Ghahramani have it, and k - 2 against the bias). Noise adds its dimensions once
+neighbours are as near as it is wide, so the answer is that at the scale of the lists.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["local_dimension"]
+
+Array = npt.NDArray[Any]
+
+
+def local_dimension(distances: Array) -> float:
+    """The dimension from the distances (m, k) of the neighbours of some rows, nearest first; duplicates do not count.
+
+    Examples
+    --------
+    >>> radius = np.sqrt((np.arange(30) + 0.5) / 30)[None, :]
+    >>> round(local_dimension(radius))
+    2
+    """
+    k = distances.shape[1]
+    usable = distances[:, 0] > 0
+    if k < 3 or not usable.any():
+        return 0.0
+    D = np.log(distances[usable])
+    inverse = (D[:, -1:] - D[:, :-1]).sum(axis=1) / (k - 2)
+    mean = float(inverse.mean())
+    return 1.0 / mean if mean > 0 else float("inf")

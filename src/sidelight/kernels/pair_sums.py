@@ -1,0 +1,88 @@
+"""Sums of a latent kernel over all pairs, for any weights: by transform where that is cheaper, pair by pair elsewhere.
+
+    sums   (K w)_i = Σ_j w_j k(|z_i - z_j|²)          pulls  (P w)_i = Σ_j w_j g(|z_i - z_j|²) (z_i - z_j)
+
+Cost of the pairs: O(n² (q + c)) time, O(tile · n) memory. ``kernels.gauss_transform`` has the transform.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .distances import squared_distances
+from .gauss_transform import FastSums, fast_sums
+from .profiles import Profile
+from .tiles import added, run_tiles, spans
+
+__all__ = ["PairSums", "latent_sums", "sum_error"]
+
+Array = npt.NDArray[Any]
+_BUDGET = 1_000_000  # numbers in one tile
+_KEPT = 3000  # rows whose kernel is kept from the sums for the pulls
+_SINGLE = 1e-4  # a tolerance from which on numbers of 4 bytes have digits enough
+_CHECKED = 64  # rows a transform is checked on
+
+
+def latent_sums(
+    Z: Array, profile: Profile, *, tolerance: float | None = None, n_jobs: int | None = None
+) -> FastSums | PairSums:
+    """The cheaper of the two ways for these points (n, q)."""
+    found = fast_sums(Z, profile, n_jobs, tolerance=tolerance)
+    return found or PairSums(Z, profile, n_jobs, single=tolerance is not None and tolerance >= _SINGLE)
+
+
+def sum_error(sums: FastSums | PairSums, Z: Array, profile: Profile, *, seed: int = 0) -> float:
+    """The largest relative error of a row sum on rows drawn at random (0 where the sums are over pairs)."""
+    if isinstance(sums, PairSums):
+        return 0.0
+    n = len(Z)
+    rows = np.sort(np.random.default_rng(seed).choice(n, min(n, _CHECKED), replace=False))
+    exact = profile.value(squared_distances(Z[rows], Z)).sum(axis=1)
+    return float(np.abs(sums.sums(np.ones((n, 1)))[rows, 0] / exact - 1).max())
+
+
+class PairSums:
+    """Sums and pulls of the kernel of these points, pair by pair.
+
+    Examples
+    --------
+    >>> from sidelight.kernels.profiles import STUDENT
+    >>> PairSums(np.array([[0.0], [1.0]]), STUDENT).sums(np.ones((2, 1))).ravel()
+    array([1.5, 1.5])
+    """
+
+    def __init__(self, Z: Array, profile: Profile, n_jobs: int | None = None, *, single: bool = False) -> None:
+        self.Z, self.profile, self.n_jobs = np.asarray(Z, dtype=np.float64), profile, n_jobs
+        self.columns = np.ascontiguousarray(self.Z.T, dtype=np.float32 if single else np.float64)
+        self.parts = spans(len(Z), max(8, _BUDGET // len(Z)))
+        self.kept: dict[int, Array] = {}
+
+    def sums(self, W: Array) -> Array:
+        """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
+        W = W.astype(self.columns.dtype)
+        return np.concatenate(run_tiles(lambda part: self._kernel(part) @ W, self.parts, self.n_jobs))
+
+    def pulls(self, W: Array) -> Array:
+        """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
+        q = self.Z.shape[1]
+        moments = np.hstack([W, *(W * self.Z[:, k : k + 1] for k in range(q))]).astype(self.columns.dtype)
+
+        def one(part: slice) -> Array:
+            summed = self.profile.slope(self._kernel(part)) @ moments
+            own, *far = np.split(summed.astype(np.float64), q + 1, axis=1)
+            return np.stack([self.Z[part, k : k + 1] * own - far[k] for k in range(q)])
+
+        return np.concatenate(run_tiles(one, self.parts, self.n_jobs), axis=1)
+
+    def _kernel(self, part: slice) -> Array:
+        """Kernel values of some rows; kept, where there are few."""
+        if part.start in self.kept:
+            return self.kept[part.start]
+        R = added([np.square(column[part, None] - column) for column in self.columns])
+        K = self.profile.value(R)
+        if len(self.Z) <= _KEPT:
+            self.kept[part.start] = K
+        return K

@@ -1,0 +1,112 @@
+r"""Where a row belongs among rows that have their places: the minimum of its own share of the bound.
+
+One more row, with neighbours p_j among the fitted rows (Σ_j p_j = 1), adds to N times ``objectives.bound``
+
+    f(z) = 2a Σ_j p_j (-log k(|z - z_j|²)) + φ(z),       φ(z) = log(1 + s(z)) + Σ_j k(|z - z_j|²) / s(z_j)
+
+p_j as in the fit: the perplexity of the data kernel on lists of the same length. The 2 is there because the fit counts
+a pair in both directions; φ is in ``kernels.field``. The fitted places stay as they are, so f is a function of q
+numbers for each row, and rows are independent: a row's place does not depend on its batch.
+
+f has a valley for each group among the neighbours, and the mean, where the search would begin, may lie on the ridge.
+It begins at the best of the mean and the places of the nearest rows. A step is z - t ∇f / c, with
+
+    c = 4a Σ_j p_j u_j,     u = -d log k / d(r²)         (attraction alone would be at rest after one, or nearer to it)
+
+and a length t of each row's own, which grows after a success and shrinks after a failure. Places stay within the box
+of the fitted ones. Pairs are in single numbers, as in the fit. Cost: O(k q) a row and step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.kernels.distances import bounded
+from sidelight.kernels.field import Table
+from sidelight.kernels.neighbours import Neighbours, nearest
+from sidelight.kernels.profiles import GAUSSIAN, Profile
+from sidelight.kernels.tiles import added, run_tiles, spans
+
+from .nearby import RowSearch, is_many, row_search
+from .weights import _quick_rows as quick_rows
+
+__all__ = ["Placing"]
+
+Array = npt.NDArray[Any]
+Share = Callable[[Array], tuple[Array, Array, Array]]
+_ROWS = 2048  # of a tile
+_STARTS = 3  # nearest rows whose places are looked at, beside the mean
+_STEPS = 8
+_LONGER, _SHORTER, _LONGEST = 1.5, 0.4, 2.0
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Rows (m, d) to places (m, q), among ``inputs`` (n, d) at ``places`` (n, q)."""
+
+    inputs: Array
+    places: Array
+    table: Table
+    profile: Profile
+    n_neighbors: int
+    perplexity: float
+    attraction: float
+
+    @cached_property
+    def search(self) -> RowSearch:
+        """Finds the rows near a query, where they are many."""
+        return row_search(self.inputs)
+
+    def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """Place each row by itself."""
+        near = self._near(Q, n_jobs)
+
+        def one(part: slice) -> Array:
+            P = quick_rows(near.distance[part] ** 2, self.perplexity)
+            return self._settled(P.astype(np.float32), self.places[near.index[part]].astype(np.float32))
+
+        return np.concatenate(run_tiles(one, spans(len(Q), _ROWS), n_jobs))
+
+    def share(self, Z: Array, P: Array, L: Array) -> tuple[Array, Array, Array]:
+        """``f`` (m,), its gradient (m, q) and ``c`` (m,) at Z (m, q), for neighbours at L (m, k, q) with weights P."""
+        apart = [Z[:, d, None].astype(L.dtype) - L[:, :, d] for d in range(Z.shape[1])]
+        R = added([difference * difference for difference in apart])
+        value, grad = self.table.value_and_grad(Z)
+        value -= 2 * self.attraction * (P * self.profile.log_value(R)).sum(axis=1)
+        W = P if self.profile is GAUSSIAN else P * self.profile.value(R)
+        pulled = np.column_stack([(W * difference).sum(axis=1) for difference in apart])
+        return value, grad + 4 * self.attraction * pulled, 4 * self.attraction * W.sum(axis=1)
+
+    def _near(self, Q: Array, n_jobs: int | None) -> Neighbours:
+        if is_many(self.inputs):
+            return self.search.nearest(Q, self.n_neighbors, n_jobs)
+        return nearest(self.inputs, bounded(Q), k=self.n_neighbors, n_jobs=n_jobs)
+
+    def _settled(self, P: Array, L: Array) -> Array:
+        mean = np.column_stack([(P * L[:, :, d]).sum(axis=1) for d in range(L.shape[2])])
+        starts = [self._within(Z) for Z in (mean, *(L[:, k] for k in range(min(_STARTS, L.shape[1]))))]
+        best = np.argmin([self.share(Z, P, L)[0] for Z in starts], axis=0)
+        return _descended(lambda Z: self.share(Z, P, L), np.stack(starts)[best, np.arange(len(P))], self._within)
+
+    def _within(self, Z: Array) -> Array:
+        return np.asarray(np.clip(Z, self.table.low, self.table.high))
+
+
+def _descended(share: Share, Z: Array, within: Callable[[Array], Array]) -> Array:
+    """A fixed number of steps, each taken by the rows that gain from it."""
+    value, grad, curvature = share(Z)
+    length = np.ones(len(Z))
+    for _ in range(_STEPS):
+        tried = within(Z - (length / np.maximum(curvature, 1e-12))[:, None] * grad)
+        found = share(tried)
+        better = found[0] < value
+        value, curvature = np.where(better, found[0], value), np.where(better, found[2], curvature)
+        Z, grad = np.where(better[:, None], tried, Z), np.where(better[:, None], found[1], grad)
+        length = np.where(better, np.minimum(_LONGER * length, _LONGEST), _SHORTER * length)
+    return Z
