@@ -95,7 +95,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
     max_iter : int, default=500
         Iterations of each stage at most.
     tol : float, default=1e-6
-        A stage ends when an iteration improves the objective by less, relatively (by levels, by a hundred times that).
+        A stage ends when an iteration improves the objective by less, relatively (by levels, by 70 to 100 times that).
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``.
     n_jobs : int or None, default=None

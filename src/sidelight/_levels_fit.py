@@ -52,7 +52,7 @@ _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # times the attraction, on the coarsest level
 _TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its word
 _WORST = 10.0  # times the tolerance, in the worst of the rows that are looked at: those far from all others
 _STRAYS, _ROOM = 1e-3, 1.5  # share of the rows at either side that may be outside, and how much a level may grow
-_COARSE = 100.0  # times ``tol``: a level ends there, as what it would still gain the next one finds faster
+_COARSE, _FINEST = 100.0, 70.0  # times ``tol``: a level ends there, as what it would still gain the next finds faster
 
 
 def choose_solver(model: Any, n: int, given: bool, same: bool) -> tuple[str, str]:
@@ -216,7 +216,7 @@ class _Climb:
                 objective.value_and_grad,
                 Z,
                 max_iter=self.model.max_iter,
-                tolerance=_COARSE * self.model.tol,
+                tolerance=(_FINEST if level.n == len(ancestor) else _COARSE) * self.model.tol,
                 precondition=lambda G, C=curvature: G / C,  # type: ignore[misc]
                 on_step=self._told(ancestor, factor * self.attraction - 1.0),
             )
