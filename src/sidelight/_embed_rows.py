@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._kernel_information_embedding import KernelInformationEmbedding
-from ._levels_fit import _ATTRACTION
+from ._levels_fit import ATTRACTION
 from ._messages import complain
 from ._validation import check_integer
 from .kernels.field import repulsion_table
@@ -222,7 +222,7 @@ def _placing(model: Any) -> Placing | None:
         return None
     inputs = model.backward_.weights.inputs
     k = max(2, min(len(inputs), round(model.perplexity)))
-    return Placing(inputs, Z, table, latent, k, model.perplexity_, 1.0 + _ATTRACTION * model.regularization)
+    return Placing(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
 
 
 def _written(parts: Iterator[Array], target: Path) -> Array:

@@ -43,7 +43,7 @@ _PATH_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
 _INFORMED_ROWS = 5000
 """The same with ``given``, of which the bound has a coarser kernel, and which costs it more."""
-_ATTRACTION = 5.0  # times λ, above 1, is how much more neighbours attract each other than the bound has it
+ATTRACTION = 5.0  # times λ, above 1, is how much more neighbours attract each other than the bound has it
 _SPARE = 0.75  # dimensions that data may have more than the map and still be laid out flat
 _PROBED = 2000  # rows that the dimension is estimated from
 _LINKS = 15  # neighbours of a merged row in the graph that the start is measured along
@@ -114,7 +114,7 @@ def _solve(model: Any, informed: Informed, start: Array | None, before: Path | N
         informed.kernel.matrix,
         latent,
         lambda level, ancestor: _coarse_start(model, informed.points, level, ancestor),
-        attraction=1.0 + _ATTRACTION * model.regularization,
+        attraction=1.0 + ATTRACTION * model.regularization,
         factors=informed.factors,
         start=start,
         before=before,

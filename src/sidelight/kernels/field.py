@@ -25,7 +25,7 @@ from scipy.fft import ifftn, next_fast_len
 from scipy.ndimage import spline_filter
 
 from .distances import squared_distances
-from .gauss_transform import FastSums, _library, modes_of
+from .gauss_transform import FastSums, library, modes_of
 from .pair_sums import PairSums
 from .profiles import Profile
 from .tiles import run_tiles, spans
@@ -103,7 +103,7 @@ def repulsion_table(Z: Array, profile: Profile, n_jobs: int | None = None) -> Ta
 def _by_transform(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array, Array] | None:
     """``s + i Σ_j k_j / s_j`` on a grid, where its first node is and how far the next; None where there is no way."""
     modes = modes_of(profile, len(Z), np.ptp(Z, axis=0), _TOLERANCE)
-    if modes is None or _library() is None:
+    if modes is None or library() is None:
         return None
     period = np.array(modes.period)
     shape = [next_fast_len(math.ceil(length / _STEPS[len(period)])) for length in period]
@@ -112,7 +112,7 @@ def _by_transform(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array
     transform = FastSums(Z, profile, modes, n_jobs)
     own = np.maximum(transform.sums(np.ones((len(Z), 1)))[:, 0], 1.0)  # a row sum holds its own 1
     spectrum = np.zeros(shape, dtype=transform.dtype)
-    spectrum[np.ix_(*[np.arange(-m, m + 1) for m in modes.half])] = transform._series(1 + 1j / own)
+    spectrum[np.ix_(*[np.arange(-m, m + 1) for m in modes.half])] = transform.series(1 + 1j / own)
     sums = ifftn(spectrum, norm="forward", overwrite_x=True)
     step, middle = period / shape, 0.5 * (Z.min(axis=0) + Z.max(axis=0))
     first = np.floor((Z.min(axis=0) - middle) / step).astype(np.int64) - _MARGIN

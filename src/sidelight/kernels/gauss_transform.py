@@ -146,7 +146,7 @@ def fast_sums(
     if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
         return None
     modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
-    if modes is None or not is_faster(profile, n, modes) or _library() is None:
+    if modes is None or not is_faster(profile, n, modes) or library() is None:
         return None
     return FastSums(Z, profile, modes, n_jobs)
 
@@ -177,17 +177,17 @@ class FastSums:
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        return _unpacked(run_tiles(lambda w: self._at_points(self._series(w)), _packed(W), self.n_jobs), W.shape[1])
+        return _unpacked(run_tiles(lambda w: self._at_points(self.series(w)), _packed(W), self.n_jobs), W.shape[1])
 
     def pulls(self, W: Array) -> Array:
         """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
-        series = run_tiles(self._series, _packed(W), self.n_jobs)
+        series = run_tiles(self.series, _packed(W), self.n_jobs)
         work = [(axis, F) for axis in range(len(self.angles)) for F in series]
         found = run_tiles(lambda item: self._at_points(self._pulling(*item)), work, self.n_jobs)
         step = len(series)
         return np.stack([_unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
 
-    def _series(self, w: Array) -> Array:
+    def series(self, w: Array) -> Array:
         """``c_m Σ_j exp(-i ω_m·z_j) w_j`` for complex weights (n,)."""
         F = self._transform(1, w)
         for factor in self.coefficients:
@@ -203,7 +203,7 @@ class FastSums:
         return self._transform(2, F)
 
     def _transform(self, kind: int, data: Array) -> Array:
-        plan = _library().Plan(
+        plan = library().Plan(
             kind,
             self.modes.shape,
             eps=self.modes.precision,
@@ -280,7 +280,7 @@ def _most_modes(n: int) -> int:
 
 
 @functools.cache
-def _library() -> Any:
+def library() -> Any:
     """finufft, imported when first needed; None where there is none (no wheel for Linux on ARM)."""
     try:
         import finufft

@@ -34,7 +34,7 @@ from sidelight.kernels.profiles import GAUSSIAN, Profile
 from sidelight.kernels.tiles import added, run_tiles, spans
 
 from .nearby import RowSearch, is_many, row_search
-from .weights import _quick_rows as quick_rows
+from .weights import quick_rows
 
 __all__ = ["Placing"]
 

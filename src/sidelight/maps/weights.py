@@ -144,7 +144,7 @@ class AdaptiveWeights(Searched):
         """The rows that count for each query and their weights (m, k + 1), from its nearest row."""
         candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
         D2 = listed_distances(self.search.within(Q), self.inputs, candidates) ** 2
-        return candidates, _quick_rows(D2, self.perplexity)
+        return candidates, quick_rows(D2, self.perplexity)
 
     def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
         """Candidates (m, k + 1), their weights, and the bandwidths (m,)."""
@@ -234,7 +234,7 @@ def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array,
     return answers_nearby(weights, Q, out, lambda index, W: listed_average(W, V, index), _SHARED, n_jobs)
 
 
-def _quick_rows(D2: Array, perplexity: float) -> Array:
+def quick_rows(D2: Array, perplexity: float) -> Array:
     """The weights of ``perplexity_rows``, its later steps only for rows that are not yet at their perplexity."""
     W = perplexity_rows(D2, perplexity, n_steps=_STEPS)[0]
     entropy = -np.einsum("ij,ij->i", W, np.log(np.maximum(W, np.finfo(np.float64).tiny)))
