@@ -25,8 +25,8 @@ from ._progress import ProgressBar, both
 from ._starts import first_places
 from .kernels.dimension import local_dimension
 from .kernels.gauss_transform import normaliser_cost
-from .kernels.graph import joined_graph
-from .kernels.neighbours import listed_distances, nearest, nearest_precomputed
+from .kernels.graph import joined_links
+from .kernels.neighbours import listed_distances
 from .kernels.pair_sums import latent_sums, sum_error
 from .kernels.profiles import Profile, profile
 from .objectives.bound import InformationBound
@@ -34,9 +34,10 @@ from .solvers.anneal import Path, best_size
 from .solvers.eigen import graph_spectrum
 from .solvers.lbfgs import minimise
 from .solvers.levels import Level, levels_of, prolonged
+from .solvers.multigrid import DIRECT, Hierarchy
 from .solvers.result import Record, Result, State, Status
 
-__all__ = ["choose_solver", "climb", "follow_levels", "levels_cost", "roomy"]
+__all__ = ["attraction_inverse", "choose_solver", "climb", "follow_levels", "levels_cost", "roomy"]
 
 Array = npt.NDArray[Any]
 _PATH_ROWS = 2000
@@ -51,8 +52,9 @@ _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to b
 _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # times the attraction, on the coarsest level
 _TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its word
 _WORST = 10.0  # times the tolerance, in the worst of the rows that are looked at: those far from all others
+_HELD = 0.01  # of its attraction at no distance is added to a row's curvature
 _STRAYS, _ROOM = 1e-3, 1.5  # share of the rows at either side that may be outside, and how much a level may grow
-_COARSE, _FINEST = 100.0, 70.0  # times ``tol``: a level ends there, as what it would still gain the next finds faster
+_COARSE, _FINEST = 200.0, 200.0  # times ``tol``: a level ends there, as what it would still gain the next finds faster
 
 
 def choose_solver(model: Any, n: int, given: bool, same: bool) -> tuple[str, str]:
@@ -126,16 +128,19 @@ def _solve(model: Any, informed: Informed, start: Array | None, before: Path | N
 
 def _coarse_start(model: Any, points: Array, level: Level, ancestor: Array) -> Array:
     """Places of merged rows by the model's ``init``: of the means of their members, or of one of them."""
-    if model.metric == "precomputed":
+    one = np.repeat(np.arange(level.n), np.diff(level.kernel.indptr))
+    other = np.asarray(level.kernel.indices, dtype=np.int64)
+    precomputed = model.metric == "precomputed"
+    if precomputed:
         rows = np.unique(ancestor, return_index=True)[1]
         means = points[np.ix_(rows, rows)]
-        near = nearest_precomputed(means, k=min(_LINKS, level.n - 1), own=True)
+        lengths = means[one, other]
     else:
         share = (1 / level.weights[ancestor]).astype(points.dtype)  # a product of two precisions would copy the rows
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
         means = np.asarray(R @ points, dtype=np.float64)
-        near = nearest(means, k=min(_LINKS, level.n - 1), n_jobs=model.n_jobs)
-    graph = joined_graph(means, near, precomputed=model.metric == "precomputed") if model.init == "mds" else None
+        lengths = listed_distances(means[one], means, other[:, None])[:, 0]
+    graph = joined_links(means, one, other, lengths, precomputed=precomputed) if model.init == "mds" else None
     return first_places(model, means, graph, lambda: graph_spectrum(level.kernel, model.n_components))
 
 
@@ -156,16 +161,19 @@ def follow_levels(
     only one; ``before`` is a path that this one goes on from.
     """
     K = csr_array(K * (K.shape[0] / float(K.sum())))
-    levels = levels_of(K, K.shape[0] if start is not None else _COARSEST)
+    hierarchy = Hierarchy(levels_of(K, min(DIRECT, _COARSEST)))
+    levels = hierarchy.levels
     ancestors = _ancestors(levels)
-    climb = _Climb(model, profile, len(_ANNEALED) + len(levels) - 1, attraction, before)
-    Z = start_of(levels[-1], ancestors[-1]) if start is None else start
-    for depth in range(len(levels) - 1, -1, -1):
-        level, ancestor, coarsest = levels[depth], ancestors[depth], depth == len(levels) - 1
-        if not coarsest:
+    first = next((depth for depth, level in enumerate(levels) if level.n <= _COARSEST), len(levels) - 1)
+    first = first if start is None else 0
+    climb = _Climb(model, profile, hierarchy, len(_ANNEALED) + first, attraction, before)
+    Z = start_of(levels[first], ancestors[first]) if start is None else start
+    for depth in range(first, -1, -1):
+        level, ancestor = levels[depth], ancestors[depth]
+        if depth < first:
             Z = prolonged(level, Z)
-        times = (1.0,) if start is not None or not coarsest else _ANNEALED
-        Z = climb.through(level, ancestor, Z, times, _merged_factors(factors, level, ancestor), resize=start is None)
+        times = _ANNEALED if depth == first and start is None else (1.0,)
+        Z = climb.through(depth, ancestor, Z, times, _merged_factors(factors, level, ancestor), resize=start is None)
         if climb.ended:
             break
     path = Path(climb.stages[-1].point, tuple(climb.stages), tuple(climb.schedule), tuple(climb.history))
@@ -176,8 +184,16 @@ def follow_levels(
 class _Climb:
     """The way from level to level: what was found, and what is said of it."""
 
-    def __init__(self, model: Any, profile: Profile, n_stages: int, attraction: float, before: Path | None) -> None:
-        self.model, self.profile, self.attraction = model, profile, attraction
+    def __init__(
+        self,
+        model: Any,
+        profile: Profile,
+        hierarchy: Hierarchy,
+        n_stages: int,
+        attraction: float,
+        before: Path | None,
+    ) -> None:
+        self.model, self.profile, self.hierarchy, self.attraction = model, profile, hierarchy, attraction
         self.bar = ProgressBar(type(model).__name__) if model.verbose else None
         self.callback = both(self.bar, model.callback)
         self.stages: list[Result] = [] if before is None else list(before.stages)
@@ -193,7 +209,7 @@ class _Climb:
 
     def through(
         self,
-        level: Level,
+        depth: int,
         ancestor: Array,
         Z: Array,
         times: tuple[float, ...],
@@ -202,7 +218,7 @@ class _Climb:
         resize: bool,
     ) -> Array:
         """The stages of one level, from ``Z``; returns its map."""
-        tolerance = _tolerance(Z, self.profile, self.model.n_jobs)
+        level, tolerance = self.hierarchy.levels[depth], _tolerance(Z, self.profile, self.model.n_jobs)
         box = None if len(times) > 1 or not resize else _box(Z)
         for stage, factor in enumerate(times):
             objective = InformationBound(
@@ -211,13 +227,12 @@ class _Climb:
             )  # fmt: skip
             if stage == 0 and len(times) > 1 and resize:
                 Z = best_size(objective.value_and_grad, Z)
-            curvature = objective.curvature()[:, None]
             found = minimise(
                 objective.value_and_grad,
                 Z,
                 max_iter=self.model.max_iter,
                 tolerance=(_FINEST if level.n == len(ancestor) else _COARSE) * self.model.tol,
-                precondition=lambda G, C=curvature: G / C,  # type: ignore[misc]
+                inverse_at=attraction_inverse(self.hierarchy, depth, objective),
                 on_step=self._told(ancestor, factor * self.attraction - 1.0),
             )
             Z = _gathered(found.point, box, level.kernel)
@@ -239,6 +254,21 @@ class _Climb:
             return bool(self.callback(state))
 
         return on_step
+
+
+def attraction_inverse(
+    hierarchy: Hierarchy, depth: int, objective: InformationBound
+) -> Callable[[Array], Callable[[Array], Array]]:
+    """``at(Z)``: the inverse of what attraction makes of the Hessian there, with rows far from all their links held."""
+    level = hierarchy.levels[depth]
+    held = _HELD * (level.kernel @ np.ones(level.n) + 1e-3 * level.weights)
+    scale = objective.total / (4.0 * objective.attraction)
+
+    def at(Z: Array) -> Callable[[Array], Array]:
+        cycle = hierarchy.cycle(depth, objective.links(Z), held)
+        return lambda G: scale * cycle(G)
+
+    return at
 
 
 def _ancestors(levels: list[Level]) -> list[Array]:

@@ -182,7 +182,7 @@ def test_the_direction_is_that_of_the_dense_bfgs_inverse(preconditioned):
         V = np.eye(6) - np.outer(y, s) / (s @ y)
         H = V.T @ H @ V + np.outer(s, s) / (s @ y)
     g = rng.normal(size=6)
-    found = _direction(g, pairs, (lambda v: P @ v) if preconditioned else None)
+    found = _direction(g, pairs, (lambda v: P @ v) if preconditioned else None, scaled=True)
     np.testing.assert_allclose(found, -H @ g, rtol=1e-10)
 
 
@@ -208,3 +208,28 @@ def test_the_start_is_not_changed():
     start = np.array([-1.2, 1.0])
     minimise(rosenbrock, start)
     assert start.tolist() == [-1.2, 1.0]
+
+
+def test_with_the_inverse_hessian_one_step_is_enough():
+    value_and_grad, best, A = quadratic(condition=1e6)
+    H = np.linalg.inv(A)
+    found = minimise(
+        value_and_grad, np.zeros(best.shape), inverse_at=lambda x: lambda g: (H @ g.ravel()).reshape(g.shape)
+    )
+    np.testing.assert_allclose(found.point, best, rtol=1e-6)
+    assert found.n_evaluations <= 4
+
+
+def test_an_inverse_is_made_anew_where_the_run_is_ever_more_rarely():
+    seen, value_and_grad = [], quadratic(condition=1e8)[0]
+
+    def inverse_at(x):
+        seen.append(len(steps))
+        return lambda g: 1e-8 * g
+
+    steps = []
+    minimise(
+        value_and_grad, np.zeros((20, 2)), max_iter=45, tolerance=0.0, inverse_at=inverse_at,
+        on_step=lambda iteration, *_: bool(steps.append(iteration)),
+    )  # fmt: skip
+    assert seen == [0, 4, 9, 19, 39]

@@ -22,6 +22,7 @@ from .profiles import Profile
 __all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows"]
 
 Array = npt.NDArray[Any]
+_CACHED = 50_000  # numbers that a processor keeps at hand while it goes over them several times
 
 
 def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple[Array, Array]:
@@ -86,13 +87,17 @@ class LeaveOneOut:
 
     def __call__(self, scale: float) -> float:
         """The mean at bandwidths ``scale · relative_j``."""
-        logs = self.profile.log_value(self.R / scale) + self.shift
+        rows = np.concatenate([self._log_sums(R, scale) for R in np.array_split(self.R, 1 + self.R.size // _CACHED)])
+        mean = float(np.maximum(rows, -1e6).mean())
+        return mean - 0.5 * self.d * float(np.log(scale)) + self.constant
+
+    def _log_sums(self, R: Array, scale: float) -> Array:
+        logs = self.profile.log_value(R / scale)
+        logs += self.shift
         top = np.maximum(logs.max(axis=1), -1e300)
         logs -= top[:, None]
         with np.errstate(divide="ignore"):
-            rows = np.log(np.exp(logs, out=logs).sum(axis=1)) + top
-        mean = float(np.maximum(rows, -1e6).mean())
-        return mean - 0.5 * self.d * float(np.log(scale)) + self.constant
+            return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=1)) + top)
 
 
 def maximise_over_scale(score: Callable[[float], float], low: float, high: float) -> float:

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from .neighbours import Neighbours, listed_distances, smallest
 from .tiles import run_tiles, spans
 
-__all__ = ["along_graph", "joined_graph", "mutual"]
+__all__ = ["along_graph", "joined_graph", "joined_links", "mutual"]
 
 Array = npt.NDArray[Any]
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined by a length that adds nothing
@@ -32,7 +32,12 @@ def joined_graph(X: Array, neighbours: Neighbours, *, precomputed: bool = False)
     n, k = neighbours.index.shape
     rows, cols = np.repeat(np.arange(n), k), neighbours.index.ravel()
     both = mutual(rows, cols, n)
-    edges = [(rows[both], cols[both], neighbours.distance.ravel()[both])]
+    return joined_links(X, rows[both], cols[both], neighbours.distance.ravel()[both], precomputed=precomputed)
+
+
+def joined_links(X: Array, rows: Array, cols: Array, lengths: Array, *, precomputed: bool = False) -> csr_array:
+    """The graph of links between rows of ``X``, unconnected pieces joined by their shortest ones."""
+    n, edges = len(X), [(rows, cols, lengths)]
     graph = _symmetric(edges, n)
     while True:
         n_pieces, piece = connected_components(graph, directed=False)

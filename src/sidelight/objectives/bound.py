@@ -48,7 +48,7 @@ __all__ = ["InformationBound"]
 Array = npt.NDArray[Any]
 _ROWS = 4096  # of a block of stored pairs
 _MANY = 20_000  # rows: a step that throws points further than a transform can hold is not tried pair by pair
-_FLOOR = 1e-3  # a row sum holds its own 1, or its own weight, so that less is a rounding error
+_FLOOR = 0.5  # a row sum holds the row's own weight, so that much less is an error of the transform
 
 
 class InformationBound:
@@ -90,7 +90,8 @@ class InformationBound:
         if self.fast and len(Z) > _MANY and isinstance(transform, PairSums):
             return Evaluation(np.inf, np.zeros(Z.shape), {})
         self.fast = isinstance(transform, FastSums)
-        blocks = [self._block(Z, part) for part in spans(len(Z), _ROWS)]
+        columns = np.ascontiguousarray(Z.T, dtype=np.float32)
+        blocks = [self._block(columns, part) for part in spans(len(Z), _ROWS)]
         apart, *together = run_tiles(lambda work: work(), [lambda: self._apart(transform), *blocks], self.n_jobs)
         entropy, repulsion = apart
         repulsion[inside != Z] = 0.0
@@ -102,38 +103,49 @@ class InformationBound:
         gradient = (4 * self.attraction * attraction - 2 * repulsion + 2 * self.background * weighted) / self.total
         return Evaluation(value, gradient, {"H(Z)": entropy, "bound of H(X,Z)": float(spent)})
 
-    def curvature(self) -> Array:
-        """What attraction contributes to the Hessian's diagonal (n,), for neighbours at one place."""
-        degree = np.add.reduceat(np.append(self.data, 0.0), np.minimum(self.indptr[:-1], len(self.data)))
-        return np.where(self.counts > 0, degree, 0.0) + 1e-3 * self.weights
+    def links(self, Z: Array) -> Array:
+        """``P_ij u_ij`` of the stored pairs (nnz,): attraction is 4a/N times the Laplacian of this graph, applied to Z.
+
+        Without what repels and what u changes with Z, that Laplacian is the positive part of the Hessian.
+        """
+        columns = np.ascontiguousarray(Z.T, dtype=np.float32)
+        parts = run_tiles(
+            lambda part: self._weighed(*self._linked(columns, part)[:0:-1]), spans(len(Z), _ROWS), self.n_jobs
+        )
+        return np.concatenate([self.data[:0], *parts])
 
     def _apart(self, transform: FastSums | PairSums) -> tuple[float, Array]:
         """``H`` and ``w Σ_r A_r [(P w A_r)/s + P(w A_r/s)]`` (n, q)."""
         A, w = self.factors, self.weights[:, None]
         s = np.einsum("ir,ir->i", A, transform.sums(w * A))[:, None]
-        np.maximum(s, _FLOOR, out=s)
+        np.maximum(s, _FLOOR * w * np.einsum("ir,ir->i", A, A)[:, None], out=s)
         pulls = transform.pulls(np.hstack([w * A, w * A / s]))
         own, others = np.split(pulls, 2, axis=2)
         moved = np.einsum("ir,qir->iq", A, own / s + others) * w
         return -float(self.weights @ np.log(s[:, 0])) / self.total, moved
 
-    def _block(self, Z: Array, part: slice) -> Callable[[], tuple[float, Array]]:
+    def _block(self, columns: Array, part: slice) -> Callable[[], tuple[float, Array]]:
         """Some rows' ``Σ_j P_ij (-log k_ij)``, summed, and ``Σ_j P_ij u_ij (z_i - z_j)``."""
 
         def work() -> tuple[float, Array]:
-            stored = slice(self.indptr[part.start], self.indptr[part.stop])
-            counts, others, P = self.counts[part], self.indices[stored], self.data[stored]
-            apart = []
-            for k in range(Z.shape[1]):
-                column = Z[:, k].astype(np.float32)
-                apart.append(np.repeat(column[part], counts) - np.take(column, others))
-            R = added([difference * difference for difference in apart])
+            apart, R, P = self._linked(columns, part)
             spent = -float(np.dot(P, self.profile.log_value(R)))
-            W = P if self.profile is GAUSSIAN else P * self.profile.value(R)
-            starts = self.indptr[part] - stored.start
+            W = self._weighed(P, R)
+            starts, counts = self.indptr[part] - self.indptr[part.start], self.counts[part]
             return spent, np.column_stack([_row_totals(W * difference, starts, counts) for difference in apart])
 
         return work
+
+    def _linked(self, columns: Array, part: slice) -> tuple[list[Array], Array, Array]:
+        """Of the stored pairs of some rows: ``z_i - z_j`` for each axis, its square, and ``P_ij``."""
+        stored = slice(self.indptr[part.start], self.indptr[part.stop])
+        counts, others = self.counts[part], self.indices[stored]
+        apart = [np.repeat(column[part], counts) - np.take(column, others) for column in columns]
+        return apart, added([difference * difference for difference in apart]), self.data[stored]
+
+    def _weighed(self, P: Array, R: Array) -> Array:
+        """``P_ij u_ij``; ``R`` is used up."""
+        return P if self.profile is GAUSSIAN else P * self.profile.value(R)
 
 
 def _row_totals(values: Array, starts: Array, counts: Array) -> Array:

@@ -3,6 +3,8 @@
 The direction is ``-H g`` with H the limited-memory BFGS inverse of the last ``memory`` steps (two-loop recursion); a
 step is accepted when it decreases the value enough (``c1``) and flattens the slope (``c2``), found by
 bisection and doubling. The first step of a run is scaled to a length of at most 1 per point.
+``inverse_at`` approximates the inverse Hessian where the run is: then the recursion begins with that, as it is, made
+anew after 4, 5, 10, 20 ... iterations (what was learnt from earlier steps stays), and the first step is 1.
 Stops when an iteration's decrease falls below ``tolerance · max(|f|, 1)`` twice in a row, or the gradient vanishes, or
 no step along it decreases the value, curvature being why (it rises faster than the slope would have it fall).
 """
@@ -22,6 +24,7 @@ __all__ = ["minimise"]
 
 Array = npt.NDArray[Any]
 Step = Callable[[int, float, Array, dict[str, float]], bool]
+Linear = Callable[[Array], Array]
 _C1, _C2 = 1e-4, 0.9
 _VANISHED = 1e-150  # the square of a smaller gradient is 0
 
@@ -33,7 +36,8 @@ def minimise(
     max_iter: int = 300,
     tolerance: float = 1e-6,
     memory: int = 12,
-    precondition: Callable[[Array], Array] | None = None,
+    precondition: Linear | None = None,
+    inverse_at: Callable[[Array], Linear] | None = None,
     on_step: Step | None = None,
 ) -> Result:
     """Minimise from ``start``; ``on_step(iteration, value, point, terms)`` stops the run by returning True.
@@ -47,7 +51,7 @@ def minimise(
     ('CONVERGED', True)
     """
     x = np.array(start, dtype=np.float64)
-    n_evaluations, iteration, small = 0, 0, 0
+    n_evaluations, iteration, small, renewed = 0, 0, 0, 0
     pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
     f = np.inf
     try:
@@ -56,8 +60,11 @@ def minimise(
         for iteration in range(1, max_iter + 1):
             if np.abs(g).max() < _VANISHED:
                 return Result(x, f, iteration - 1, n_evaluations, Status.CONVERGED)
-            direction = _direction(g, pairs, precondition)
-            searched = _line_search(value_and_grad, x, f, g, direction, _first_step(direction, pairs))
+            if inverse_at is not None and iteration >= renewed:
+                precondition, renewed = inverse_at(x), _next_renewal(iteration)
+            direction = _direction(g, pairs, precondition, scaled=inverse_at is None)
+            first = _first_step(direction, pairs) if inverse_at is None else 1.0
+            searched = _line_search(value_and_grad, x, f, g, direction, first)
             n_evaluations += searched.n_evaluations
             if searched.step == 0.0:
                 if pairs:
@@ -82,10 +89,15 @@ def minimise(
     return Result(x, f, max_iter, n_evaluations, Status.ITERATIONS)
 
 
+def _next_renewal(iteration: int) -> int:
+    """The iteration, 5, 10, 20, 40 ..., after this one that begins with a new inverse."""
+    return 5 if iteration < 5 else 2 * iteration
+
+
 def _direction(
-    g: Array, pairs: deque[tuple[Array, Array, float]], precondition: Callable[[Array], Array] | None
+    g: Array, pairs: deque[tuple[Array, Array, float]], precondition: Linear | None, *, scaled: bool
 ) -> Array:
-    """``-H g`` by the two-loop recursion, which begins with the preconditioner (the identity, scaled, without one)."""
+    """``-H g`` by the two-loop recursion, which begins with the preconditioner (the identity without one)."""
     q = -g
     alphas = []
     for step, change, curvature in reversed(pairs):
@@ -94,7 +106,7 @@ def _direction(
         q = q - alpha * change
     if precondition is not None:
         q = precondition(q)
-    if pairs:
+    if pairs and scaled:
         _, change, curvature = pairs[-1]
         moved = change if precondition is None else precondition(change)
         q = q * (curvature / float(np.vdot(change, moved)))
