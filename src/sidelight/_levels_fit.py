@@ -26,7 +26,7 @@ from ._starts import first_places
 from .kernels.dimension import local_dimension
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.graph import joined_links
-from .kernels.neighbours import listed_distances
+from .kernels.neighbours import linked_distances, listed_distances
 from .kernels.pair_sums import latent_sums, sum_error
 from .kernels.profiles import Profile, profile
 from .objectives.bound import InformationBound
@@ -139,7 +139,7 @@ def _coarse_start(model: Any, points: Array, level: Level, ancestor: Array) -> A
         share = (1 / level.weights[ancestor]).astype(points.dtype)  # a product of two precisions would copy the rows
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
         means = np.asarray(R @ points, dtype=np.float64)
-        lengths = listed_distances(means[one], means, other[:, None])[:, 0]
+        lengths = linked_distances(means, level.kernel)
     graph = joined_links(means, one, other, lengths, precomputed=precomputed) if model.init == "mds" else None
     return first_places(model, means, graph, lambda: graph_spectrum(level.kernel, model.n_components))
 

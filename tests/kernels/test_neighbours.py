@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
-from sidelight.kernels.neighbours import listed_distances, nearest, nearest_precomputed, smallest
+from sidelight.kernels import neighbours
+from sidelight.kernels.neighbours import linked_distances, listed_distances, nearest, nearest_precomputed, smallest
 from sidelight.kernels.tiles import one_blas_thread
 
 
@@ -187,3 +190,12 @@ def test_queries_far_beyond_all_rows_have_the_nearest_of_them():
     straight = np.array([X[:, 0].argmax(), X[:, 1].argmin(), ((X - queries[2]) ** 2).sum(axis=1).argmin()])
     assert found[2] == straight[2]
     assert ((found >= 0) & (found < 1100)).all()
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_distances_of_stored_pairs_are_those_of_their_rows(columns, monkeypatch):
+    X = 5 + np.random.default_rng(0).standard_normal((60, columns))
+    graph = csr_array(np.random.default_rng(1).random((60, 60)) < 0.1)
+    monkeypatch.setattr(neighbours, "_BUDGET", 60 * 8)  # several tiles
+    expected = cdist(X, X)[np.repeat(np.arange(60), np.diff(graph.indptr)), graph.indices]
+    np.testing.assert_allclose(linked_distances(X, graph), expected, rtol=1e-9, atol=1e-6)

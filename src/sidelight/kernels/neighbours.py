@@ -18,14 +18,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from .candidates import closest, collected, product_error
+from .distances import squared_distances
 from .tiles import run_tiles, spans
 
 __all__ = [
     "EXACT_SECONDS",
     "Neighbours",
     "exact_seconds",
+    "linked_distances",
     "listed_distances",
     "nearest",
     "nearest_precomputed",
@@ -215,6 +218,16 @@ def listed_distances(queries: Array, X: Array, index: Array) -> Array:
         same = taken.dtype == np.result_type(X, queries)
         difference = np.subtract(taken, queries[rows, None, :], out=taken if same else None)
         np.sqrt(np.einsum("ikd,ikd->ik", difference, difference), out=out[rows])
+    return out
+
+
+def linked_distances(X: Array, graph: csr_array) -> Array:
+    """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), by products, a tile of rows with all others at a time."""
+    A, out = X - X.mean(axis=0), np.empty(graph.nnz)
+    for rows in spans(len(X), max(8, _BUDGET // max(len(X), 1))):
+        stored = slice(graph.indptr[rows.start], graph.indptr[rows.stop])
+        row = np.repeat(np.arange(rows.stop - rows.start), np.diff(graph.indptr[rows.start : rows.stop + 1]))
+        out[stored] = np.sqrt(squared_distances(A[rows], A)[row, graph.indices[stored]])
     return out
 
 
