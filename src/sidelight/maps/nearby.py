@@ -99,6 +99,12 @@ class RowSearch:
         run_tiles(one, spans(len(Q), _TILE), n_jobs)
         return Neighbours(index, distance)
 
+    def anchors(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """The row nearest to each query (m,), of cells missed a little more often than by ``nearest``."""
+        if self.cells is None:
+            return self.nearest(Q, 1, n_jobs).index[:, 0]
+        return self.cells.anchors(self.within(Q), n_jobs=n_jobs)
+
     def others(self, rows: Array, k: int, n_jobs: int | None = None) -> Neighbours:
         """The ``k`` rows nearest to each of the ``rows`` (m,) of ``X`` but itself."""
         found = self.nearest(self.X[rows], k + 1, n_jobs)

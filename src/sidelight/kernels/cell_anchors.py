@@ -1,0 +1,153 @@
+"""The one row nearest to each query, nearly always: fewer cells than ``cell_search`` looks at, and no candidates.
+
+    home     the cell whose mean is nearest, and the cells around it: d, the distance of the nearest row there
+    further  the cells that may hold a nearer one, with mean μ and mean squared radius ρ²:
+             |q - x|² = |q - μ|² + ρ² - 2 |q - μ| ρ cos θ < d²  with  cos θ ≤ ``_COSINE``, θ between q - μ and x - μ;
+             of these at most ``_MOST``, those with the smallest |q - μ|² - ρ²/4
+    measure  from differences, where rounding leaves more than one row
+
+A sheet needs one or two further cells, digits (MNIST, 50 columns) ten. Queries that look into the same cell share a
+product. Which cells are looked into follows from products of rows padded to a multiple of 8 (``kernels.distances``), so
+that a query's answer does not depend on the other queries; the nearest row of these cells is exact (ties: the lower
+number).
+Cost: O(m (c + p s) r) for m queries, c cells of s rows, p of them looked into; memory O(m) and a tile for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .candidates import product_error
+from .cell_search import Index, prepared, relative, rows_around, runs, squared_norms
+from .neighbours import listed_distances
+from .tiles import run_tiles, spans
+
+__all__ = ["Anchors", "SpreadIndex"]
+
+Array = npt.NDArray[Any]
+Result = TypeVar("Result")
+
+_MOST = 18
+_COSINE = 0.9
+_TILE = 1024  # queries that share a product
+_EPS = float(np.finfo(np.float32).eps)
+
+
+class SpreadIndex(Index, Protocol):
+    """An index (``cell_index.CellIndex``) that knows the mean squared radius of its cells (c,)."""
+
+    spread: Array
+
+    def home(self, P: Array, n_jobs: int | None) -> Array:
+        """The cell of each query (m,)."""
+        ...
+
+
+Found = tuple[Array, Array, Array, Array]
+"""Queries, the place of the nearest row of a cell, its squared distance, and the rounding of that."""
+
+
+class Anchors:
+    """Queries ``Q`` (m, d), ``P`` (m, r) in the space of the search: all columns, centred and scaled, in float32."""
+
+    def __init__(self, index: SpreadIndex, Q: Array, P: Array, n_jobs: int | None) -> None:
+        self.index, self.Q, self.P, self.n_jobs = index, Q, P, n_jobs
+        self.upper = np.full(len(P), np.inf)  # of the squared distance of the nearest row
+
+    def rows(self) -> Array:
+        """The row number nearest to each query (m,)."""
+        if not len(self.P):
+            return np.empty(0, dtype=np.int64)
+        found = self._by_cell(self.index.home(self.P, self.n_jobs), np.arange(len(self.P)), self._at_home)
+        row, cells = (np.concatenate(part) for part in zip(*(pairs for _, pairs in found), strict=True))
+        return self._decided([nearest for nearest, _ in found] + self._by_cell(cells, row, self._in_cell))
+
+    def _by_cell(self, cells: Array, items: Array, work: Callable[[int, Array], Result]) -> list[Result]:
+        """``work(cell, some of the items)`` for the ``items`` (w,) of each of the ``cells`` (w,), in tiles."""
+        order = np.argsort(cells.astype(np.uint16) if len(self.index.means) < 2**16 else cells, kind="stable")
+        items = items[order]
+        tiles = [
+            (cell, items[run][part]) for cell, run in runs(cells[order]) for part in spans(run.stop - run.start, _TILE)
+        ]
+        return run_tiles(lambda tile: work(*tile), tiles, self.n_jobs)
+
+    def _at_home(self, cell: int, rows: Array) -> tuple[Found, tuple[Array, Array]]:
+        """The nearest row in and around the home cell, and the further cells that each query has to look into."""
+        places, further = rows_around(self.index, cell, 1)
+        mean, spread = self.index.means[cell], self.index.spread[further]
+        A, B = self.P[rows] - mean, np.concatenate([self.index.means[further], self.index.P[places]]) - mean
+        D = self._squares(A, B)
+        found = self._least(rows, places, A, D[:, len(further) :])
+        self.upper[rows] = found[2] + found[3]
+        row, column = np.nonzero(_likely(D[:, : len(further)], spread, found[2][:, None]))
+        return found, (rows[row], further[column])
+
+    def _squares(self, A: Array, B: Array) -> Array:
+        """``|a_i - b_j|²`` (m, w) in float32."""
+        padded = np.zeros((-(-len(A) // 8) * 8, A.shape[1]), dtype=np.float32)
+        padded[: len(A)] = A
+        return np.asarray((relative(padded) @ prepared(B).T)[: len(A)])
+
+    def _in_cell(self, cell: int, rows: Array) -> Found:
+        """The nearest row of a cell to each of the queries ``rows``."""
+        places, mean = np.arange(self.index.start[cell], self.index.start[cell + 1]), self.index.means[cell]
+        A = self.P[rows] - mean
+        return self._least(rows, places, A, self._squares(A, self.index.P[places[0] : places[-1] + 1] - mean))
+
+    def _least(self, rows: Array, places: Array, A: Array, D: Array) -> Found:
+        """The nearest of the rows at ``places`` by ``D`` (m, w), measured where it is close; of those queries only to
+        which it may be nearer than what was found at home. ``D`` is used up.
+        """
+        here, column = np.arange(len(D)), D.argmin(axis=1)
+        nearest, least = places[column], np.maximum(D[here, column], 0.0)
+        error = self._rounding(np.sqrt(squared_norms(A)), least)
+        wins = least - error <= self.upper[rows]
+        D[here, column] = np.inf
+        close = np.flatnonzero(wins & (D.min(axis=1) <= least + 2 * error))
+        if close.size:
+            D[close, column[close]] = least[close]
+            near, among = np.nonzero(D[close] <= (least + 2 * error)[close, None])
+            first, chosen = self._nearest(near, rows[close[near]], places[among])
+            nearest[close[first]] = chosen
+        return rows[wins], nearest[wins], least[wins], error[wins]
+
+    def _rounding(self, size: Array, square: Array) -> Array:
+        """Bound of what products (``cell_search``) and the rounding of rows to float32 add to a squared distance."""
+        moved = 2 * _EPS * self.index.widest
+        return 2 * product_error(2 * size + np.sqrt(square), self.P.shape[1]) + 2 * np.sqrt(square) * moved + moved**2
+
+    def _decided(self, found: list[Found]) -> Array:
+        """The nearest of the rows found in the cells looked into."""
+        row, place, square, error = (np.concatenate(part) for part in zip(*found, strict=True))
+        np.minimum.at(self.upper, row, square + error)
+        close = np.flatnonzero(square - error <= self.upper[row])
+        row, place = row[close], place[close]
+        nearest = np.empty(len(self.P), dtype=np.int64)
+        nearest[row] = place
+        several = np.flatnonzero(np.bincount(row, minlength=len(nearest))[row] > 1)
+        first, chosen = self._nearest(row[several], row[several], place[several])
+        nearest[first] = chosen
+        return np.asarray(self.index.order[nearest])
+
+    def _nearest(self, group: Array, rows: Array, place: Array) -> tuple[Array, Array]:
+        """The groups, and of each the place whose row is measured nearest to the query; ties by row number."""
+        number = self.index.order[place]
+        distance = listed_distances(self.Q[rows], self.index.X, number[:, None])[:, 0]
+        order = np.lexsort((number, distance, group))
+        first = np.flatnonzero(np.diff(group[order], prepend=-1))
+        return group[order[first]], place[order[first]]
+
+
+def _likely(D: Array, spread: Array, square: Array) -> Array:
+    """Which cells (m, l) may hold a row nearer than ``square`` (m, 1), from the squared distances of their means."""
+    likely = D + (spread - square) < 2 * _COSINE * np.sqrt(np.maximum(D, 0.0) * spread)
+    crowded = np.flatnonzero(np.count_nonzero(likely, axis=1) > _MOST)
+    if crowded.size:
+        rank = np.where(likely[crowded], D[crowded] - 0.25 * spread, np.inf)
+        likely[crowded] = False
+        likely[crowded[:, None], np.argpartition(rank, _MOST, axis=1)[:, :_MOST]] = True
+    return np.asarray(likely)
