@@ -10,7 +10,8 @@
 Beyond 64 columns the search is in the leading principal components (``kernels.reduction``) and half as many rows again
 are measured. The answer is a function of the query, the rows and the seed: it does not depend on the number of
 threads, nor on the other queries (``kernels.candidates``). Found are exactly the nearest rows of the cells searched
-(up to 64 columns); ties go to the lower row number among them.
+(up to 64 columns); ties go to the lower row number among them. Queries from very far are looked up nearer
+(``kernels.reach``); their distances are their own.
 Cost: O(n (c + n_probes · s) r) for c cells of s rows, r columns; memory O(n r) and a block of queries.
 """
 
@@ -25,7 +26,9 @@ from .candidates import product_error
 from .cell_anchors import Anchors
 from .cell_search import Block, squared_norms
 from .cells import Cells, cell_size, cells_of
-from .neighbours import Neighbours
+from .distances import bounded
+from .neighbours import Neighbours, listed_distances
+from .reach import Reach
 from .reduction import Reduction, reduction
 from .tiles import one_blas_thread, run_tiles, spans
 
@@ -75,6 +78,7 @@ class CellIndex:
     ) -> None:
         self.X = X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)
         self.n_probes = n_probes
+        self.reach = Reach(self.X)
         self.reduction: Reduction = reduction(self.X, seed=seed)
         P = self.reduction(self.X, n_jobs)
         cells: Cells = cells_of(P, size=size or cell_size(len(P)), seed=seed, n_jobs=n_jobs)
@@ -101,7 +105,8 @@ class CellIndex:
             Q, P, sorting = self.X, self.P, self.order
             home = np.repeat(np.arange(len(self.means)), np.diff(self.start))
         else:
-            Q, P = queries, self.reduction(queries, n_jobs)
+            Q = self.reach.within(queries)
+            P = self.reduction(Q, n_jobs)
             home = self.home(P, n_jobs)
             sorting = np.argsort(home, kind="stable")
             P, home = P[sorting], home[sorting]
@@ -113,6 +118,10 @@ class CellIndex:
             index[sorting[rows]], distance[sorting[rows]] = block.nearest(k)
 
         run_tiles(one, spans(len(Q) if k else 0, _BLOCK), n_jobs)
+        if queries is not None:
+            far = self.reach.beyond(queries)
+            measured = listed_distances(bounded(queries[far].astype(np.float64)), self.X, index[far])
+            distance[far] = np.maximum.accumulate(measured, axis=1)  # rounded, it may lose its order
         return Neighbours(index, distance)
 
     @one_blas_thread
@@ -124,7 +133,8 @@ class CellIndex:
         """
         if self.reduced:
             return self.nearest(queries, k=1, n_jobs=n_jobs).index[:, 0]
-        return Anchors(self, queries, self.reduction(queries, n_jobs), n_jobs).rows()
+        Q = self.reach.within(queries)
+        return Anchors(self, Q, self.reduction(Q, n_jobs), n_jobs).rows()
 
     def _spread(self) -> Array:
         """The mean squared radius of each cell (c,)."""
