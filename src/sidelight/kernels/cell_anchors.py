@@ -83,7 +83,7 @@ class Anchors:
         D = self._squares(A, B)
         found = self._least(rows, places, A, D[:, len(further) :])
         self.upper[rows] = found[2] + found[3]
-        row, column = np.nonzero(_likely(D[:, : len(further)], spread, found[2][:, None]))
+        row, column = _likely(D[:, : len(further)], spread, found[2])
         return found, (rows[row], further[column])
 
     def _squares(self, A: Array, B: Array) -> Array:
@@ -142,12 +142,19 @@ class Anchors:
         return group[order[first]], place[order[first]]
 
 
-def _likely(D: Array, spread: Array, square: Array) -> Array:
-    """Which cells (m, l) may hold a row nearer than ``square`` (m, 1), from the squared distances of their means."""
-    likely = D + (spread - square) < 2 * _COSINE * np.sqrt(np.maximum(D, 0.0) * spread)
-    crowded = np.flatnonzero(np.count_nonzero(likely, axis=1) > _MOST)
+def _likely(D: Array, spread: Array, square: Array) -> tuple[Array, Array]:
+    """Queries and cells that may hold a row nearer than ``square`` (m,), by the squared distances of the means (m, l).
+
+    With c the cosine, ``D + ρ² - 2 c ρ √D < d²`` is ``(√D - c ρ)² + (1 - c²) ρ² < d²``.
+    """
+    R = np.sqrt(np.maximum(D, 0.0))
+    R -= _COSINE * np.sqrt(spread)
+    R *= R
+    R += (1 - _COSINE**2) * spread
+    row, column = np.divmod(np.flatnonzero(square[:, None] > R), D.shape[1])
+    crowded = np.flatnonzero(np.bincount(row, minlength=len(D)) > _MOST)
     if crowded.size:
-        rank = np.where(likely[crowded], D[crowded] - 0.25 * spread, np.inf)
-        likely[crowded] = False
-        likely[crowded[:, None], np.argpartition(rank, _MOST, axis=1)[:, :_MOST]] = True
-    return np.asarray(likely)
+        rank = np.where(square[crowded, None] > R[crowded], D[crowded] - 0.25 * spread, np.inf)
+        kept, alone = np.argpartition(rank, _MOST, axis=1)[:, :_MOST], ~np.isin(row, crowded)
+        row, column = np.r_[row[alone], np.repeat(crowded, _MOST)], np.r_[column[alone], kept.ravel()]
+    return row, column

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from .candidates import product_error
 from .cell_anchors import Anchors
-from .cell_search import Block, squared_norms
+from .cell_search import Block, prepared, relative, squared_norms
 from .cells import Cells, cell_size, cells_of
 from .distances import bounded
 from .neighbours import Neighbours, listed_distances
@@ -170,11 +170,12 @@ class CellIndex:
 
     def _home(self, P: Array, home: Array) -> None:
         """Write the cell with the nearest mean; by differences where the product cannot tell."""
-        norms = squared_norms(self.means)
-        D = norms - 2 * (P @ self.means.T)
-        home[:] = D.argmin(axis=1)
-        error = product_error(np.sqrt(squared_norms(P)) + np.sqrt(norms.max()), P.shape[1])
-        near = np.less_equal(D, (D.min(axis=1) + 2 * error)[:, None])
-        for i in np.flatnonzero(near.sum(axis=1) > 1):
-            cells = np.flatnonzero(near[i])
+        right = prepared(self.means)
+        D = relative(P) @ right.T
+        here, home[:] = np.arange(len(P)), D.argmin(axis=1)
+        least = D[here, home]
+        level = least + 2 * product_error(np.sqrt(squared_norms(P)) + np.sqrt(right[:, -2].max()), P.shape[1])
+        D[here, home] = np.inf
+        for i in np.flatnonzero(D.min(axis=1) <= level):
+            cells = np.union1d(np.flatnonzero(D[i] <= level[i]), home[i])
             home[i] = cells[np.argmin(squared_norms(self.means[cells] - P[i]))]

@@ -151,15 +151,16 @@ class AdaptiveWeights(Searched):
         """
         candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
         D2 = listed_squares(Q, self.inputs, candidates)
-        wrong = np.arange(len(Q))
+        column = D2.argmin(axis=1)
+        wrong = np.flatnonzero(column)
         for _ in range(_HOPS):
-            nearest_one = D2[wrong].argmin(axis=1)
-            wrong, nearest_one = wrong[nearest_one > 0], nearest_one[nearest_one > 0]
             if not wrong.size:
                 break
-            hop = candidates[wrong, nearest_one]
-            candidates[wrong, 0], candidates[wrong, 1:] = hop, self.lists[hop]
+            nearer = candidates[wrong, column[wrong]]
+            candidates[wrong, 0], candidates[wrong, 1:] = nearer, self.lists[nearer]
             D2[wrong] = listed_squares(Q[wrong], self.inputs, candidates[wrong])
+            column[wrong] = D2[wrong].argmin(axis=1)
+            wrong = np.flatnonzero(column)
         return candidates, D2
 
     def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
