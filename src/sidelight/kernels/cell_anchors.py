@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 _MOST = 18
 _COSINE = 0.9
 _TILE = 1024  # queries that share a product
+_BUDGET = 1_000_000  # numbers in the rows that are measured together
 _EPS = float(np.finfo(np.float32).eps)
 
 
@@ -136,7 +137,9 @@ class Anchors:
     def _nearest(self, group: Array, rows: Array, place: Array) -> tuple[Array, Array]:
         """The groups, and of each the place whose row is measured nearest to the query; ties by row number."""
         number = self.index.order[place]
-        distance = listed_distances(self.Q[rows], self.index.X, number[:, None])[:, 0]
+        distance = np.empty(len(rows))
+        for part in spans(len(rows), max(1, _BUDGET // self.Q.shape[1])):  # duplicates may be very many
+            distance[part] = listed_distances(self.Q[rows[part]], self.index.X, number[part, None])[:, 0]
         order = np.lexsort((number, distance, group))
         first = np.flatnonzero(np.diff(group[order], prepend=-1))
         return group[order[first]], place[order[first]]
