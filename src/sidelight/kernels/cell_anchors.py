@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .candidates import product_error
-from .cell_search import Index, prepared, relative, rows_around, runs, squared_norms
+from .cell_search import Index, prepared, relative, rows_around, runs
 from .neighbours import listed_distances
 from .tiles import run_tiles, spans
 
@@ -81,31 +81,25 @@ class Anchors:
         places, further = rows_around(self.index, cell, 1)
         mean, spread = self.index.means[cell], self.index.spread[further]
         A, B = self.P[rows] - mean, np.concatenate([self.index.means[further], self.index.P[places]]) - mean
-        D = self._squares(A, B)
-        found = self._least(rows, places, A, D[:, len(further) :])
+        D, size = _squares(A, B)
+        found = self._least(rows, places, size, D[:, len(further) :])
         self.upper[rows] = found[2] + found[3]
         row, column = _likely(D[:, : len(further)], spread, found[2])
         return found, (rows[row], further[column])
 
-    def _squares(self, A: Array, B: Array) -> Array:
-        """``|a_i - b_j|²`` (m, w) in float32."""
-        padded = np.zeros((-(-len(A) // 8) * 8, A.shape[1]), dtype=np.float32)
-        padded[: len(A)] = A
-        return np.asarray((relative(padded) @ prepared(B).T)[: len(A)])
-
     def _in_cell(self, cell: int, rows: Array) -> Found:
         """The nearest row of a cell to each of the queries ``rows``."""
         places, mean = np.arange(self.index.start[cell], self.index.start[cell + 1]), self.index.means[cell]
-        A = self.P[rows] - mean
-        return self._least(rows, places, A, self._squares(A, self.index.P[places[0] : places[-1] + 1] - mean))
+        D, size = _squares(self.P[rows] - mean, self.index.P[places[0] : places[-1] + 1] - mean)
+        return self._least(rows, places, size, D)
 
-    def _least(self, rows: Array, places: Array, A: Array, D: Array) -> Found:
+    def _least(self, rows: Array, places: Array, size: Array, D: Array) -> Found:
         """The nearest of the rows at ``places`` by ``D`` (m, w), measured where it is close; of those queries only to
         which it may be nearer than what was found at home. ``D`` is used up.
         """
         here, column = np.arange(len(D)), D.argmin(axis=1)
         nearest, least = places[column], np.maximum(D[here, column], 0.0)
-        error = self._rounding(np.sqrt(squared_norms(A)), least)
+        error = self._rounding(size, least)
         wins = least - error <= self.upper[rows]
         D[here, column] = np.inf
         close = np.flatnonzero(wins & (D.min(axis=1) <= least + 2 * error))
@@ -143,6 +137,12 @@ class Anchors:
         order = np.lexsort((number, distance, group))
         first = np.flatnonzero(np.diff(group[order], prepend=-1))
         return group[order[first]], place[order[first]]
+
+
+def _squares(A: Array, B: Array) -> tuple[Array, Array]:
+    """``|a_i - b_j|²`` (m, w) in float32, and ``|a_i|`` (m,)."""
+    left = relative(A, multiple=8)
+    return (left @ prepared(B).T)[: len(A)], np.sqrt(left[: len(A), -1])
 
 
 def _likely(D: Array, spread: Array, square: Array) -> tuple[Array, Array]:

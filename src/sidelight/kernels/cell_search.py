@@ -180,12 +180,14 @@ def squared_norms(A: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
-def relative(A: Array, bound: Array | float = 0.0) -> Array:
-    """``[-2a, 1, |a|² - b]`` (m, r + 2)."""
-    out = np.empty((len(A), A.shape[1] + 2), dtype=np.float32)
-    np.multiply(A, -2.0, out=out[:, :-2])
-    out[:, -2] = 1.0
-    out[:, -1] = squared_norms(A) - bound
+def relative(A: Array, bound: Array | float = 0.0, *, multiple: int = 1) -> Array:
+    """``[-2a, 1, |a|² - b]`` (m, r + 2), with rows of zeros up to a ``multiple``."""
+    m = len(A)
+    out = np.empty((-(-m // multiple) * multiple, A.shape[1] + 2), dtype=np.float32)
+    np.multiply(A, -2.0, out=out[:m, :-2])
+    out[:m, -2] = 1.0
+    out[:m, -1] = squared_norms(A) - bound
+    out[m:] = 0.0
     return out
 
 
