@@ -120,8 +120,8 @@ class CellIndex:
         run_tiles(one, spans(len(Q) if k else 0, _BLOCK), n_jobs)
         if queries is not None:
             far = self.reach.beyond(queries)
-            measured = listed_distances(bounded(queries[far].astype(np.float64)), self.X, index[far])
-            distance[far] = np.maximum.accumulate(measured, axis=1)  # rounded, it may lose its order
+            own_distance = listed_distances(bounded(queries[far].astype(np.float64)), self.X, index[far])
+            distance[far] = np.maximum.accumulate(own_distance, axis=1)  # rounded, it may lose its order
         return Neighbours(index, distance)
 
     @one_blas_thread

@@ -29,10 +29,11 @@ class Reach:
         self.distance = _FAR * (self.width or 1.0)
 
     def beyond(self, Q: Array) -> Array:
-        """Which queries are too far (at most m,)."""
-        return np.flatnonzero(
-            (Q.max(axis=1) > self.distance + self.lowest) | (Q.min(axis=1) < self.highest - self.distance)
-        )
+        """The numbers of the queries that are too far."""
+        high, low = self.distance + self.lowest, self.highest - self.distance
+        if not Q.size or (Q.max() <= high and Q.min() >= low):
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero((Q.max(axis=1) > high) | (Q.min(axis=1) < low))
 
     def within(self, Q: Array) -> Array:
         """The queries, those from too far brought nearer along their ray."""
