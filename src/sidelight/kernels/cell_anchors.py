@@ -7,9 +7,9 @@
     measure  from differences, where rounding leaves more than one row
 
 One query of three on a sheet needs a further cell, digits (MNIST, 50 columns) need ten each. Queries that look into the
-same cell share a product. Which cells are looked into follows from products of rows padded to a multiple of 8 (``kernels.distances``), so
-that a query's answer does not depend on the other queries; the nearest row of these cells is exact (ties: the lower
-number).
+same cell share a product. Which cells are looked into follows from products of rows padded to a multiple of 8
+(``kernels.distances``), so that a query's answer does not depend on the other queries; the nearest row of these cells
+is exact (ties: the lower number).
 Cost: O(m (c + p s) r) for m queries, c cells of s rows, p of them looked into; memory O(m) and a tile for each thread.
 """
 
