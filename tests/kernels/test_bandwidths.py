@@ -5,7 +5,13 @@ import pytest
 from scipy.optimize import brentq
 from sklearn.neighbors import KernelDensity
 
-from sidelight.kernels.bandwidths import LeaveOneOut, leave_one_out_bandwidth, maximise_over_scale, perplexity_rows
+from sidelight.kernels.bandwidths import (
+    LeaveOneOut,
+    leave_one_out_bandwidth,
+    maximise_over_scale,
+    perplexity_rows,
+    quick_rows,
+)
 from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT
 
 
@@ -54,6 +60,27 @@ def test_rows_reach_the_perplexity_they_are_asked_for(name, perplexity):
         weights, bandwidth = naive_row(D2[i] / D2[i].max(), perplexity)
         np.testing.assert_allclose(W[i], weights, rtol=1e-5, atol=1e-9)
         assert h[i] == pytest.approx(bandwidth * D2[i].max(), rel=1e-5)
+
+
+@pytest.mark.parametrize("perplexity", [1.5, 5.0, 15.0, 39.0, 60.0])
+@pytest.mark.parametrize(("name", "D2"), list(squared_distance_rows()))
+def test_quick_rows_are_those_of_the_longer_search(name, D2, perplexity):
+    expected = perplexity_rows(D2, perplexity)[0]
+    np.testing.assert_allclose(quick_rows(D2, perplexity), expected, atol=1e-7)
+    if name not in ("far query", "tiny units"):  # single precision does not hold their differences
+        found = quick_rows(D2.astype(np.float32), perplexity)
+        np.testing.assert_allclose(
+            found, perplexity_rows(D2.astype(np.float32).astype(float), perplexity)[0], atol=1e-4
+        )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quick_rows_alone_have_the_bytes_they_have_in_company(dtype):
+    D2 = np.concatenate([rows for _, rows in squared_distance_rows()]).astype(dtype)
+    D2 = D2[D2.max(axis=1) > 0]
+    together = quick_rows(D2, 6.0)
+    assert np.concatenate([quick_rows(row[None], 6.0) for row in D2]).tobytes() == together.tobytes()
+    np.testing.assert_allclose(together.sum(axis=1), 1, rtol=1e-6)
 
 
 def test_rows_are_answered_alike_alone_and_in_company():

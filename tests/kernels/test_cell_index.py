@@ -151,3 +151,17 @@ def test_directions_are_orthonormal_and_keep_nine_tenths_of_the_variance():
     np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-12)
     A = X - X.mean(axis=0)
     assert np.sum((A @ V) ** 2) > 0.9 * np.sum(A**2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [1e6, 1e19, 1e30])
+@pytest.mark.parametrize("d", [3, 80])
+def test_queries_from_very_far_find_the_rows_that_lie_in_their_direction(d, far, dtype):
+    X = np.random.default_rng(4).normal(size=(3000, d)).astype(dtype)
+    ray = np.random.default_rng(5).normal(size=(20, d))
+    ray /= np.linalg.norm(ray, axis=1, keepdims=True)
+    found = CellIndex(X, size=32).nearest((far * ray).astype(dtype), k=3)
+    along = X @ ray.T
+    assert (along[found.index[:, 0], np.arange(20)] > np.quantile(along, 0.98, axis=0)).all()
+    np.testing.assert_allclose(found.distance, far, rtol=1e-4)
+    assert (np.diff(found.distance, axis=1) >= 0).all()

@@ -143,6 +143,19 @@ def test_adaptive_weights_of_many_rows_are_those_of_few(few, monkeypatch, d):
     np.testing.assert_allclose(found, adaptive.average(Q, V), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize(("d", "share"), [(2, 1.0), (12, 0.9)])
+def test_a_nearest_row_that_was_missed_is_found_through_the_lists_if_it_stands_in_them(few, d, share):
+    _, adaptive, Q = maps(d)
+    right = nearest(adaptive.inputs, Q, k=1).index[:, 0]
+    index, W = adaptive.listed(Q, adaptive.lists[right, 3][:, None])
+    found = index[:, 0] == right
+    assert found.mean() >= share
+    for one, expected in zip((index, W), adaptive.listed(Q, right[:, None]), strict=True):
+        np.testing.assert_array_equal(one[found], expected[found])
+    D = np.linalg.norm(adaptive.inputs[index] - Q[:, None], axis=2)
+    assert (D[:, 0] <= D.min(axis=1) + 1e-12).all()
+
+
 def test_many_rows_choose_their_perplexity_on_a_sample_and_cut_their_lists(few, monkeypatch):
     A, V = cloud(d=3), cloud(seed=4)
     lists = nearest(A, k=90).index

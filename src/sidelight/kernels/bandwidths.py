@@ -19,10 +19,15 @@ from scipy.optimize import minimize_scalar
 
 from .profiles import Profile
 
-__all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows"]
+__all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows", "quick_rows"]
 
 Array = npt.NDArray[Any]
 _CACHED = 50_000  # numbers that a processor keeps at hand while it goes over them several times
+_START = (0.5, 0.8)  # log β ≈ 0.5 + 0.8 log(k / perplexity) for distances of mean 1: within 0.1 mostly, measured
+_STEPS = 2  # in single precision, before the one that ends at the digits of the distances
+_NARROW = 2.0  # log(k / perplexity) from which on a row's β is less like that of others, and one more step is taken
+_WIDEST_STEP = 1.0
+_MISSED = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-9}  # of the entropy, beyond which a row is done again
 
 
 def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple[Array, Array]:
@@ -67,6 +72,64 @@ def _row_weights(D2: Array, beta: Array) -> tuple[Array, Array, Array]:
     mean = np.einsum("ij,ij->i", W, energy)
     square = np.einsum("ij,ij,ij->i", W, energy, energy)
     return W, np.log(total[:, 0]) + mean, square - mean**2
+
+
+def quick_rows(D2: Array, perplexity: float) -> Array:
+    """The weights (m, k) of ``perplexity_rows`` in the precision of ``D2``, by fewer evaluations.
+
+    Halley's method on ``x = log β``: with energies ``e = β d²`` of mean ``m``, variance ``v`` and third central moment
+    ``t`` under the weights, ``H' = -v`` and ``H'' = t - 2v``. Rows that it leaves off their perplexity (ties, far
+    outliers in a list) are done by ``perplexity_rows``. A row's answer does not depend on the others.
+
+    Examples
+    --------
+    >>> W = quick_rows(np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]]), 2.5)
+    >>> round(float(np.exp(-(W * np.log(W)).sum())), 6)
+    2.5
+    """
+    if perplexity >= D2.shape[1]:
+        return perplexity_rows(D2, perplexity)[0]
+    target = float(np.log(perplexity))
+    least = D2.min(axis=1, keepdims=True)
+    shifted = D2 - least
+    shifted *= shifted > 50 * np.finfo(D2.dtype).eps * least  # as there: β must not feed on the last bits
+    mean = shifted.mean(axis=1, keepdims=True)
+    shifted /= np.where(mean > 0, mean, 1)
+    single = shifted.astype(np.float32, copy=False)
+    ratio = float(np.log(D2.shape[1])) - target
+    x = np.full(len(D2), _START[0] + _START[1] * ratio, dtype=np.float32)
+    for _ in range(_STEPS + (ratio > _NARROW)):
+        x += _halley(*_moments(single, x)[1:], target)
+    x = x.astype(D2.dtype)
+    x += _halley(*_moments(shifted, x)[1:], target)
+    W, entropy, _, _ = _moments(shifted, x)
+    off = np.flatnonzero(~(np.abs(entropy - target) <= _MISSED[W.dtype]))
+    if off.size:
+        W[off] = perplexity_rows(D2[off].astype(np.float64, copy=False), perplexity)[0]
+    return W
+
+
+def _moments(D2: Array, x: Array) -> tuple[Array, Array, Array, Array]:
+    """Weights at ``log β = x``, their entropy, and variance and third central moment of the energies."""
+    energy = D2 * np.exp(x)[:, None]
+    W = np.exp(-energy)
+    total = W.sum(axis=1)
+    W /= total[:, None]
+    mean = np.einsum("ij,ij->i", W, energy)
+    entropy = np.log(total) + mean
+    energy -= mean[:, None]
+    spread = W * energy
+    variance = np.einsum("ij,ij->i", spread, energy)
+    spread *= energy
+    return W, entropy, variance, np.einsum("ij,ij->i", spread, energy)
+
+
+def _halley(entropy: Array, variance: Array, third: Array, target: float) -> Array:
+    """The step of ``log β`` towards an entropy of ``target``."""
+    excess = entropy - target
+    slope = 2 * variance * variance - excess * (third - 2 * variance)
+    step = 2 * excess * variance / np.where(slope > 0, slope, 1)
+    return np.asarray(np.clip(step, -_WIDEST_STEP, _WIDEST_STEP))
 
 
 class LeaveOneOut:

@@ -10,7 +10,8 @@
 Beyond 64 columns the search is in the leading principal components (``kernels.reduction``) and half as many rows again
 are measured. The answer is a function of the query, the rows and the seed: it does not depend on the number of
 threads, nor on the other queries (``kernels.candidates``). Found are exactly the nearest rows of the cells searched
-(up to 64 columns); ties go to the lower row number among them.
+(up to 64 columns); ties go to the lower row number among them. Queries from very far are looked up nearer
+(``kernels.reach``); their distances are their own.
 Cost: O(n (c + n_probes · s) r) for c cells of s rows, r columns; memory O(n r) and a block of queries.
 """
 
@@ -22,9 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .candidates import product_error
-from .cell_search import Block, squared_norms
+from .cell_anchors import Anchors
+from .cell_search import Block, prepared, relative, squared_norms
 from .cells import Cells, cell_size, cells_of
-from .neighbours import Neighbours
+from .distances import bounded
+from .neighbours import Neighbours, listed_distances
+from .reach import Reach
 from .reduction import Reduction, reduction
 from .tiles import one_blas_thread, run_tiles, spans
 
@@ -74,6 +78,7 @@ class CellIndex:
     ) -> None:
         self.X = X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)
         self.n_probes = n_probes
+        self.reach = Reach(self.X)
         self.reduction: Reduction = reduction(self.X, seed=seed)
         P = self.reduction(self.X, n_jobs)
         cells: Cells = cells_of(P, size=size or cell_size(len(P)), seed=seed, n_jobs=n_jobs)
@@ -82,6 +87,7 @@ class CellIndex:
         self.P = P[self.order]
         self.scale = self.reduction.scale
         self.widest = float(np.sqrt(squared_norms(self.P).max()))
+        self.spread = self._spread()
         self.beacons = self._beacons()
         self.around = self._lists(n_jobs)
 
@@ -99,9 +105,9 @@ class CellIndex:
             Q, P, sorting = self.X, self.P, self.order
             home = np.repeat(np.arange(len(self.means)), np.diff(self.start))
         else:
-            Q, P = queries, self.reduction(queries, n_jobs)
-            home = np.empty(len(P), dtype=np.int64)
-            run_tiles(lambda rows: self._home(P[rows], home[rows]), spans(len(P), _BLOCK), n_jobs)
+            Q = self.reach.within(queries)
+            P = self.reduction(Q, n_jobs)
+            home = self.home(P, n_jobs)
             sorting = np.argsort(home, kind="stable")
             P, home = P[sorting], home[sorting]
         index = np.empty((len(Q), k), dtype=np.int64)
@@ -112,16 +118,35 @@ class CellIndex:
             index[sorting[rows]], distance[sorting[rows]] = block.nearest(k)
 
         run_tiles(one, spans(len(Q) if k else 0, _BLOCK), n_jobs)
+        if queries is not None:
+            far = self.reach.beyond(queries)
+            own_distance = listed_distances(bounded(queries[far].astype(np.float64)), self.X, index[far])
+            distance[far] = np.maximum.accumulate(own_distance, axis=1)  # rounded, it may lose its order
         return Neighbours(index, distance)
+
+    @one_blas_thread
+    def anchors(self, queries: Array, *, n_jobs: int | None = None) -> Array:
+        """The row nearest to each query (m,), more often missed than by ``nearest`` and in a third of the time.
+
+        It is meant for a walk through neighbour lists, which mends most of what is missed. Of more than 64 columns,
+        where cells are searched in fewer, it is what ``nearest`` finds.
+        """
+        if self.reduced:
+            return self.nearest(queries, k=1, n_jobs=n_jobs).index[:, 0]
+        Q = self.reach.within(queries)
+        return Anchors(self, Q, self.reduction(Q, n_jobs), n_jobs).rows()
+
+    def _spread(self) -> Array:
+        """The mean squared radius of each cell (c,)."""
+        squares = [squared_norms(self.P[self.start[c] : self.start[c + 1]] - mean) for c, mean in enumerate(self.means)]
+        spread = np.array([square.mean() for square in squares])
+        return np.asarray(np.minimum(spread, _WIDEST * np.median(spread)))
 
     def _beacons(self) -> Array:
         """The means with one more column (c, r + 1), zero for queries, such that squared distances are lower by a
-        quarter of the cell's mean squared radius (up to a constant).
+        quarter of the cell's spread (up to a constant).
         """
-        squares = [squared_norms(self.P[self.start[c] : self.start[c + 1]] - mean) for c, mean in enumerate(self.means)]
-        spread = np.array([square.mean() for square in squares])
-        spread = np.minimum(spread, _WIDEST * np.median(spread))
-        return np.asarray(np.c_[self.means, 0.5 * np.sqrt(spread.max() - spread)], dtype=np.float32)
+        return np.asarray(np.c_[self.means, 0.5 * np.sqrt(self.spread.max() - self.spread)], dtype=np.float32)
 
     def _lists(self, n_jobs: int | None) -> Array:
         """For each cell itself and then the cells that are to be probed first from its mean (c, l)."""
@@ -137,13 +162,20 @@ class CellIndex:
 
         return np.concatenate(run_tiles(one, spans(len(norms), 512), n_jobs))
 
+    def home(self, P: Array, n_jobs: int | None = None) -> Array:
+        """The cell with the mean nearest to each query (m,)."""
+        home = np.empty(len(P), dtype=np.int64)
+        run_tiles(lambda rows: self._home(P[rows], home[rows]), spans(len(P), _BLOCK), n_jobs)
+        return home
+
     def _home(self, P: Array, home: Array) -> None:
         """Write the cell with the nearest mean; by differences where the product cannot tell."""
-        norms = squared_norms(self.means)
-        D = norms - 2 * (P @ self.means.T)
-        home[:] = D.argmin(axis=1)
-        error = product_error(np.sqrt(squared_norms(P)) + np.sqrt(norms.max()), P.shape[1])
-        near = np.less_equal(D, (D.min(axis=1) + 2 * error)[:, None])
-        for i in np.flatnonzero(near.sum(axis=1) > 1):
-            cells = np.flatnonzero(near[i])
+        right = prepared(self.means)
+        D = relative(P) @ right.T
+        here, home[:] = np.arange(len(P)), D.argmin(axis=1)
+        least = D[here, home]
+        level = least + 2 * product_error(np.sqrt(squared_norms(P)) + np.sqrt(right[:, -2].max()), P.shape[1])
+        D[here, home] = np.inf
+        for i in np.flatnonzero(D.min(axis=1) <= level):
+            cells = np.union1d(np.flatnonzero(D[i] <= level[i]), home[i])
             home[i] = cells[np.argmin(squared_norms(self.means[cells] - P[i]))]

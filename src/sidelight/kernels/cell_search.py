@@ -17,7 +17,7 @@ from .candidates import closest, collected, product_error
 from .neighbours import listed_distances
 from .tiles import spans
 
-__all__ = ["Block", "Index", "squared_norms"]
+__all__ = ["Block", "Index", "prepared", "relative", "rows_around", "runs", "squared_norms"]
 
 Array = npt.NDArray[Any]
 Triples = tuple[Array, Array, Array]
@@ -67,7 +67,7 @@ class Block:
         wanted = k
         if self.index.reduced:
             wanted = min(len(self.index.X) - (self.first is not None), k + k // 2 + 10)
-        found = [self._at_home(cell, rows, wanted) for cell, rows in _runs(self.home)]
+        found = [self._at_home(cell, rows, wanted) for cell, rows in runs(self.home)]
         found += [self._in_probe(cell, rows) for cell, rows in self._by_probe()]
         row, place, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(row, kind="stable")
@@ -83,43 +83,32 @@ class Block:
 
     def _at_home(self, cell: int, rows: slice, wanted: int) -> Triples:
         """The rows in and around the home cell that lie within the bound they give; the probes are chosen too."""
-        places, further = self._around(cell, wanted + (self.first is not None))
+        places, further = rows_around(self.index, cell, wanted + (self.first is not None))
         A = self.P[rows] - self.index.means[cell]
-        relative = _relative(A)
-        D = relative @ _prepared(self.index.P[places] - self.index.means[cell]).T
+        left = relative(A)
+        D = left @ prepared(self.index.P[places] - self.index.means[cell]).T
         if self.first is not None:
             here = np.arange(rows.start, rows.stop)
             D[here - rows.start, here + self.first - self.index.start[cell]] = np.inf
         level = np.maximum(np.partition(D, wanted - 1, axis=1)[:, wanted - 1], 0.0).astype(np.float64)
         size = np.sqrt(squared_norms(A))
-        furthest = np.maximum(size, self._choose_probes(cell, rows, further, relative, size))
+        furthest = np.maximum(size, self._choose_probes(cell, rows, further, left, size))
         self._set_bounds(rows, level, furthest)
         flat = np.flatnonzero(self.bound[rows, None].astype(np.float32) >= D)
         row, column = np.divmod(flat, D.shape[1])
         return (row + rows.start).astype(np.uint16), places[column], D.ravel()[flat]
 
-    def _around(self, cell: int, least: int) -> tuple[Array, Array]:
-        """Places of the rows in and around a cell, its own first, and the cells around these."""
-        near = self.index.around[cell]
-        count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
-        if count[-1] < least:  # cells of single rows, and many wanted
-            near = np.r_[near, np.setdiff1d(np.arange(len(self.index.means)), near)]
-            count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
-        taken = int(np.searchsorted(count, max(_AROUND, 2 * least))) + 1
-        slabs = [np.arange(self.index.start[c], self.index.start[c + 1]) for c in near[:taken]]
-        return np.concatenate(slabs), near[taken:]
-
-    def _choose_probes(self, cell: int, rows: slice, cells: Array, relative: Array, size: Array) -> Array:
+    def _choose_probes(self, cell: int, rows: slice, cells: Array, left: Array, size: Array) -> Array:
         """Note the nearest cells of each query, and return the distance of the last (zero without any)."""
         count = min(self.index.n_probes, len(cells))
         if not count:
             return np.zeros(len(size))
         M = self.index.means[cells] - self.index.means[cell]
-        prepared = _prepared(M, np.square(self.index.beacons[cells, -1]))
-        error = 2 * product_error(size + np.sqrt(prepared[:, -2].max()), M.shape[1])
+        beacons = prepared(M, np.square(self.index.beacons[cells, -1]))
+        error = 2 * product_error(size + np.sqrt(beacons[:, -2].max()), M.shape[1])
         P = self.extended[rows]
         chosen, distance = closest(
-            relative @ prepared.T,
+            left @ beacons.T,
             np.broadcast_to(cells, (len(size), len(cells))),
             count,
             error,
@@ -143,14 +132,14 @@ class Block:
             return
         row, cells = (np.concatenate(parts) for parts in zip(*self.probes, strict=True))
         order = np.argsort(cells.astype(np.uint16) if len(self.index.means) < 2**16 else cells, kind="stable")
-        for cell, run in _runs(cells[order]):
+        for cell, run in runs(cells[order]):
             yield cell, row[order[run]]
 
     def _in_probe(self, cell: int, rows: Array) -> Triples:
         """The rows of a cell that lie within the bound of those that probe it."""
         slab = slice(self.index.start[cell], self.index.start[cell + 1])
         mean, bound = self.index.means[cell], self.bound[rows]
-        D = _relative(self.P[rows] - mean, bound) @ _prepared(self.index.P[slab] - mean).T
+        D = relative(self.P[rows] - mean, bound) @ prepared(self.index.P[slab] - mean).T
         flat = np.flatnonzero(D <= 0)
         row, column = np.divmod(flat, D.shape[1])
         return rows[row].astype(np.uint16), column + slab.start, D.ravel()[flat] + bound[row].astype(np.float32)
@@ -174,21 +163,35 @@ class Block:
         return np.take_along_axis(found, order, axis=1), np.take_along_axis(distance, order, axis=1)
 
 
+def rows_around(index: Index, cell: int, least: int) -> tuple[Array, Array]:
+    """Places of the rows in and around a cell, its own first, and the cells around these."""
+    near = index.around[cell]
+    count = np.cumsum(index.start[near + 1] - index.start[near])
+    if count[-1] < least:  # cells of single rows, and many wanted
+        near = np.r_[near, np.setdiff1d(np.arange(len(index.means)), near)]
+        count = np.cumsum(index.start[near + 1] - index.start[near])
+    taken = int(np.searchsorted(count, max(_AROUND, 2 * least))) + 1
+    slabs = [np.arange(index.start[c], index.start[c + 1]) for c in near[:taken]]
+    return np.concatenate(slabs), near[taken:]
+
+
 def squared_norms(A: Array) -> Array:
     """``|a_i|²`` (m,)."""
     return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
-def _relative(A: Array, bound: Array | float = 0.0) -> Array:
-    """``[-2a, 1, |a|² - b]`` (m, r + 2)."""
-    out = np.empty((len(A), A.shape[1] + 2), dtype=np.float32)
-    np.multiply(A, -2.0, out=out[:, :-2])
-    out[:, -2] = 1.0
-    out[:, -1] = squared_norms(A) - bound
+def relative(A: Array, bound: Array | float = 0.0, *, multiple: int = 1) -> Array:
+    """``[-2a, 1, |a|² - b]`` (m, r + 2), with rows of zeros up to a ``multiple``."""
+    m = len(A)
+    out = np.empty((-(-m // multiple) * multiple, A.shape[1] + 2), dtype=np.float32)
+    np.multiply(A, -2.0, out=out[:m, :-2])
+    out[:m, -2] = 1.0
+    out[:m, -1] = squared_norms(A) - bound
+    out[m:] = 0.0
     return out
 
 
-def _prepared(B: Array, more: Array | float = 0.0) -> Array:
+def prepared(B: Array, more: Array | float = 0.0) -> Array:
     """``[x, |x|² + more, 1]`` (w, r + 2)."""
     out = np.empty((len(B), B.shape[1] + 2), dtype=np.float32)
     out[:, :-2] = B
@@ -197,8 +200,8 @@ def _prepared(B: Array, more: Array | float = 0.0) -> Array:
     return out
 
 
-def _runs(values: Array) -> Iterator[tuple[int, slice]]:
+def runs(values: Array) -> Iterator[tuple[int, slice]]:
     """Runs of equal values: the value and where it stands."""
-    edges = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)]
+    edges = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)] if len(values) else np.zeros(1, dtype=np.int64)
     for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         yield int(values[start]), slice(start, stop)

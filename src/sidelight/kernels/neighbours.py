@@ -30,6 +30,7 @@ __all__ = [
     "exact_seconds",
     "linked_distances",
     "listed_distances",
+    "listed_squares",
     "nearest",
     "nearest_precomputed",
     "smallest",
@@ -211,13 +212,21 @@ def smallest(D: Array, k: int) -> tuple[Array, Array]:
 
 def listed_distances(queries: Array, X: Array, index: Array) -> Array:
     """``|q_i - x_index[i, l]|`` from differences: (m, k)."""
+    return np.sqrt(listed_squares(queries, X, index)).astype(np.float64, copy=False)
+
+
+def listed_squares(queries: Array, X: Array, index: Array) -> Array:
+    """``|q_i - x_index[i, l]|²`` from differences, in the precision of these: (m, k)."""
     m, k = index.shape
-    out = np.empty((m, k))
-    for rows in spans(m, max(1, _LISTED // max(1, k * X.shape[1]))):
-        taken = np.take(X, index[rows], axis=0)
-        same = taken.dtype == np.result_type(X, queries)
-        difference = np.subtract(taken, queries[rows, None, :], out=taken if same else None)
-        np.sqrt(np.einsum("ikd,ikd->ik", difference, difference), out=out[rows])
+    kind = np.result_type(X, queries)
+    out = np.empty((m, k), dtype=kind)
+    step = max(1, _LISTED // max(1, k * X.shape[1]))
+    buffer = np.empty((min(m, step), k, X.shape[1]), dtype=X.dtype)
+    for rows in spans(m, step):
+        taken = buffer[: rows.stop - rows.start]
+        np.take(X, index[rows], axis=0, out=taken, mode="clip")  # numbers that could raise an error go by a copy
+        difference = np.subtract(taken, queries[rows, None, :], out=taken if taken.dtype == kind else None)
+        np.einsum("ikd,ikd->ik", difference, difference, out=out[rows])
     return out
 
 

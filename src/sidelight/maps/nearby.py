@@ -23,6 +23,7 @@ from scipy.spatial import cKDTree
 from sidelight.kernels.cell_index import CellIndex
 from sidelight.kernels.cells import cell_size
 from sidelight.kernels.neighbours import Neighbours
+from sidelight.kernels.reach import Reach
 from sidelight.kernels.tiles import run_tiles, spans
 
 __all__ = ["MANY", "Searched", "is_many", "row_search", "spread_rows"]
@@ -37,7 +38,6 @@ _PROBES = 10  # cells searched, of twice the usual size: 0.9995 of the nearest r
 _SPARE = 2  # rows beyond those wanted: whether the last one ties with the next
 _BUDGET = 1_000_000  # numbers in the lists of rows that tie
 _STRIPS = 64
-_FAR = 100.0  # times the width of the data: a query from beyond is looked up from there, in the same direction
 
 
 def is_many(rows: Array) -> bool:
@@ -61,9 +61,7 @@ class RowSearch:
         self.X = X
         self.tree: Any = cKDTree(X, balanced_tree=False) if X.shape[1] <= _TREE else None
         self.cells = None if self.tree is not None else CellIndex(X, n_probes=_PROBES, size=2 * cell_size(len(X)))
-        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-        self.centre, self.width = 0.5 * (low + high), float((high - low).max())
-        self.lowest, self.highest = float(low.min()), float(high.max())
+        self.reach = Reach(X) if self.cells is None else self.cells.reach
 
     @cached_property
     def place(self) -> Array:
@@ -74,14 +72,8 @@ class RowSearch:
         return place
 
     def within(self, Q: Array) -> Array:
-        """Queries whose squares single precision can hold: those from very far are brought nearer along their ray."""
-        reach = _FAR * (self.width or 1.0)
-        far = np.flatnonzero((Q.max(axis=1) > reach + self.lowest) | (Q.min(axis=1) < self.highest - reach))
-        if far.size:
-            ray = np.asarray(Q[far], dtype=np.float64) - self.centre
-            Q = Q.copy()
-            Q[far] = self.centre + ray / np.abs(ray).max(axis=1, keepdims=True) * reach
-        return Q
+        """Queries whose squares single precision can hold."""
+        return self.reach.within(Q)
 
     def nearest(self, Q: Array, k: int, n_jobs: int | None = None) -> Neighbours:
         """The ``k`` rows nearest to each query, nearest first."""
@@ -99,6 +91,12 @@ class RowSearch:
         run_tiles(one, spans(len(Q), _TILE), n_jobs)
         return Neighbours(index, distance)
 
+    def anchors(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """The row nearest to each query (m,), of cells missed a little more often than by ``nearest``."""
+        if self.cells is None:
+            return self.nearest(Q, 1, n_jobs).index[:, 0]
+        return self.cells.anchors(Q, n_jobs=n_jobs)
+
     def others(self, rows: Array, k: int, n_jobs: int | None = None) -> Neighbours:
         """The ``k`` rows nearest to each of the ``rows`` (m,) of ``X`` but itself."""
         found = self.nearest(self.X[rows], k + 1, n_jobs)
@@ -109,7 +107,7 @@ class RowSearch:
 
     def _strips(self, Q: Array) -> Array:
         """An order of the queries in which neighbours in space follow each other: it saves the cache."""
-        strip = np.floor((Q[:, 0] - self.centre[0]) * (_STRIPS / (self.width or 1.0)))
+        strip = np.floor((Q[:, 0] - self.reach.centre[0]) * (_STRIPS / (self.reach.width or 1.0)))
         return np.lexsort((Q[:, -1], strip))
 
     def _in_tree(self, Q: Array, k: int, more: int) -> tuple[Array, Array]:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.kernels.bandwidths import quick_rows
 from sidelight.kernels.distances import bounded
 from sidelight.kernels.field import Table
 from sidelight.kernels.neighbours import Neighbours, nearest
@@ -34,7 +35,6 @@ from sidelight.kernels.profiles import GAUSSIAN, Profile
 from sidelight.kernels.tiles import added, run_tiles, spans
 
 from .nearby import RowSearch, is_many, row_search
-from .weights import quick_rows
 
 __all__ = ["Placing"]
 

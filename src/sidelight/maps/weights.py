@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.distances import bounded, padded_product, squared_distances
-from sidelight.kernels.neighbours import listed_distances, nearest, nearest_precomputed
+from sidelight.kernels.neighbours import listed_distances, listed_squares, nearest, nearest_precomputed
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.tiles import run_tiles, spans
 
@@ -53,7 +53,7 @@ NEAREST = 60
 _CHUNK = 65_536  # queries that are searched together
 _SHARED = 2048  # queries that are averaged together
 _FEWEST = 30  # rows that a list keeps
-_STEPS = 8  # of Newton's method, after which few rows are not at their perplexity
+_HOPS = 8  # to a nearer row of a list: three at most were seen
 
 
 @dataclass(frozen=True)
@@ -137,22 +137,37 @@ class AdaptiveWeights(Searched):
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
         """The nearest training row of each query (m, 1), of many nearly always."""
         if is_many(self.inputs):
-            return self.search.nearest(Q, 1, n_jobs).index
+            return self.search.anchors(Q, n_jobs)[:, None]
         return nearest(self.inputs, bounded(Q), k=1, n_jobs=n_jobs).index
 
     def listed(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """The rows that count for each query and their weights (m, k + 1), from its nearest row."""
-        candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
-        D2 = listed_distances(self.search.within(Q), self.inputs, candidates) ** 2
+        candidates, D2 = self._reached(self.search.within(Q), anchor)
         return candidates, quick_rows(D2, self.perplexity)
+
+    def _reached(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
+        """Nearest row and list of each query (m, k + 1) and their squared distances: if a row of the list is nearer
+        than the one whose list it is, its own list is taken, and so on.
+        """
+        candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
+        D2 = listed_squares(Q, self.inputs, candidates)
+        column = D2.argmin(axis=1)
+        wrong = np.flatnonzero(column)
+        for _ in range(_HOPS):
+            if not wrong.size:
+                break
+            nearer = candidates[wrong, column[wrong]]
+            candidates[wrong, 0], candidates[wrong, 1:] = nearer, self.lists[nearer]
+            D2[wrong] = listed_squares(Q[wrong], self.inputs, candidates[wrong])
+            column[wrong] = D2[wrong].argmin(axis=1)
+            wrong = np.flatnonzero(column)
+        return candidates, D2
 
     def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
         """Candidates (m, k + 1), their weights, and the bandwidths (m,)."""
         Q = bounded(Q)
-        anchor = self.near(Q, n_jobs)
-        candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
-        W, bandwidth = perplexity_rows(listed_distances(Q, self.inputs, candidates) ** 2, self.perplexity)
-        return candidates, W, bandwidth
+        candidates, D2 = self._reached(Q, self.near(Q, n_jobs))
+        return candidates, *perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
         """``Σ_j w_j(q) V_j`` for each query (m, r)."""
@@ -232,16 +247,6 @@ def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array,
     """``Σ_j w_j(q) V_j`` over the rows near each query, in the type of ``V``."""
     out = np.empty((len(Q), V.shape[1]), dtype=V.dtype)
     return answers_nearby(weights, Q, out, lambda index, W: listed_average(W, V, index), _SHARED, n_jobs)
-
-
-def quick_rows(D2: Array, perplexity: float) -> Array:
-    """The weights of ``perplexity_rows``, its later steps only for rows that are not yet at their perplexity."""
-    W = perplexity_rows(D2, perplexity, n_steps=_STEPS)[0]
-    entropy = -np.einsum("ij,ij->i", W, np.log(np.maximum(W, np.finfo(np.float64).tiny)))
-    off = np.flatnonzero(np.abs(entropy - np.log(min(perplexity, D2.shape[1]))) > 1e-9)
-    if off.size:
-        W[off] = perplexity_rows(D2[off], perplexity)[0]
-    return W
 
 
 def listed_average(W: Array, V: Array, lists: Array) -> Array:

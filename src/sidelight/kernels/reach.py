@@ -1,0 +1,45 @@
+"""How far from the rows a query may be: from beyond, it is looked up at the edge, in the same direction.
+
+    q -> c + 100 w (q - c) / max|q - c|        c the centre of the rows' box, w its longest side
+
+There the squares of single precision do not overflow, and the rows are told apart as they are from further away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Reach"]
+
+Array = npt.NDArray[Any]
+
+_FAR = 100.0  # times the width of the data
+
+
+class Reach:
+    """The box around the rows of ``X`` (n, p), and how far around it queries are taken as they are."""
+
+    def __init__(self, X: Array) -> None:
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        self.centre, self.width = 0.5 * (low + high), float((high - low).max())
+        self.lowest, self.highest = float(low.min()), float(high.max())
+        self.distance = _FAR * (self.width or 1.0)
+
+    def beyond(self, Q: Array) -> Array:
+        """The numbers of the queries that are too far."""
+        high, low = self.distance + self.lowest, self.highest - self.distance
+        if not Q.size or (Q.max() <= high and Q.min() >= low):
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero((Q.max(axis=1) > high) | (Q.min(axis=1) < low))
+
+    def within(self, Q: Array) -> Array:
+        """The queries, those from too far brought nearer along their ray."""
+        far = self.beyond(Q)
+        if far.size:
+            ray = np.asarray(Q[far], dtype=np.float64) - self.centre
+            Q = np.array(Q, dtype=np.result_type(Q, np.float32))
+            Q[far] = self.centre + ray / np.abs(ray).max(axis=1, keepdims=True) * self.distance
+        return Q
