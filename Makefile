@@ -16,7 +16,7 @@ demo: $(STAMP)          ## embed the built-in turntable and write its report
 	$(BIN)/sidelight demo
 
 test: $(STAMP)          ## the default tests (set SIDELIGHT_DATA for those about real data)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(STAMP)     ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow

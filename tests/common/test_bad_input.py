@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from registry import DEFAULTS, VARIANTS, blobs
+from registry import DEFAULTS, VARIANTS, blobs, fitted
 
 from sidelight import (
     ActionRespectingEmbedding,
@@ -53,25 +53,25 @@ def test_sparse_data_is_refused_with_a_sentence(make):
 
 ODD = {
     "constant": np.ones((30, 4)),
-    "constant columns": np.column_stack([blobs(), np.full(90, 7.0)]),
+    "constant columns": np.column_stack([blobs(50), np.full(50, 7.0)]),
     "duplicates": np.repeat(blobs(12), 8, axis=0),
     "mostly duplicates": np.concatenate([np.zeros((60, 3)), np.eye(3)]),
     "two rows": blobs(2),
     "three rows": blobs(3),
     "five rows": blobs(5),
     "fewer rows than neighbours": blobs(8),
-    "one column": blobs()[:, :1],
-    "integers": (blobs() * 10).astype(int),
-    "booleans": blobs() > 0.5,
-    "huge": blobs() * 1e150,
-    "tiny": blobs() * 1e-150,
-    "far from the origin": blobs() + 1e6,
+    "one column": blobs(50)[:, :1],
+    "integers": (blobs(50) * 10).astype(int),
+    "booleans": blobs(50) > 0.5,
+    "huge": blobs(50) * 1e150,
+    "tiny": blobs(50) * 1e-150,
+    "far from the origin": blobs(50) + 1e6,
     "two far clusters": np.concatenate([blobs(40), blobs(40, seed=1) + 1e4]),
-    "one outlier": np.concatenate([blobs(60), np.full((1, 5), 1e8)]),
-    "mixed scales": blobs() * np.array([1e-8, 1.0, 1e8, 1.0, 1.0]),
-    "fortran order": np.asfortranarray(blobs()),
-    "strided": np.repeat(blobs(), 2, axis=1)[:, ::2],
-    "wide": np.random.default_rng(0).normal(size=(20, 300)),
+    "one outlier": np.concatenate([blobs(50), np.full((1, 5), 1e8)]),
+    "mixed scales": blobs(50) * np.array([1e-8, 1.0, 1e8, 1.0, 1.0]),
+    "fortran order": np.asfortranarray(blobs(50)),
+    "strided": np.repeat(blobs(50), 2, axis=1)[:, ::2],
+    "wide": np.random.default_rng(0).normal(size=(20, 100)),
     "list": blobs(20).tolist(),
 }
 
@@ -97,7 +97,7 @@ def test_odd_data_gets_a_finite_answer(make, name):
 
 @every
 def test_a_query_far_away_gets_a_finite_answer(make):
-    model = make().fit(blobs())
+    model = fitted(make)
     assert np.isfinite(model.transform(np.full((1, 5), 1e9))).all()
     assert np.isfinite(model.inverse_transform(np.full((1, model.embedding_.shape[1]), -1e9))).all()
     assert not np.isnan(model.score_samples(np.full((1, 5), 1e9))).any()
@@ -107,7 +107,7 @@ def test_a_query_far_away_gets_a_finite_answer(make):
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
 def test_the_scale_of_the_data_does_not_change_the_map(make, factor):
     X = blobs()
-    plain, scaled = make().fit(X), make().fit(X * factor)
+    plain, scaled = fitted(make), make().fit(X * factor)
     own = (ActionRespectingEmbedding, TwoWayEmbedding, HybridEmbedding, SemidefiniteEmbedding)
     units = factor if isinstance(plain, own) else 1.0
     spread = np.abs(plain.embedding_).max()
@@ -118,7 +118,7 @@ def test_the_scale_of_the_data_does_not_change_the_map(make, factor):
 
 @each
 def test_a_wrong_number_of_columns_is_said(make):
-    model = make().fit(blobs())
+    model = fitted(make)
     with pytest.raises(ValueError, match="expecting 5 features"):
         model.transform(blobs()[:, :3])
     with pytest.raises(ValueError, match=r"X=3 columns does not match the 2 latent dimensions\."):
@@ -178,4 +178,4 @@ def test_an_estimator_that_cannot_embed_is_said():
 @each
 def test_samples_below_one_are_refused(make):
     with pytest.raises(ValueError, match="n_samples=0 is less than 1"):
-        make().fit(blobs()).sample(0)
+        fitted(make).sample(0)

@@ -10,45 +10,45 @@ ROOMS = ["evaluate", "datasets", "plot", "report"]
 HEAVY = {"torch", "matplotlib", "plotly", "pandas", "pyarrow", "typer", "rich", "PIL", "anndata", "polars", "dask"}
 SCRIPT = """
 import sys, time
-began = time.process_time()  # processor time: other processes do not lengthen it
-{first}
-print(time.process_time() - began)
-print(*{{name.partition(".")[0] for name in sys.modules}})
-{second}
-print(*{{name.partition(".")[0] for name in sys.modules}})
+for statement in {statements!r}:
+    began = time.process_time()  # processor time: other processes do not lengthen it
+    exec(statement)
+    print(time.process_time() - began, *{{name.partition(".")[0] for name in sys.modules}})
 """
 
 
-def fresh(first: str, second: str = "") -> tuple[float, set[str], set[str]]:
-    """Seconds that a statement takes in a new interpreter, and the packages in memory after it and after another."""
-    code = SCRIPT.format(first=first, second=second)
+def fresh(*statements: str) -> list[tuple[float, set[str]]]:
+    """Seconds that statements take one after another in a new interpreter, and the packages in memory after each."""
+    code = SCRIPT.format(statements=statements)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    seconds, *packages = done.stdout.strip().splitlines()
-    return float(seconds), set(packages[0].split()), set(packages[1].split())
+    told = [line.split() for line in done.stdout.strip().splitlines()]
+    return [(float(seconds), set(packages)) for seconds, *packages in told]
 
 
 @pytest.fixture(scope="module")
-def runs():
-    """Scikit-learn and Sidelight by turns, each in a process of its own; then Sidelight's rooms on demand."""
-    rooms = "\n".join(f"assert sidelight.{room}.__name__ == 'sidelight.{room}'" for room in ROOMS)
-    pairs = [(fresh("import sklearn.manifold, sklearn.base"), fresh("import sidelight", rooms)) for _ in range(3)]
-    return tuple(zip(*pairs, strict=True))
+def added():
+    """Scikit-learn's manifold module and then Sidelight, in processes of their own."""
+    return [fresh("import sklearn.manifold, sklearn.base", "import sidelight") for _ in range(3)]
 
 
-def test_importing_sidelight_loads_nothing_heavy_that_scikit_learn_does_not_load(runs):
-    theirs, ours = (run[0][1] for run in runs)
+@pytest.fixture(scope="module")
+def alone():
+    """Sidelight, and then its rooms on demand."""
+    return fresh("import sidelight", *[f"assert sidelight.{room}.__name__ == 'sidelight.{room}'" for room in ROOMS])
+
+
+def test_importing_sidelight_loads_nothing_heavy_that_scikit_learn_does_not_load(added, alone):
+    theirs, ours = added[0][0][1], alone[0][1]
     assert "sidelight" in ours
-    assert not ours & {"torch", "matplotlib", "plotly"}
+    assert not ours & {"torch", "matplotlib", "plotly", "finufft"}
     assert not (ours - theirs) & HEAVY
 
 
-def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(runs):
-    _, ours = runs
-    assert not ours[0][2] & {"torch", "matplotlib", "plotly"}
+def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(alone):
+    assert not alone[-1][1] & {"torch", "matplotlib", "plotly"}
 
 
-def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(runs):
+def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(added):
     """What ``import sidelight`` adds to scikit-learn in memory, beside what that took: load slows both."""
-    code = "import sklearn.manifold, sklearn.base\nbegan = time.process_time()\nimport sidelight"
-    added = statistics.median(fresh(code)[0] for _ in range(3))
-    assert added <= 0.35 * statistics.median(run[0] for run in runs[0])
+    theirs, ours = (statistics.median(run[part][0] for run in added) for part in (0, 1))
+    assert ours <= 0.35 * theirs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from registry import MIXTURES, VARIANTS, blobs
@@ -45,13 +47,14 @@ def is_a_whole_fit(model, X):
 
 @every
 def test_ctrl_c_in_any_walk_leaves_the_old_model_or_a_new_one(make, monkeypatch):
+    fitted = make().set_params(max_iter=5).fit(blobs())
     counted = interrupt_walk(monkeypatch, -1)
-    model = make().set_params(max_iter=5).fit(NEW)
+    copy.deepcopy(fitted).fit(NEW)
     walks = len(counted)
     old = 0
     for number in sorted({0, 1, walks // 2, walks - 1}):
         monkeypatch.undo()
-        model.fit(blobs())
+        model = copy.deepcopy(fitted)
         before = dict(vars(model))
         interrupt_walk(monkeypatch, number)
         with pytest.raises(KeyboardInterrupt):

@@ -130,20 +130,23 @@ def test_samples_are_like_the_rows(options):
     np.testing.assert_array_equal(drawn.reshape(400, 12), model.sample(400, random_state=0))
 
 
-def test_a_short_chain_stays_near_its_start():
+@pytest.fixture(scope="module")
+def model_of_bits():
+    return RestrictedBoltzmannMachine(8, visible="binary", random_state=0, max_iter=1000).fit(four_bits(500))
+
+
+def test_a_short_chain_stays_near_its_start(model_of_bits):
     X = four_bits(500)
-    model = RestrictedBoltzmannMachine(8, visible="binary", random_state=0, max_iter=1000).fit(X)
-    near = model.sample(200, random_state=0, start=X[:200], n_steps=1)
+    near = model_of_bits.sample(200, random_state=0, start=X[:200], n_steps=1)
     assert (near == X[:200]).mean() > 0.9
 
 
-def test_broken_rows_score_lower_and_are_mended():
+def test_broken_rows_score_lower_and_are_mended(model_of_bits):
     X = four_bits(500)
-    model = RestrictedBoltzmannMachine(8, visible="binary", random_state=0, max_iter=1000).fit(X)
     broken = X[:100].copy()
     broken[:, 4] = 1 - broken[:, 4]
-    assert (model.score_samples(X[:100]) > model.score_samples(broken)).all()
-    assert ((model.reconstruct(broken) > 0.5) == X[:100]).mean() > 0.95
+    assert (model_of_bits.score_samples(X[:100]) > model_of_bits.score_samples(broken)).all()
+    assert ((model_of_bits.reconstruct(broken) > 0.5) == X[:100]).mean() > 0.95
 
 
 def test_counts_and_one_hot_rows_are_learned():
