@@ -26,9 +26,10 @@ from ._starts import first_places
 from .kernels.dimension import local_dimension
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.graph import joined_graph
-from .kernels.neighbours import listed_distances, nearest, nearest_precomputed
+from .kernels.neighbours import listed_distances, nearest
 from .kernels.pair_sums import latent_sums, sum_error
 from .kernels.profiles import Profile, profile
+from .kernels.sparse_distances import SparseDistances, nearest_known
 from .objectives.bound import InformationBound
 from .solvers.anneal import Path, best_size
 from .solvers.eigen import graph_spectrum
@@ -80,8 +81,11 @@ def roomy(model: Any, informed: Informed) -> bool:
     lists = informed.kernel.lists
     assert lists is not None
     rows = np.unique(np.linspace(0, len(lists) - 1, min(len(lists), _PROBED)).astype(np.int64))
-    points = informed.points
-    if model.metric == "precomputed":
+    points: Any = informed.points
+    if isinstance(points, SparseDistances):
+        distances = points[rows].nearest(lists.shape[1]).distance
+        distances = distances[:, : max(1, int(np.median(np.isfinite(distances).sum(axis=1))))]
+    elif model.metric == "precomputed":
         distances = np.take_along_axis(np.asarray(points[rows]), lists[rows], axis=1)
     else:
         distances = listed_distances(points[rows], points, lists[rows])
@@ -124,12 +128,17 @@ def _solve(model: Any, informed: Informed, start: Array | None, before: Path | N
     return path
 
 
-def _coarse_start(model: Any, points: Array, level: Level, ancestor: Array) -> Array:
-    """Places of merged rows by the model's ``init``: of the means of their members, or of one of them."""
+def _coarse_start(model: Any, points: Any, level: Level, ancestor: Array) -> Array:
+    """Places of merged rows by the model's ``init``: of the means of their members, or of one of them.
+
+    Of distances that are not all known, by the means of those between members.
+    """
+    means: Any
     if model.metric == "precomputed":
         rows = np.unique(ancestor, return_index=True)[1]
-        means = points[np.ix_(rows, rows)]
-        near = nearest_precomputed(means, k=min(_LINKS, level.n - 1), own=True)
+        sparse = isinstance(points, SparseDistances)
+        means = points.merged(ancestor, level.n) if sparse else points[np.ix_(rows, rows)]
+        near = nearest_known(means, k=min(_LINKS, level.n - 1), own=True)
     else:
         share = (1 / level.weights[ancestor]).astype(points.dtype)  # a product of two precisions would copy the rows
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
