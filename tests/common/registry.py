@@ -92,6 +92,9 @@ DEFAULTS = {
     )
 }
 
+DISTANCES = {"kie-precomputed": lambda: KernelInformationEmbedding(metric="precomputed", tol=1e-2, max_iter=30)}
+"""Models of distances, which have no data to go back to and so go through scikit-learn's checks alone."""
+
 METRICS = {
     "equivalence": lambda: EquivalenceMetric(),
     "multi-attribute": lambda: MultiAttributeMetric(),

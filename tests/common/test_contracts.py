@@ -11,6 +11,7 @@ from registry import (
     DEFAULT_METRICS,
     DEFAULT_MIXTURES,
     DEFAULTS,
+    DISTANCES,
     EXPECTED_FAILURES,
     VARIANTS,
     blobs,
@@ -52,7 +53,7 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning"
 )
-@parametrize_with_checks([make() for make in DEFAULTS.values()], expected_failed_checks=expected_failures)
+@parametrize_with_checks([make() for make in (DEFAULTS | DISTANCES).values()], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

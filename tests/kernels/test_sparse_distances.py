@@ -127,7 +127,7 @@ def pair(value=1.0):
         (pair(np.nan), ValueError, "NaN or infinity is not a distance"),
         (pair(np.inf), ValueError, "NaN or infinity is not a distance"),
         (pair(-1.0), ValueError, "is a negative distance"),
-        (csr_array(np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 3]])), ValueError, "row 2 of a sparse array has no distance"),
+        (csr_array(np.array([[0, 1.0, 0], [0, 0, 0], [0, 0, 3]])), ValueError, "row 2 of a sparse array has no"),
         (coo_array((np.ones(3), ([0, 0, 1], [1, 1, 0])), shape=(2, 2)), ValueError, "a pair of rows is stored twice"),
     ],
 )
