@@ -167,6 +167,13 @@ def test_a_graph_has_no_way_back(fitted):
         assert not hasattr(fitted[2], name)
 
 
+def test_a_report_of_a_graph_shows_the_map_and_no_columns(fitted, tmp_path):
+    graph, labels, model = fitted
+    for name, rows in (("with", graph), ("without", None)):
+        sidelight.report.write(model, tmp_path / name, X=rows, colours={"kind": labels})
+    assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
+
+
 def test_nothing_is_made_of_all_pairs():
     n = 6000
     graph = kneighbors_graph(np.random.default_rng(0).normal(size=(n, 3)), 30, mode="distance")
