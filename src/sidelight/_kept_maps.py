@@ -13,12 +13,12 @@ from ._two_way_maps import latent_profile
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
 from .kernels.neighbours import nearest
-from .kernels.sparse_distances import submatrix
+from .kernels.sparse_distances import nearest_known, submatrix
 from .maps.conditional import conditional_forward
 from .maps.effect import smooth_effect
-from .maps.kernel_map import KernelMap, adaptive_weights
+from .maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from .maps.parzen import ParzenDensity, fit_density
-from .maps.weights import FixedWeights, PrecomputedWeights
+from .maps.weights import FixedWeights
 from .side.given import Known
 
 __all__ = ["keep_informed_maps"]
@@ -40,7 +40,8 @@ def keep_informed_maps(
     model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
     if model.metric == "precomputed":
         candidates = min(len(rows), round(3 * model.perplexity) + 1)
-        model.backward_ = KernelMap(PrecomputedWeights(candidates, min(12.0, max(2.0, candidates / 3))), Z)
+        near = nearest_known(informed.points, k=candidates - 1, own=True)
+        model.backward_ = KernelMap(precomputed_weights(near, Z, candidates), Z)
     else:
         fitted = points if len(rows) == len(X) else points[rows]  # a copy only where some are left out
         inside = fitted if model.metric == "euclidean" else model.frame_.inside(X if fitted is points else X[rows])

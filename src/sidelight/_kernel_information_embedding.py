@@ -71,7 +71,8 @@ class KernelInformationEmbedding(
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines, as
         it does by levels: many rows have their neighbours near.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
-        Distance between rows. With "precomputed", X holds the distances, and there is no way back to the data.
+        Distance between rows. With "precomputed", X holds the distances, in a sparse array those that are known, and
+        there is no way back to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of a data kernel with one bandwidth (a perplexity kernel is Gaussian).
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
@@ -224,6 +225,8 @@ class KernelInformationEmbedding(
         Parameters
         ----------
         X : array of shape (n, d)
+            For precomputed distances (n, n); in a sparse array those to the nearest rows, as ``kneighbors_graph`` of
+            scikit-learn gives them: what is not stored is farther, a stored zero is a duplicate.
         y : ignored
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
             "I know this; show me the rest": what is known of each row is factored out. Text, truth values and few

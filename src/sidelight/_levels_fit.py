@@ -22,7 +22,7 @@ from ._cost import Cost
 from ._informed_problem import Informed
 from ._messages import complain
 from ._progress import ProgressBar, both
-from ._starts import first_places
+from ._starts import LINKS, first_places
 from .kernels.dimension import local_dimension
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.graph import joined_graph
@@ -47,7 +47,6 @@ _INFORMED_ROWS = 5000
 ATTRACTION = 5.0  # times λ, above 1, is how much more neighbours attract each other than the bound has it
 _SPARE = 0.75  # dimensions that data may have more than the map and still be laid out flat
 _PROBED = 2000  # rows that the dimension is estimated from
-_LINKS = 15  # neighbours of a merged row in the graph that the start is measured along
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
 _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # times the attraction, on the coarsest level
 _TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its word
@@ -138,12 +137,12 @@ def _coarse_start(model: Any, points: Any, level: Level, ancestor: Array) -> Arr
         rows = np.unique(ancestor, return_index=True)[1]
         sparse = isinstance(points, SparseDistances)
         means = points.merged(ancestor, level.n) if sparse else points[np.ix_(rows, rows)]
-        near = nearest_known(means, k=min(_LINKS, level.n - 1), own=True)
+        near = nearest_known(means, k=min(LINKS, level.n - 1), own=True)
     else:
         share = (1 / level.weights[ancestor]).astype(points.dtype)  # a product of two precisions would copy the rows
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
         means = np.asarray(R @ points, dtype=np.float64)
-        near = nearest(means, k=min(_LINKS, level.n - 1), n_jobs=model.n_jobs)
+        near = nearest(means, k=min(LINKS, level.n - 1), n_jobs=model.n_jobs)
     graph = joined_graph(means, near, precomputed=model.metric == "precomputed") if model.init == "mds" else None
     return first_places(model, means, graph, lambda: graph_spectrum(level.kernel, model.n_components))
 

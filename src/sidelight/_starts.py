@@ -18,10 +18,11 @@ from .kernels.landmarks import landmark_distances
 from .kernels.sparse_distances import SparseDistances
 from .solvers.eigen import GraphSpectrum, landmark_scaling
 
-__all__ = ["first_places", "own_start"]
+__all__ = ["LINKS", "first_places", "own_start"]
 
 Array = npt.NDArray[Any]
-_LINKS = 15  # neighbours in the graph that known distances are measured along
+LINKS = 15
+"""Neighbours in the graph that a start is measured along, where the kernel has none of its own."""
 
 
 def own_start(model: Any, rows: Array, n_rows: int) -> Array | None:
@@ -50,7 +51,7 @@ def first_places(model: Any, points: Any, graph: csr_array | None, spectrum: Cal
     else:
         along = graph if model.init == "mds" else None
         if along is None and isinstance(points, SparseDistances):  # in straight lines there is next to nothing
-            along = joined_graph(points, points.nearest(_LINKS))
+            along = joined_graph(points, points.nearest(LINKS))
         rows, D = landmark_distances(points, along, precomputed=precomputed, n_jobs=model.n_jobs)
         found = landmark_scaling(D, rows, q)
     start = np.zeros((n, q))
