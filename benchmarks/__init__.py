@@ -13,6 +13,7 @@ BENCHMARKS = (
     "exact_gradient",
     "normaliser",
     "neighbours",
+    "distance_graphs",
     "cold_start",
     "two_way_inverse",
     "maps",

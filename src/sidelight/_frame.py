@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .kernels.sparse_distances import SparseDistances
 from .kernels.tiles import added, spans
 from .maps.nearby import is_many
 
@@ -34,13 +35,14 @@ class Frame:
     """Whether rows inside have 4 bytes a number (and 8 digits) instead of 8."""
 
     @classmethod
-    def of(cls, X: Array, metric: str = "euclidean", *, lean: bool = False) -> Frame:
+    def of(cls, X: Any, metric: str = "euclidean", *, lean: bool = False) -> Frame:
         """The frame of a data set: its mean, and its largest deviation from it.
 
         ``lean``: more than ``nearby.MANY`` rows of single numbers stay single inside, and no copy of them is made.
         """
         if metric == "precomputed":
-            return cls(np.zeros(1), float(X.max()) or 1.0, metric)
+            # a power of two rounds nothing: the same distances are the same inside, whatever others there are
+            return cls(np.zeros(1), float(np.ldexp(1.0, np.frexp(float(X.max()) or 1.0)[1] - 1)), metric)
         if lean and X.dtype == np.float32 and is_many(X):
             parts = spans(len(X), _TILE)
             centre = added([X[rows].sum(axis=0, dtype=np.float64) for rows in parts]) / len(X)
@@ -57,8 +59,10 @@ class Frame:
         """Frame to data."""
         return np.asarray(Y * self.scale + (self.centre.astype(Y.dtype) if self.single else self.centre))
 
-    def points(self, X: Array) -> Array:
-        """What distances are measured between."""
+    def points(self, X: Any) -> Any:
+        """What distances are measured between, or precomputed ones."""
+        if isinstance(X, SparseDistances):
+            return X.scaled(self.scale)
         return self._rounded(X, _of_unit_length) if self.metric == "cosine" else self.inside(X)
 
     def _rounded(self, X: Array, work: Callable[[Array], Array]) -> Array:

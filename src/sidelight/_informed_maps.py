@@ -46,7 +46,7 @@ class InformedMaps(TwoWayMaps):
         Parameters
         ----------
         X : array of shape (m, d)
-            New rows (for precomputed distances, distances to the n training rows).
+            New rows (for precomputed distances, distances to the n training rows; in a sparse array, to those near it).
         given : array of shape (m,) or (m, g), or table, default=None
             What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
             answer is averaged over what could be the case.

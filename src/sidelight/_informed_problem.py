@@ -33,6 +33,7 @@ from .kernels.balanced import balanced_kernel
 from .kernels.data_kernel import DataKernel
 from .kernels.hints import with_hints
 from .kernels.known import given_factors, given_kernel, strata_of, stratum_factors
+from .kernels.sparse_distances import SparseDistances
 from .kernels.strata import merged
 from .maps.effect import Effect, category_effect, local_effect, smooth_effect, without
 from .objectives.entropy import Entropy, conditional_information, informed_information
@@ -64,10 +65,13 @@ class Informed:
     factors: Array | None = None
 
 
-def inform(model: Any, points: Array, given: Given, known: Known, hints: Array | None) -> Informed:
+def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | None) -> Informed:
     """Build the problem for rows whose ``given`` is known; ``hints`` (m, 2) are rows that correspond."""
     hints = None if hints is None or len(hints) == 0 else hints
     _check_balanced(model, hints)
+    if hints is not None and isinstance(points, SparseDistances):
+        rule, remedy = "needs all distances, and a sparse array holds some", "Give a dense array, or leave it out"
+        raise ValueError(complain(model, "same", f"{len(hints)} pairs", rule, remedy))
     G = cache(lambda: given_kernel(known.features, model.n_jobs))  # after the kernel of the data, which needs room
     if model.conditioning == "product":
         kernel = model._data_kernel(points)

@@ -13,11 +13,12 @@ from ._two_way_maps import latent_profile
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
 from .kernels.neighbours import nearest
+from .kernels.sparse_distances import nearest_known, submatrix
 from .maps.conditional import conditional_forward
 from .maps.effect import smooth_effect
-from .maps.kernel_map import KernelMap, adaptive_weights
+from .maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from .maps.parzen import ParzenDensity, fit_density
-from .maps.weights import FixedWeights, PrecomputedWeights
+from .maps.weights import FixedWeights
 from .side.given import Known
 
 __all__ = ["keep_informed_maps"]
@@ -26,7 +27,7 @@ Array = npt.NDArray[Any]
 
 
 def keep_informed_maps(
-    model: Any, X: Array, points: Array, rows: Array, known: Known | None, informed: Informed, Z: Array
+    model: Any, X: Any, points: Any, rows: Array, known: Known | None, informed: Informed, Z: Array
 ) -> None:
     """Set what ``InformedMaps`` asks; ``rows`` are those that were fitted, ``Z`` where they are."""
     kernel, latent_kernel = informed.kernel, latent_profile(model)
@@ -39,7 +40,8 @@ def keep_informed_maps(
     model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
     if model.metric == "precomputed":
         candidates = min(len(rows), round(3 * model.perplexity) + 1)
-        model.backward_ = KernelMap(PrecomputedWeights(candidates, min(12.0, max(2.0, candidates / 3))), Z)
+        near = nearest_known(informed.points, k=candidates - 1, own=True)
+        model.backward_ = KernelMap(precomputed_weights(near, Z, candidates), Z)
     else:
         fitted = points if len(rows) == len(X) else points[rows]  # a copy only where some are left out
         inside = fitted if model.metric == "euclidean" else model.frame_.inside(X if fitted is points else X[rows])
@@ -76,11 +78,12 @@ def _keep_conditional(model: Any, points: Array, inside: Array, features: Array,
     return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
 
 
-def _place_unknown(model: Any, points: Array, rows: Array, dtype: npt.DTypeLike) -> None:
+def _place_unknown(model: Any, points: Any, rows: Array, dtype: npt.DTypeLike) -> None:
     """Rows of which something is missing are placed by the map that averages over it, at every stage."""
     unknown = np.setdiff1d(np.arange(len(points)), rows)
-    weights = model.backward_.weights if model.metric == "precomputed" else model.marginal_.weights
-    queries = points[np.ix_(unknown, rows)] if model.metric == "precomputed" else points[unknown]
+    precomputed = model.metric == "precomputed"
+    weights = model.backward_.weights if precomputed else model.marginal_.weights
+    queries = submatrix(points, unknown, rows, model) if precomputed else points[unknown]
 
     def placed(values: Array) -> Array:
         out = np.empty((len(points), values.shape[1]), dtype=values.dtype)
@@ -89,7 +92,7 @@ def _place_unknown(model: Any, points: Array, rows: Array, dtype: npt.DTypeLike)
 
     model.embedding_ = placed(model.embedding_)
     model.path_ = np.array([placed(stage) for stage in model.path_], dtype=dtype)
-    if model.metric == "precomputed":  # its queries are distances to all rows, the unknown ones too
+    if precomputed:  # its queries are distances to all rows, the unknown ones too
         model.backward_ = KernelMap(weights, placed(model.backward_.outputs))
     if np.ndim(model.bandwidth_):
         model.bandwidth_ = placed(np.asarray(model.bandwidth_)[:, None])[:, 0]

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_symmetric
 
 from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
+from ._distance_rows import DistanceRows
 from ._frame import Frame
 from ._informed_maps import InformedMaps
 from ._informed_problem import Informed, inform
@@ -34,8 +34,9 @@ from ._validation import check_choice, check_integer, check_number
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.matrices import adaptive_kernel
-from .kernels.neighbours import nearest, nearest_precomputed
+from .kernels.neighbours import nearest
 from .kernels.profiles import profile
+from .kernels.sparse_distances import SparseDistances, nearest_known, submatrix
 from .kernels.tiles import one_blas_thread
 from .objectives.entropy import EntropySum, information
 from .side.given import Given, Known
@@ -50,7 +51,9 @@ Array = npt.NDArray[Any]
 _MODES = 64  # smooth directions the solver is preconditioned with
 
 
-class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues, InformedMaps, BaseEstimator):
+class KernelInformationEmbedding(
+    ClassNamePrefixFeaturesOutMixin, DistanceRows, MissingValues, InformedMaps, BaseEstimator
+):
     """Embed rows so that the map keeps what the data says, with maps and densities both ways.
 
     Parameters
@@ -68,7 +71,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines, as
         it does by levels: many rows have their neighbours near.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
-        Distance between rows. With "precomputed", X holds the distances, and there is no way back to the data.
+        Distance between rows. With "precomputed", X holds the distances, in a sparse array those that are known, and
+        there is no way back to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of a data kernel with one bandwidth (a perplexity kernel is Gaussian).
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
@@ -215,12 +219,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         self.missing = missing
 
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None, *, given: Any = None, same: Any = None) -> KernelInformationEmbedding:
+    def fit(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> KernelInformationEmbedding:
         """Embed the rows of ``X`` (n, d) and keep the maps both ways.
 
         Parameters
         ----------
         X : array of shape (n, d)
+            For precomputed distances (n, n); in a sparse array those to the nearest rows, as ``kneighbors_graph`` of
+            scikit-learn gives them: what is not stored is farther, a stored zero is a duplicate.
         y : ignored
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
             "I know this; show me the rest": what is known of each row is factored out. Text, truth values and few
@@ -238,7 +244,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         self._check_parameters()
         X = self._check_data(X)
         self.solver_, self.latent_kernel_ = choose_solver(self, len(X), given is not None, same is not None)
-        refuse_if_too_large(self, self.estimate_cost(*X.shape, given=given is not None), len(X))
+        width = X.width if isinstance(X, SparseDistances) else X.shape[1]
+        refuse_if_too_large(self, self.estimate_cost(len(X), width, given=given is not None), len(X))
         self.frame_ = Frame.of(X, self.metric, lean=True)
         everything = self.frame_.points(X)
         known, hints = self._read_side(given, same, len(X))
@@ -253,12 +260,15 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
             raise KeyboardInterrupt
         return self
 
-    def fit_transform(self, X: Array, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid; ``given``: with something to factor out."""
+        """What a fit of n rows and d columns takes, before it is paid; ``given``: with something to factor out.
+
+        Of a sparse array of distances d is the number of entries in a row.
+        """
         solver, kernel = choose_solver(self, n, given, False)
         if solver == "levels":
             cost = levels_cost(self, n, d, kernel)
@@ -294,23 +304,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         check_choice(self, "kernel", self.kernel, ("gaussian", "student", "quartic"))
         check_choice(self, "conditioning", self.conditioning, ("balanced", "product"))
         check_choice(self, "missing", self.missing, ("refuse", "impute"))
+        if self.missing == "impute" and self.metric == "precomputed":
+            rule = "needs rows, and precomputed distances are none"
+            raise ValueError(complain(self, "missing", "impute", rule, 'Use missing="refuse"'))
         if self.given_weight != 0:
             check_number(self, "given_weight", self.given_weight, 0.0)
         check_annealing(self)
         if isinstance(self.init, str):
             check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
-
-    def _check_data(self, X: Array) -> Array:
-        X = self._first_checked(X)
-        if self.metric == "precomputed":
-            if X.shape[0] != X.shape[1]:
-                rule = "is not square, as precomputed distances are"
-                raise ValueError(complain(self, "X", f"array of shape {X.shape}", rule, "Give an (n, n) matrix"))
-            if X.min() < 0:
-                seen, rule = float(X.min()), "is a negative distance"
-                raise ValueError(complain(self, "X", seen, rule, "Give distances, not similarities"))
-            X = check_symmetric(X, raise_exception=False)
-        return np.asarray(X)
 
     def _data_kernel(self, points: Array) -> DataKernel:
         precomputed = self.metric == "precomputed"
@@ -331,8 +332,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         n = len(points)
         k = max(2, min(n - 1, round(self.perplexity)))
         precomputed = self.metric == "precomputed"
-        found = nearest_precomputed(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=self.n_jobs)
-        self.perplexity_ = float(max(1.0 + 1e-6, min(self.perplexity / 2, (n - 1) / 3)))
+        found = nearest_known(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=self.n_jobs)
+        known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # of a sparse array perhaps less than k
+        half = self.perplexity / 2 if known == k else known / 2
+        self.perplexity_ = float(max(1.0 + 1e-6, min(half, (n - 1) / 3)))
         matrix, bandwidth = adaptive_kernel(found, self.perplexity_)
         return DataKernel(matrix, bandwidth, found.index)
 
@@ -383,11 +386,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
             kernel = self._data_kernel(points)
             return Informed(points, kernel, information(kernel.matrix), None, False, 0.0)
         assert self.given_ is not None
-        some = points[np.ix_(rows, rows)] if self.metric == "precomputed" else points[rows]
+        some = submatrix(points, rows, rows, self) if self.metric == "precomputed" else points[rows]
         return inform(self, some, self.given_, known.take(rows), hints)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

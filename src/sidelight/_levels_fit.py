@@ -29,6 +29,7 @@ from .kernels.graph import joined_links
 from .kernels.neighbours import linked_distances, listed_distances
 from .kernels.pair_sums import latent_sums, sum_error
 from .kernels.profiles import Profile, profile
+from .kernels.sparse_distances import SparseDistances
 from .objectives.bound import InformationBound
 from .solvers.anneal import Path, best_size
 from .solvers.eigen import graph_spectrum
@@ -47,7 +48,6 @@ _INFORMED_ROWS = 5000
 ATTRACTION = 5.0  # times λ, above 1, is how much more neighbours attract each other than the bound has it
 _SPARE = 0.75  # dimensions that data may have more than the map and still be laid out flat
 _PROBED = 2000  # rows that the dimension is estimated from
-_LINKS = 15  # neighbours of a merged row in the graph that the start is measured along
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
 _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # times the attraction, on the coarsest level
 _TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its word
@@ -82,8 +82,11 @@ def roomy(model: Any, informed: Informed) -> bool:
     lists = informed.kernel.lists
     assert lists is not None
     rows = np.unique(np.linspace(0, len(lists) - 1, min(len(lists), _PROBED)).astype(np.int64))
-    points = informed.points
-    if model.metric == "precomputed":
+    points: Any = informed.points
+    if isinstance(points, SparseDistances):
+        distances = points[rows].nearest(lists.shape[1]).distance
+        distances = distances[:, : max(1, int(np.median(np.isfinite(distances).sum(axis=1))))]
+    elif model.metric == "precomputed":
         distances = np.take_along_axis(np.asarray(points[rows]), lists[rows], axis=1)
     else:
         distances = listed_distances(points[rows], points, lists[rows])
@@ -126,12 +129,18 @@ def _solve(model: Any, informed: Informed, start: Array | None, before: Path | N
     return path
 
 
-def _coarse_start(model: Any, points: Array, level: Level, ancestor: Array) -> Array:
-    """Places of merged rows by the model's ``init``: of the means of their members, or of one of them."""
+def _coarse_start(model: Any, points: Any, level: Level, ancestor: Array) -> Array:
+    """Places of merged rows by the model's ``init``: of the means of their members, or of one of them.
+
+    Of distances that are not all known, by the means of those between members.
+    """
     one = np.repeat(np.arange(level.n), np.diff(level.kernel.indptr))
     other = np.asarray(level.kernel.indices, dtype=np.int64)
-    precomputed = model.metric == "precomputed"
-    if precomputed:
+    means: Any
+    if isinstance(points, SparseDistances):
+        means = points.merged(ancestor, level.n)
+        lengths = np.asarray(means.stored[one, other]).ravel()
+    elif model.metric == "precomputed":
         rows = np.unique(ancestor, return_index=True)[1]
         means = points[np.ix_(rows, rows)]
         lengths = means[one, other]
@@ -140,7 +149,9 @@ def _coarse_start(model: Any, points: Array, level: Level, ancestor: Array) -> A
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
         means = np.asarray(R @ points, dtype=np.float64)
         lengths = linked_distances(means, level.kernel)
-    graph = joined_links(means, one, other, lengths, precomputed=precomputed) if model.init == "mds" else None
+    graph = None
+    if model.init == "mds":
+        graph = joined_links(means, one, other, lengths, precomputed=model.metric == "precomputed")
     return first_places(model, means, graph, lambda: graph_spectrum(level.kernel, model.n_components))
 
 

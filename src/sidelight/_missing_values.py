@@ -74,9 +74,6 @@ class MissingValues:
             raise ValueError(complain(self, "X", "NaN", "has missing entries", remedy)) from error
         if not fills:
             return X
-        if self.metric == "precomputed":
-            rule = "needs rows, and precomputed distances are none"
-            raise ValueError(complain(self, "missing", "impute", rule, 'Use missing="refuse"'))
         self._refuse_empty(X, "row", axis=1)
         self._refuse_empty(X, "column", axis=0)
         self.filler_ = fit_fill(X, self.n_jobs)

@@ -13,12 +13,16 @@ from sklearn.utils import check_random_state
 
 from ._messages import complain
 from ._validation import check_rows
+from .kernels.graph import joined_graph
 from .kernels.landmarks import landmark_distances
+from .kernels.sparse_distances import SparseDistances
 from .solvers.eigen import GraphSpectrum, landmark_scaling
 
-__all__ = ["first_places", "own_start"]
+__all__ = ["LINKS", "first_places", "own_start"]
 
 Array = npt.NDArray[Any]
+LINKS = 15
+"""Neighbours in the graph that a start is measured along, where the kernel has none of its own."""
 
 
 def own_start(model: Any, rows: Array, n_rows: int) -> Array | None:
@@ -34,7 +38,7 @@ def own_start(model: Any, rows: Array, n_rows: int) -> Array | None:
     return start[rows]
 
 
-def first_places(model: Any, points: Array, graph: csr_array | None, spectrum: Callable[[], GraphSpectrum]) -> Array:
+def first_places(model: Any, points: Any, graph: csr_array | None, spectrum: Callable[[], GraphSpectrum]) -> Array:
     """Places (n, q) of ``points`` by noise, the smoothest vectors, principal axes, or scaling along the ``graph``."""
     n, q = len(points), model.n_components
     if model.init == "random":
@@ -46,6 +50,8 @@ def first_places(model: Any, points: Array, graph: csr_array | None, spectrum: C
         found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
     else:
         along = graph if model.init == "mds" else None
+        if along is None and isinstance(points, SparseDistances):  # in straight lines there is next to nothing
+            along = joined_graph(points, points.nearest(LINKS))
         rows, D = landmark_distances(points, along, precomputed=precomputed, n_jobs=model.n_jobs)
         found = landmark_scaling(D, rows, q)
     start = np.zeros((n, q))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from scipy.sparse import csr_array, save_npz
 
 from sidelight.cli._columns import Wishes
 from sidelight.cli._read import Reading, read
@@ -56,6 +57,12 @@ def test_an_archive_offers_its_other_arrays_as_colours(here, frame):
     assert matrix.X.shape == (60, 4)
     assert matrix.colours["kind"].tolist() == frame["kind"].tolist()
     assert read(here / "a.npz", Reading(key="other")).X.shape == (3, 3)
+
+
+def test_a_sparse_matrix_is_said_to_be_one(here):
+    save_npz(here / "a.npz", csr_array(np.eye(3)))
+    with pytest.raises(CommandError, match=r"a\.npz: holds a sparse matrix.*load_npz"):
+        read(here / "a.npz", Reading())
 
 
 def test_an_archive_with_several_candidates_asks_for_a_key(here):

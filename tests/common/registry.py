@@ -102,6 +102,9 @@ DEFAULTS = {
 CHECKED = {**DEFAULTS, "cca": lambda: CoordinatedCCA(n_charts=2)}
 """Those that scikit-learn's checks fit: CoordinatedMixture() already searches for its charts in each of them."""
 
+DISTANCES = {"kie-precomputed": lambda: KernelInformationEmbedding(metric="precomputed", tol=1e-2, max_iter=30)}
+"""Models of distances, which have no data to go back to and so go through scikit-learn's checks alone."""
+
 METRICS = {
     "equivalence": lambda: EquivalenceMetric(),
     "multi-attribute": lambda: MultiAttributeMetric(),

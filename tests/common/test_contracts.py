@@ -14,6 +14,7 @@ from registry import (
     DEFAULT_METRICS,
     DEFAULT_MIXTURES,
     DEFAULTS,
+    DISTANCES,
     EXPECTED_FAILURES,
     VARIANTS,
     blobs,
@@ -56,7 +57,7 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::sklearn.exceptions.SkipTestWarning"
 )
-@parametrize_with_checks([make() for make in CHECKED.values()], expected_failed_checks=expected_failures)
+@parametrize_with_checks([make() for make in (CHECKED | DISTANCES).values()], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

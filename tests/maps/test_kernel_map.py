@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sidelight.kernels.neighbours import nearest
-from sidelight.maps.kernel_map import KernelMap, adaptive_map, best_perplexity
+from sidelight.maps.kernel_map import KernelMap, adaptive_map, best_perplexity, precomputed_weights
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights
 
 
@@ -63,6 +63,13 @@ def test_the_best_perplexity_has_the_smallest_leave_one_out_error_and_grows_with
         chosen.append(best_perplexity(t, Y, lists, grid))
         assert errors[chosen[-1]] == min(errors.values())
     assert chosen[0] < chosen[1]
+
+
+def test_distances_choose_the_perplexity_that_rows_choose():
+    for noise in (0.0, 1.0):
+        t, Y = curve(noise=noise)
+        near = nearest(t, k=60)
+        assert precomputed_weights(near, Y, 61).perplexity == best_perplexity(t, Y, near.index)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

@@ -19,6 +19,7 @@ from sidelight.cli._talk import CommandError
 __all__ = ["Reading", "read", "read_frame"]
 
 _DELIMITERS = ",;\t|"
+_SPARSE_KEYS = {"format", "shape", "data"}  # that scipy.sparse.save_npz writes of every matrix
 _ARRAY_KEYS = ("data", "X", "x", "images", "arr_0")
 
 
@@ -127,6 +128,11 @@ def _read_arrays(path: Path, how: Reading) -> Matrix:
         arrays = {name: found[name] for name in found.files} if path.suffix.lower() == ".npz" else {"": found}
     except (ValueError, EOFError, OSError) as error:
         raise CommandError(f"{path}: not a readable NumPy file of plain arrays ({error})") from error
+    if arrays.keys() >= _SPARSE_KEYS and arrays["format"].ndim == 0:
+        remedy = 'KernelInformationEmbedding(metric="precomputed").fit(scipy.sparse.load_npz(...))'
+        raise CommandError(
+            f"{path}: holds a sparse matrix, and rows are embedded here; in Python, a graph of distances is: {remedy}"
+        )
     key = _main_array(path, arrays, how.key) if "" not in arrays else ""
     X = np.atleast_1d(arrays.pop(key))
     pictures = how.image_shape or (X.shape[1:] if X.ndim == 3 else None)

@@ -32,6 +32,7 @@ from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
 from .graph import along_graph, joined_graph
 from .neighbours import Neighbours
+from .sparse_distances import SparseDistances, reach
 from .strata import InStratum, nearest_in_strata
 
 __all__ = ["NEAREST", "balanced_kernel", "closeness", "stratum_distances"]
@@ -46,7 +47,7 @@ _WALK = 3  # times as many rows are walked to as are kept, so that every stratum
 
 
 def balanced_kernel(
-    points: Array,
+    points: Array | SparseDistances,
     codes: Array,
     perplexity: float,
     n_neighbors: int | None,
@@ -136,7 +137,7 @@ def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_
 def _radius(stratum: InStratum, n: int) -> Array:
     """How far the kept rows of a stratum are, as a first guess of a walk (n,)."""
     radius = np.zeros(n)
-    radius[stratum.rows] = 1.3 * stratum.neighbours.distance[:, -1]
+    radius[stratum.rows] = 1.3 * reach(stratum.neighbours)
     return radius
 
 
@@ -167,7 +168,7 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
 
 def _shortened(lists: list[tuple[Array, Array]], strata: list[InStratum], n: int, most: int = 90) -> Array:
     """One list per row, nearest first: what the backward map looks through."""
-    if not lists and all(len(stratum.rows) == n - 1 for stratum in strata):
+    if not lists and len(strata) == n and all(len(stratum.rows) == n - 1 for stratum in strata):
         # every row is alone in its stratum: each looks through all the others, which are few
         return np.asarray((np.arange(n)[:, None] + np.arange(1, n)) % n)
     index, distance = (np.concatenate(part, axis=1) for part in zip(*(lists or _padded(strata, n)), strict=True))

@@ -37,6 +37,7 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     answer does not depend on the others. Where the perplexity cannot be reached the weights come as near to it as they
     can: even over the nearest rows where as many of them tie as are asked for (the bandwidth is then their squared
     distance, 0 for duplicates), even over all where there are too few (then the largest squared distance).
+    An infinite distance is no neighbour and gets no weight.
 
     Examples
     --------
@@ -44,6 +45,8 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     >>> round(float(np.exp(-(W * np.log(W)).sum())), 6)
     2.5
     """
+    if np.isinf(D2).any():
+        return _uneven_rows(D2, perplexity, n_steps)
     least, scale = np.min(D2, axis=1, keepdims=True), np.max(D2, axis=1, keepdims=True)
     tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not feed on the last bits
     shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
@@ -61,6 +64,15 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     W, _, _ = _row_weights(shifted, np.exp(middle)[:, None])
     bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
     return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
+
+
+def _uneven_rows(D2: Array, perplexity: float, n_steps: int) -> tuple[Array, Array]:
+    """The same for rows of different lengths, each filled up with infinite distances at its end."""
+    W, bandwidth, length = np.zeros_like(D2), np.zeros(len(D2)), np.isfinite(D2).sum(axis=1)
+    for count in np.unique(length[length > 0]):
+        rows = np.flatnonzero(length == count)
+        W[rows, :count], bandwidth[rows] = perplexity_rows(D2[rows, :count], perplexity, n_steps=n_steps)
+    return W, bandwidth
 
 
 def _row_weights(D2: Array, beta: Array) -> tuple[Array, Array, Array]:

@@ -18,8 +18,9 @@ from scipy.sparse import csr_array
 from .bandwidths import leave_one_out_bandwidth
 from .graph import along_graph, joined_graph
 from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, within_reach
-from .neighbours import Neighbours, nearest, nearest_precomputed
+from .neighbours import Neighbours, nearest
 from .profiles import QUARTIC, Profile
+from .sparse_distances import nearest_known, reach
 
 __all__ = ["DataKernel", "fixed_kernel", "perplexity_kernel"]
 
@@ -49,13 +50,13 @@ def perplexity_kernel(
     n = len(points)
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
-    found = nearest_precomputed(points, k=width, own=True) if precomputed else nearest(points, k=width, n_jobs=n_jobs)
+    found = nearest_known(points, k=width, own=True) if precomputed else nearest(points, k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
     graph, neighbours = None, straight
     if n_neighbors is not None:
         near = Neighbours(found.index[:, :n_neighbors], found.distance[:, :n_neighbors])
         graph = joined_graph(points, near, precomputed=precomputed)
-        neighbours = along_graph(graph, k=k, start_radius=1.3 * straight.distance[:, -1], n_jobs=n_jobs)
+        neighbours = along_graph(graph, k=k, start_radius=1.3 * reach(straight), n_jobs=n_jobs)
     matrix, bandwidth = adaptive_kernel(neighbours, perplexity)
     return DataKernel(matrix, bandwidth, neighbours.index, graph)
 

@@ -22,7 +22,9 @@ Array = npt.NDArray[Any]
 
 
 def local_dimension(distances: Array) -> float:
-    """The dimension from the distances (m, k) of the neighbours of some rows, nearest first; duplicates do not count.
+    """The dimension from the distances (m, k) of the neighbours of some rows, nearest first.
+
+    Duplicates do not count, nor do rows with an infinite distance: those know fewer neighbours.
 
     Examples
     --------
@@ -31,7 +33,7 @@ def local_dimension(distances: Array) -> float:
     2
     """
     k = distances.shape[1]
-    usable = distances[:, 0] > 0
+    usable = (distances[:, 0] > 0) & np.isfinite(distances[:, -1])
     if k < 3 or not usable.any():
         return 0.0
     D = np.log(distances[usable])

@@ -4,7 +4,9 @@ Two rows on neighbouring layers of a rolled sheet are close in a straight line a
 kernel of straight distances glues the layers. So the graph of *mutual* neighbours is walked (Dijkstra), each among the
 ``n_neighbors`` nearest of the other, and each row keeps its ``k`` nearest rows *along the graph*. A row at a thin place
 reaches across a gap to a row that has nearer ones: every false bridge measured on swiss rolls was one-sided, and
-one is enough to fold a sheet. Pieces that are left unconnected are joined by their shortest links.
+one is enough to fold a sheet. Pieces that are left unconnected are joined by their shortest links; of distances that
+are not all known (``kernels.sparse_distances``), by the shortest known ones, and pieces between which none is known as
+if they touched: from their middles, the rows with the most neighbours, to that of the largest piece.
 Cost: O(n k log k) for the walks (each stops at a radius), O(n² d) for the neighbours, O(n k) memory and 256 rows
 of n distances per thread.
 """
@@ -19,6 +21,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from .neighbours import Neighbours, listed_distances, smallest
+from .sparse_distances import SparseDistances
 from .tiles import run_tiles, spans
 
 __all__ = ["along_graph", "joined_graph", "joined_links", "mutual"]
@@ -27,15 +30,18 @@ Array = npt.NDArray[Any]
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined by a length that adds nothing
 
 
-def joined_graph(X: Array, neighbours: Neighbours, *, precomputed: bool = False) -> csr_array:
+def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precomputed: bool = False) -> csr_array:
     """The graph of mutual neighbours with its lengths, unconnected pieces joined by their shortest links."""
     n, k = neighbours.index.shape
     rows, cols = np.repeat(np.arange(n), k), neighbours.index.ravel()
-    both = mutual(rows, cols, n)
-    return joined_links(X, rows[both], cols[both], neighbours.distance.ravel()[both], precomputed=precomputed)
+    lengths = neighbours.distance.ravel()
+    both = mutual(rows, cols, n) & np.isfinite(lengths)
+    return joined_links(X, rows[both], cols[both], lengths[both], precomputed=precomputed)
 
 
-def joined_links(X: Array, rows: Array, cols: Array, lengths: Array, *, precomputed: bool = False) -> csr_array:
+def joined_links(
+    X: Array | SparseDistances, rows: Array, cols: Array, lengths: Array, *, precomputed: bool = False
+) -> csr_array:
     """The graph of links between rows of ``X``, unconnected pieces joined by their shortest ones."""
     n, edges = len(X), [(rows, cols, lengths)]
     graph = _symmetric(edges, n)
@@ -43,7 +49,10 @@ def joined_links(X: Array, rows: Array, cols: Array, lengths: Array, *, precompu
         n_pieces, piece = connected_components(graph, directed=False)
         if n_pieces == 1:
             return graph
-        edges.append(_shortest_links(X, piece, n_pieces, precomputed))
+        if isinstance(X, SparseDistances):
+            edges.append(_known_links(X, piece) or _touching_links(X, graph, piece))
+        else:
+            edges.append(_shortest_links(X, piece, n_pieces, precomputed))
         graph = _symmetric(edges, n)
 
 
@@ -109,3 +118,26 @@ def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) ->
     ends = target[sources]
     lengths = X[sources, ends] if precomputed else listed_distances(X[sources], X, ends[:, None])[:, 0]
     return sources, ends, lengths
+
+
+def _known_links(D: SparseDistances, piece: Array) -> tuple[Array, Array, Array] | None:
+    """For each piece its shortest known link to another, if there is one; None where no piece has any."""
+    rows, cols = np.repeat(np.arange(len(D)), D.counts), D.stored.indices
+    across = np.flatnonzero(piece[rows] != piece[cols])
+    if not len(across):
+        return None
+    lengths = np.asarray(D.stored.data, dtype=np.float64)
+    across = across[np.lexsort((lengths[across], piece[rows[across]]))]
+    shortest = across[np.r_[True, np.diff(piece[rows[across]]) > 0]]
+    return rows[shortest], cols[shortest].astype(np.int64), lengths[shortest]
+
+
+def _touching_links(D: SparseDistances, graph: csr_array, piece: Array) -> tuple[Array, Array, Array]:
+    """From the middle of each piece to that of the largest, as long as both are wide."""
+    order = np.lexsort((-D.counts, piece))
+    middle = order[np.r_[True, np.diff(piece[order]) > 0]]
+    width = np.zeros(len(middle))
+    np.maximum.at(width, piece, dijkstra(graph, indices=middle, min_only=True))
+    largest = int(np.bincount(piece).argmax())
+    others = np.flatnonzero(np.arange(len(middle)) != largest)
+    return middle[others], np.full(len(others), middle[largest]), width[others] + width[largest]

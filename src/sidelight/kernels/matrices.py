@@ -107,8 +107,9 @@ def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[csr_arra
     """The perplexity kernel ``(p_ij + p_ji)/2`` on neighbour lists, without self-weight, and its bandwidths (n,)."""
     n, k = neighbours.index.shape
     W, bandwidth = perplexity_rows(neighbours.distance**2, perplexity)
-    rows = np.repeat(np.arange(n), k)
-    one_way = csr_array(coo_array((W.ravel(), (rows, neighbours.index.ravel())), shape=(n, n)))
+    held = np.flatnonzero(np.isfinite(neighbours.distance))
+    ends = np.repeat(np.arange(n), k)[held], neighbours.index.ravel()[held]
+    one_way = csr_array(coo_array((W.ravel()[held], ends), shape=(n, n)))
     K = csr_array(0.5 * (one_way + one_way.T))
     K.sort_indices()
     return K, bandwidth

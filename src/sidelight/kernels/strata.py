@@ -7,6 +7,8 @@ One pass over all pairs finds the nearest rows of every stratum exactly. Where `
 would take more than ``neighbours.EXACT_SECONDS``, each stratum is sorted into cells of its own (``kernels.cell_index``)
 and searched by all rows; beyond 64 columns in 64 principal components, a few rows more than are wanted, which are then
 measured in all columns. Cost: O(n² d), or O(n √n r) for each stratum; memory O(n Σk).
+Of distances that are not all known (``kernels.sparse_distances``) a row has the nearest of a stratum among those it
+knows, and none where it knows none.
 
 Where strata are many, a row need not visit them all: with ``visits`` v of S, row number t of its stratum (in an order
 drawn at random) visits t v, t v + 1, ..., t v + v - 1 modulo S, so that all strata meet evenly.
@@ -24,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .neighbours import EXACT_SECONDS, Neighbours, exact_seconds, listed_distances, smallest
 from .reduction import reduction
+from .sparse_distances import SparseDistances
 from .tiles import run_tiles, spans
 
 __all__ = ["MOST_STRATA", "InStratum", "cells", "centres", "codes_of", "merged", "nearest_in_strata"]
@@ -79,7 +82,7 @@ class InStratum:
 
 
 def nearest_in_strata(
-    points: Array,
+    points: Array | SparseDistances,
     codes: Array,
     k: int | Array,
     *,
@@ -93,7 +96,7 @@ def nearest_in_strata(
     Parameters
     ----------
     visits : int or None
-        In how many strata each row looks. None: in all.
+        In how many strata each row looks. None: in all, as always where it knows few distances.
     exact : bool or None
         Whether every neighbour is found; of precomputed distances always. None: by the size of the data, see above.
     """
@@ -102,6 +105,8 @@ def nearest_in_strata(
         min(int(most), max(1, len(rows) - 1))
         for most, rows in zip(np.broadcast_to(k, len(inside)), inside, strict=True)
     ]
+    if isinstance(points, SparseDistances):
+        return _among_known(points, inside, widths)
     if exact is None:
         exact = exact_seconds(*points.shape) <= EXACT_SECONDS
     visitors = _visitors(codes, len(inside), visits)
@@ -130,6 +135,17 @@ def _kept(stratum: InStratum, visitors: Array) -> InStratum:
         return stratum
     near = stratum.neighbours
     return InStratum(stratum.rows[kept], Neighbours(near.index[kept], near.distance[kept]))
+
+
+def _among_known(points: SparseDistances, inside: list[Array], widths: list[int]) -> list[InStratum]:
+    """What each row knows of each stratum; lists end at an infinite distance where that is less than asked for."""
+    found = []
+    for members, width in zip(inside, widths, strict=True):
+        part = points.among(np.arange(len(points)), members)
+        rows = np.flatnonzero(part.counts)
+        near = part[rows].nearest(width)
+        found.append(InStratum(rows, Neighbours(members[near.index], near.distance)))
+    return found
 
 
 def _in_one_pass(

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.bandwidths import perplexity_rows
-from sidelight.kernels.neighbours import listed_distances, nearest
+from sidelight.kernels.neighbours import Neighbours, listed_distances, nearest
 
 from .nearby import is_many, spread_rows
 from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, kept_lists, listed_average
 
-__all__ = ["KernelMap", "adaptive_map", "adaptive_weights", "best_perplexity"]
+__all__ = ["KernelMap", "adaptive_map", "adaptive_weights", "best_perplexity", "precomputed_weights"]
 
 Array = npt.NDArray[Any]
 PERPLEXITIES = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0)
@@ -70,13 +70,22 @@ class KernelMap:
 
 def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:
     """The perplexity of the grid whose leave-one-out error is smallest; of many rows, over a sample spread evenly."""
-    allowed = [p for p in grid if p <= max(2.0, 0.5 * lists.shape[1])] or [grid[0]]
-    queries, truth = inputs, outputs
-    if is_many(inputs):
-        some = spread_rows(len(inputs), _TRIED)
-        queries, truth, lists = inputs[some], outputs[some], lists[some]
-    D2 = listed_distances(queries, inputs, lists) ** 2
-    rows = [listed_average(perplexity_rows(D2, p)[0], outputs, lists) for p in allowed]
+    some: Any = spread_rows(len(inputs), _TRIED) if is_many(inputs) else slice(None)
+    near = Neighbours(lists[some], listed_distances(inputs[some], inputs, lists[some]))
+    return _least_error(near, outputs, outputs[some], grid)
+
+
+def precomputed_weights(near: Neighbours, outputs: Array, n_candidates: int) -> PrecomputedWeights:
+    """Weights of the best perplexity for rows known by their distances, of which ``near`` (n, k) are the nearest."""
+    some: Any = spread_rows(len(outputs), _TRIED) if is_many(outputs) else slice(None)
+    tried = Neighbours(near.index[some], near.distance[some])
+    return PrecomputedWeights(n_candidates, _least_error(tried, outputs, outputs[some], PERPLEXITIES))
+
+
+def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[float]) -> float:
+    """The perplexity by which neighbours (m, k) among the ``outputs`` (n, r) predict the ``truth`` (m, r) best."""
+    allowed = [p for p in grid if p <= max(2.0, 0.5 * near.index.shape[1])] or [grid[0]]
+    rows = [listed_average(perplexity_rows(near.distance**2, p)[0], outputs, near.index) for p in allowed]
     return allowed[int(np.argmin([_relative_error(truth, predicted) for predicted in rows]))]
 
 

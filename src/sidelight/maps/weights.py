@@ -30,8 +30,9 @@ from scipy.sparse import csr_array
 
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.distances import bounded, padded_product, squared_distances
-from sidelight.kernels.neighbours import listed_distances, listed_squares, nearest, nearest_precomputed
+from sidelight.kernels.neighbours import listed_distances, listed_squares, nearest
 from sidelight.kernels.profiles import profile
+from sidelight.kernels.sparse_distances import SparseDistances, nearest_known
 from sidelight.kernels.tiles import run_tiles, spans
 
 from .nearby import RowSearch, Searched, is_many, row_search
@@ -196,24 +197,24 @@ class AdaptiveWeights(Searched):
 
 @dataclass(frozen=True)
 class PrecomputedWeights:
-    """Adaptive weights where a query *is* its row of distances to the training rows."""
+    """Adaptive weights where a query *is* its row of distances to the training rows, to all or to those near it."""
 
     n_candidates: int
     perplexity: float
 
-    def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
+    def average(self, Q: Array | SparseDistances, V: Array, n_jobs: int | None = None) -> Array:
         """``Σ_j w_j(q) V_j`` for each row of distances (m, r)."""
         del n_jobs
         W, candidates = self._weigh(Q)
         return listed_average(W, V, candidates)
 
-    def matrix(self, Q: Array) -> Array:
+    def matrix(self, Q: Array | SparseDistances) -> Array:
         """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
         W, candidates = self._weigh(Q)
         return _scattered(W, candidates, Q.shape[1])
 
-    def _weigh(self, Q: Array) -> tuple[Array, Array]:
-        found = nearest_precomputed(Q, k=self.n_candidates, own=False)
+    def _weigh(self, Q: Array | SparseDistances) -> tuple[Array, Array]:
+        found = nearest_known(Q, k=self.n_candidates, own=False)
         return perplexity_rows(found.distance**2, self.perplexity)[0], found.index
 
 
@@ -251,14 +252,15 @@ def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array,
 
 def listed_average(W: Array, V: Array, lists: Array) -> Array:
     """``Σ_l W[i, l] V[lists[i, l]]`` (m, r), each row by itself, in the type of ``V``."""
-    m, k = W.shape
     W = W.astype(V.dtype, copy=False)  # or a product with single numbers would copy all of them
-    rows = csr_array((W.ravel(), lists.ravel(), np.arange(0, m * k + 1, k)), shape=(m, len(V)))
-    return np.asarray(rows @ V)
+    return np.asarray(_by_rows(W, lists, len(V)) @ V)
 
 
 def _scattered(W: Array, lists: Array, n: int) -> Array:
     """Weights on lists (m, k) as rows of length n."""
-    out = np.zeros((len(W), n))
-    np.put_along_axis(out, lists, W, axis=1)
-    return out
+    return np.asarray(_by_rows(W, lists, n).toarray())  # a sum, where a list names a row again without weight
+
+
+def _by_rows(W: Array, lists: Array, n: int) -> csr_array:
+    m, k = W.shape
+    return csr_array((W.ravel(), lists.ravel(), np.arange(0, m * k + 1, k)), shape=(m, n))

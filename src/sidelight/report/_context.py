@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from sidelight._messages import complain
 from sidelight.plot._colouring import Categories, Numbers, column_of
@@ -161,7 +162,7 @@ def context_of(
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
     model = chained(model)
     examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
-    rows = None if X is None or takes_fields(model) else rows_of(X, "X")
+    rows = None if X is None or takes_fields(model) or _is_graph(model, X) else rows_of(X, "X")
     Z = _embedding_of(model, X, rows, embedding)
     plane = None if Z is None else plane_of(Z, names=axis_names(model))
     n = len(plane.Z) if plane is not None else len(examples or ())
@@ -198,6 +199,11 @@ def context_of(
         seconds=seconds,
         date=date,
     )
+
+
+def _is_graph(model: Any, X: Any) -> bool:
+    """Whether ``X`` holds some distances between rows, which are no columns and must not become n x n."""
+    return getattr(model, "metric", None) == "precomputed" and issparse(X)
 
 
 def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats | None:

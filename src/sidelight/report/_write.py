@@ -102,7 +102,7 @@ def write(
     X : array-like of shape (n, d), optional
         The rows on the map. Needed for the quality measures and the rows' own pictures. Of another length
         than ``embedding_``, they are sent through ``transform`` and shown instead.
-        For a model of fields: sequences or pictures.
+        For a model of fields: sequences or pictures. Of a sparse graph of distances nothing is shown.
     Y : array-like of shape (n, e), optional
         For a model that learns outputs: those of ``X``, best of pairs that the fit did not see.
     embedding : array-like of shape (n, q), optional
