@@ -23,10 +23,11 @@ def every_cell(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [2, 20, 80])
-def test_the_nearest_row_is_nearly_always_found(d, dtype):
+def test_the_nearest_row_or_one_beside_it_is_found(d, dtype):
     X, Q = sheet(4000, d, dtype=dtype), sheet(800, d, seed=1, dtype=dtype)
-    found = CellIndex(X, size=32).anchors(Q)
-    assert (found == nearest(X, Q, k=1).index[:, 0]).mean() > 0.97
+    found, near = CellIndex(X, size=32).anchors(Q), nearest(X, Q, k=10).index
+    assert (found == near[:, 0]).mean() > 0.9
+    assert (found[:, None] == near).any(axis=1).mean() > 0.99
 
 
 @pytest.mark.parametrize("d", [1, 5, 40])

@@ -156,6 +156,16 @@ def test_a_nearest_row_that_was_missed_is_found_through_the_lists_if_it_stands_i
     assert (D[:, 0] <= D.min(axis=1) + 1e-12).all()
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_a_few_cells_and_a_walk_find_the_nearest_rows_of_a_sheet(few, noise):
+    Z, waves = cloud(4300), np.random.default_rng(9).normal(size=(2, 20))
+    X = np.sin(Z @ waves) + noise * cloud(4300, 20, seed=3)
+    A, Q = X[:4000], X[4000:]
+    adaptive = AdaptiveWeights(A, nearest(A, k=30).index, 8.0)
+    found = adaptive.listed(Q, adaptive.near(Q))[0][:, 0]
+    assert (found == nearest(A, Q, k=1).index[:, 0]).mean() > 0.98
+
+
 def test_many_rows_choose_their_perplexity_on_a_sample_and_cut_their_lists(few, monkeypatch):
     A, V = cloud(d=3), cloud(seed=4)
     lists = nearest(A, k=90).index

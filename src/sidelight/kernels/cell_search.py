@@ -17,7 +17,7 @@ from .candidates import closest, collected, product_error
 from .neighbours import listed_distances
 from .tiles import spans
 
-__all__ = ["Block", "Index", "prepared", "relative", "rows_around", "runs", "squared_norms"]
+__all__ = ["Block", "Index", "prepared", "relative", "runs", "squared_norms"]
 
 Array = npt.NDArray[Any]
 Triples = tuple[Array, Array, Array]
@@ -83,7 +83,7 @@ class Block:
 
     def _at_home(self, cell: int, rows: slice, wanted: int) -> Triples:
         """The rows in and around the home cell that lie within the bound they give; the probes are chosen too."""
-        places, further = rows_around(self.index, cell, wanted + (self.first is not None))
+        places, further = self._around(cell, wanted + (self.first is not None))
         A = self.P[rows] - self.index.means[cell]
         left = relative(A)
         D = left @ prepared(self.index.P[places] - self.index.means[cell]).T
@@ -97,6 +97,17 @@ class Block:
         flat = np.flatnonzero(self.bound[rows, None].astype(np.float32) >= D)
         row, column = np.divmod(flat, D.shape[1])
         return (row + rows.start).astype(np.uint16), places[column], D.ravel()[flat]
+
+    def _around(self, cell: int, least: int) -> tuple[Array, Array]:
+        """Places of the rows in and around a cell, its own first, and the cells around these."""
+        near = self.index.around[cell]
+        count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
+        if count[-1] < least:  # cells of single rows, and many wanted
+            near = np.r_[near, np.setdiff1d(np.arange(len(self.index.means)), near)]
+            count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
+        taken = int(np.searchsorted(count, max(_AROUND, 2 * least))) + 1
+        slabs = [np.arange(self.index.start[c], self.index.start[c + 1]) for c in near[:taken]]
+        return np.concatenate(slabs), near[taken:]
 
     def _choose_probes(self, cell: int, rows: slice, cells: Array, left: Array, size: Array) -> Array:
         """Note the nearest cells of each query, and return the distance of the last (zero without any)."""
@@ -161,18 +172,6 @@ class Block:
         distance = listed_distances(Q, X, found)
         order = np.argsort(distance, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(found, order, axis=1), np.take_along_axis(distance, order, axis=1)
-
-
-def rows_around(index: Index, cell: int, least: int) -> tuple[Array, Array]:
-    """Places of the rows in and around a cell, its own first, and the cells around these."""
-    near = index.around[cell]
-    count = np.cumsum(index.start[near + 1] - index.start[near])
-    if count[-1] < least:  # cells of single rows, and many wanted
-        near = np.r_[near, np.setdiff1d(np.arange(len(index.means)), near)]
-        count = np.cumsum(index.start[near + 1] - index.start[near])
-    taken = int(np.searchsorted(count, max(_AROUND, 2 * least))) + 1
-    slabs = [np.arange(index.start[c], index.start[c + 1]) for c in near[:taken]]
-    return np.concatenate(slabs), near[taken:]
 
 
 def squared_norms(A: Array) -> Array:

@@ -92,7 +92,7 @@ class RowSearch:
         return Neighbours(index, distance)
 
     def anchors(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """The row nearest to each query (m,), of cells missed a little more often than by ``nearest``."""
+        """The row nearest to each query (m,), of cells (up to 64 columns) more often missed than by ``nearest``."""
         if self.cells is None:
             return self.nearest(Q, 1, n_jobs).index[:, 0]
         return self.cells.anchors(Q, n_jobs=n_jobs)
