@@ -196,6 +196,6 @@ def test_queries_far_beyond_all_rows_have_the_nearest_of_them():
 def test_distances_of_stored_pairs_are_those_of_their_rows(columns, monkeypatch):
     X = 5 + np.random.default_rng(0).standard_normal((60, columns))
     graph = csr_array(np.random.default_rng(1).random((60, 60)) < 0.1)
-    monkeypatch.setattr(neighbours, "_BUDGET", 60 * 8)  # several tiles
+    monkeypatch.setattr(neighbours, "_LISTED", 400)  # several tiles
     expected = cdist(X, X)[np.repeat(np.arange(60), np.diff(graph.indptr)), graph.indices]
-    np.testing.assert_allclose(linked_distances(X, graph), expected, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(linked_distances(X, graph), expected, rtol=1e-12)

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from .candidates import closest, collected, product_error
-from .distances import squared_distances
 from .tiles import run_tiles, spans
 
 __all__ = [
@@ -231,12 +230,10 @@ def listed_squares(queries: Array, X: Array, index: Array) -> Array:
 
 
 def linked_distances(X: Array, graph: csr_array) -> Array:
-    """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), by products, a tile of rows with all others at a time."""
-    A, out = X - X.mean(axis=0), np.empty(graph.nnz)
-    for rows in spans(len(X), max(8, _BUDGET // max(len(X), 1))):
-        stored = slice(graph.indptr[rows.start], graph.indptr[rows.stop])
-        row = np.repeat(np.arange(rows.stop - rows.start), np.diff(graph.indptr[rows.start : rows.stop + 1]))
-        out[stored] = np.sqrt(squared_distances(A[rows], A)[row, graph.indices[stored]])
+    """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), from differences."""
+    one, out = np.repeat(np.arange(len(X)), np.diff(graph.indptr)), np.empty(graph.nnz)
+    for part in spans(graph.nnz, max(1, _LISTED // X.shape[1])):
+        out[part] = listed_distances(X[one[part]], X, graph.indices[part, None])[:, 0]
     return out
 
 
