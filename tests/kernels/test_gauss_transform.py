@@ -138,7 +138,7 @@ def test_few_points_visit_their_pairs_and_many_do_not(q):
 
 
 def test_without_the_library_there_is_no_transform(monkeypatch):
-    monkeypatch.setattr(gauss_transform, "_library", lambda: None)
+    monkeypatch.setattr(gauss_transform, "library", lambda: None)
     assert fast_sums(np.random.default_rng(5).random((5000, 2)), GAUSSIAN) is None
 
 

@@ -10,7 +10,7 @@ from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, latent_sums, sum_error
 from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT, profile
 
-fast_only = pytest.mark.skipif(gauss_transform._library() is None, reason="no finufft for this machine")
+fast_only = pytest.mark.skipif(gauss_transform.library() is None, reason="no finufft for this machine")
 TOLERANCES = [1e-3, 1e-5, None]
 EXTENTS = {1: 60.0, 2: 15.0, 3: 3.0}
 N = 600

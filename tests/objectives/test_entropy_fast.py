@@ -16,7 +16,7 @@ from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, profile
 from sidelight.objectives import entropy
 from sidelight.objectives.entropy import Entropy, EntropySum, information
 
-fast_only = pytest.mark.skipif(gauss_transform._library() is None, reason="no finufft for this machine")
+fast_only = pytest.mark.skipif(gauss_transform.library() is None, reason="no finufft for this machine")
 EXTENTS = {1: [0.01, 3.0, 200.0], 2: [0.01, 3.0, 30.0], 3: [0.01, 3.0]}
 CASES = [(q, extent) for q, extents in EXTENTS.items() for extent in extents]
 
@@ -145,7 +145,7 @@ def test_twenty_thousand_rows_by_transform_take_the_memory_of_their_modes():
 
 
 def test_no_library_means_exact_tiles_and_no_error(monkeypatch):
-    monkeypatch.setattr(gauss_transform, "_library", lambda: None)
+    monkeypatch.setattr(gauss_transform, "library", lambda: None)
     Z = cloud("uniform", 3000, 1, 30.0)
     found = EntropySum([Entropy("H(Z)", 1.0)], GAUSSIAN).value_and_grad(Z)
     R = (Z - Z.T) ** 2
