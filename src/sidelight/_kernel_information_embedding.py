@@ -20,6 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_symmetric
 
 from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
+from ._chosen_kernel import check_form, chosen_kernel, path_cost
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
 from ._informed_maps import InformedMaps
@@ -31,10 +32,6 @@ from ._messages import complain
 from ._missing_values import MissingValues
 from ._starts import first_places, own_start
 from ._validation import check_choice, check_integer, check_number
-from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
-from .kernels.gauss_transform import normaliser_cost
-from .kernels.matrices import adaptive_kernel
-from .kernels.neighbours import nearest, nearest_precomputed
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
 from .objectives.entropy import EntropySum, information
@@ -71,6 +68,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         Distance between rows. With "precomputed", X holds the distances, and there is no way back to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of a data kernel with one bandwidth (a perplexity kernel is Gaussian).
+    data_kernel : "auto", "dense", "sparse" or "low_rank", default="auto"
+        How a data kernel with one bandwidth is held: every pair; the pairs that are not negligible; few factors and the
+        near pairs. "auto": dense up to 10,000 rows, beyond sparse if it is narrow and of low rank if it is broad.
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
         Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student by levels where the data has
         more dimensions than the map, in which its neighbours would crowd.
@@ -127,8 +127,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         Of the data kernel, in squared units of the data.
     perplexity_ : float
         The perplexity used (no more than a third of the rows).
-    solver_, latent_kernel_ : str
+    solver_, latent_kernel_, data_kernel_ : str
         What "auto" stands for.
+    kernel_error_ : dict or None
+        How far a sparse or low-rank data kernel with one bandwidth is from the dense one, on 256 rows: ``row_sum``
+        (relative, the mean), ``worst_row_sum``, ``entry`` (the largest), ``trace`` (what the factors lack of it).
     dimension_ : float
         The dimensions of the data at the scale of its neighbours, where "auto" asked for them.
     sum_error_ : float
@@ -170,6 +173,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         n_neighbors: int | None = 15,
         metric: str = "euclidean",
         kernel: str = "gaussian",
+        data_kernel: str = "auto",
         latent_kernel: str = "auto",
         solver: str = "auto",
         regularization: float = 0.1,
@@ -195,6 +199,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.kernel = kernel
+        self.data_kernel = data_kernel
         self.latent_kernel = latent_kernel
         self.solver = solver
         self.regularization = regularization
@@ -263,17 +268,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
         if solver == "levels":
             cost = levels_cost(self, n, d, kernel)
             return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        dense = self.bandwidth != "perplexity"
-        pairs, stored = n * n / 2, 4.5 * self.perplexity * n
-        latent, evaluation = normaliser_cost(profile(kernel), n, self.n_components)
-        if dense:  # pairs are visited anyway
-            latent, evaluation = 8 * pairs, 1e-3 + 1e-8 * pairs
-        size = latent + 8 * n * d * 4 + 40 * stored + 2**26
-        evaluation += 6e-8 * stored * (not dense)
-        seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 5e-4 * n  # 180: a middling number of evaluations
-        if given:  # a kernel of its own, neighbours in every group, and the end of the path twice
-            size, seconds = size + 4 * pairs + 40 * stored, 2.5 * seconds
-        return Cost(int(size), float(seconds))
+        return path_cost(self, n, d, kernel, given)
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
@@ -292,6 +287,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
             check_integer(self, "n_neighbors", self.n_neighbors, 1)
         check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
         check_choice(self, "kernel", self.kernel, ("gaussian", "student", "quartic"))
+        check_form(self)
         check_choice(self, "conditioning", self.conditioning, ("balanced", "product"))
         check_choice(self, "missing", self.missing, ("refuse", "impute"))
         if self.given_weight != 0:
@@ -311,30 +307,6 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
                 raise ValueError(complain(self, "X", seen, rule, "Give distances, not similarities"))
             X = check_symmetric(X, raise_exception=False)
         return np.asarray(X)
-
-    def _data_kernel(self, points: Array) -> DataKernel:
-        precomputed = self.metric == "precomputed"
-        if self.solver_ == "levels":
-            return self._short_kernel(points)
-        if self.bandwidth in ("perplexity", "learned"):
-            self.perplexity_ = float(max(1.0 + 1e-6, min(self.perplexity, (len(points) - 1) / 3)))
-            return perplexity_kernel(
-                points, self.perplexity_, self.n_neighbors, precomputed=precomputed, n_jobs=self.n_jobs
-            )
-        h = None if isinstance(self.bandwidth, str) else (np.sqrt(self.bandwidth) / self.frame_.scale) ** 2
-        if h is not None and self.metric == "cosine":
-            h = float(self.bandwidth)
-        return fixed_kernel(points, h, profile(self.kernel), precomputed=precomputed, n_jobs=self.n_jobs)
-
-    def _short_kernel(self, points: Array) -> DataKernel:
-        """Half the perplexity on lists of its length, in straight lines."""
-        n = len(points)
-        k = max(2, min(n - 1, round(self.perplexity)))
-        precomputed = self.metric == "precomputed"
-        found = nearest_precomputed(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=self.n_jobs)
-        self.perplexity_ = float(max(1.0 + 1e-6, min(self.perplexity / 2, (n - 1) / 3)))
-        matrix, bandwidth = adaptive_kernel(found, self.perplexity_)
-        return DataKernel(matrix, bandwidth, found.index)
 
     def _solve(self, informed: Informed, own: Array | None) -> tuple[Path, Informed]:
         """Follow the path; a learned bandwidth is known only at its end."""
@@ -380,7 +352,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, MissingValues,
     def _inform(self, points: Array, rows: Array, known: Known | None, hints: Array | None) -> Informed:
         """The problem: the plain one, or that of the rows of which something is known."""
         if known is None:
-            kernel = self._data_kernel(points)
+            kernel = chosen_kernel(self, points)
             return Informed(points, kernel, information(kernel.matrix), None, False, 0.0)
         assert self.given_ is not None
         some = points[np.ix_(rows, rows)] if self.metric == "precomputed" else points[rows]

@@ -40,7 +40,18 @@ from scipy.special import erf, erfc
 from .profiles import GAUSSIAN, STUDENT, Profile
 from .tiles import run_tiles, spans
 
-__all__ = ["FastSums", "Modes", "fast_sums", "is_faster", "modes_of", "normaliser_cost", "oversampling_of"]
+__all__ = [
+    "FastSums",
+    "Modes",
+    "factored_cost",
+    "factored_seconds",
+    "factors_are_faster",
+    "fast_sums",
+    "is_faster",
+    "modes_of",
+    "normaliser_cost",
+    "oversampling_of",
+]
 
 Array = npt.NDArray[Any]
 _ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one clump
@@ -59,6 +70,7 @@ _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
 """Seconds of a pair of an exact evaluation, half of what it takes one thread, for pairs share two threads evenly, and
 transforms, of which some wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
 _LOOSE_PAIR = 8e-9  # the same where few digits are asked for, whose pairs are visited both ways (``pair_sums``)
+_TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made of factors, and for each of them
 _AGAIN = 1.6  # times as many where the kernel is too large to be kept, and computed twice
 _KEPT_ROWS = 12_000
 
@@ -129,6 +141,25 @@ def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
     return transforms * _transform_seconds(n, modes, oversampling_of(n, modes)) < pair * pairs
 
 
+def factors_are_faster(n: int, modes: Modes, columns: int) -> bool:
+    """The same for sums weighted with a kernel of so many factors, of which a tile of pairs is a product."""
+    return factored_seconds(n, modes, columns) < n * n / 2 * (_TILED_PAIR + _TILED_FACTOR * columns)
+
+
+def factored_seconds(n: int, modes: Modes, columns: int) -> float:
+    """Seconds of value and gradient with so many factors: one transform for each of them, and q + 1 for the pulls."""
+    return (len(modes.half) + 2) * columns * _transform_seconds(n, modes, oversampling_of(n, modes))
+
+
+def factored_cost(profile: Profile, n: int, q: int, columns: int) -> tuple[float, float]:
+    """Bytes and seconds of a value and gradient with so many factors, on a map with the places they tell apart."""
+    extent = np.full(q, min(n, 3**q * columns) ** (1.0 / q))
+    modes = modes_of(profile, n, extent) if 1 <= q <= 3 else None
+    if modes is None or not factors_are_faster(n, modes, columns):
+        return 12.0 * n * columns, n * n / 2 * (_TILED_PAIR + _TILED_FACTOR * columns)
+    return 200.0 * modes.count + n * (24.0 * columns + 1500.0), factored_seconds(n, modes, columns)
+
+
 def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = None) -> tuple[float, float]:
     """Bytes and seconds of a value and gradient of H(Z), for a map of one point a unit of volume."""
     kept = min(2.0 * n * n, 2.0**28)
@@ -140,14 +171,19 @@ def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = 
 
 
 def fast_sums(
-    Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None
+    Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None, columns: int = 1
 ) -> FastSums | None:
-    """The transform of these points (n, q); None where tiles of pairs are faster, or the only way."""
+    """The transform of these points (n, q); None where tiles of pairs are faster, or the only way.
+
+    ``columns``: of factors that every sum is taken for.
+    """
     n, q = Z.shape
     if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
         return None
     modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
-    if modes is None or not is_faster(profile, n, modes) or library() is None:
+    if modes is None or library() is None:
+        return None
+    if not (is_faster(profile, n, modes) if columns == 1 else factors_are_faster(n, modes, columns)):
         return None
     return FastSums(Z, profile, modes, n_jobs)
 

@@ -98,7 +98,7 @@ def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> Sy
     return csr_array(A.multiply(B))
 
 
-def matrix_rows(K: SymmetricTiles | csr_array) -> int:
+def matrix_rows(K: Any) -> int:
     """How many rows a kernel matrix has."""
     return K.n if isinstance(K, SymmetricTiles) else int(K.shape[0])
 
@@ -131,15 +131,21 @@ def dense_kernel(
 
 
 def compact_kernel(
-    X: Array, bandwidth: float, profile: Profile, *, dtype: npt.DTypeLike = np.float32, n_jobs: int | None = None
+    X: Array,
+    bandwidth: float,
+    profile: Profile,
+    *,
+    least: float = 0.0,
+    dtype: npt.DTypeLike = np.float32,
+    n_jobs: int | None = None,
 ) -> csr_array:
-    """The same for a profile that vanishes outside the unit ball: only the pairs within reach are stored."""
+    """The same where most pairs are out of reach: only values that are not 0, and not below ``least``, are stored."""
     parts, values = spans(len(X)), _pair_values(X, bandwidth, profile)
 
     def tile(key: tuple[int, int]) -> tuple[Array, Array, Array]:
         rows, cols = parts[key[0]], parts[key[1]]
         K = values(rows, cols).astype(dtype)
-        i, j = np.nonzero(K)
+        i, j = np.nonzero(K if least == 0 else least <= K)
         found = K[i, j]
         i, j = (i + rows.start).astype(np.int32), (j + cols.start).astype(np.int32)
         if rows == cols:
