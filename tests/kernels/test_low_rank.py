@@ -11,7 +11,7 @@ from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, likely_b
 from sidelight.kernels.low_rank import LowRankKernel, low_rank_kernel, spread
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.neighbours import nearest
-from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT
+from sidelight.kernels.profiles import GAUSSIAN, STUDENT
 from sidelight.kernels.tiles import TILE
 
 both_profiles = pytest.mark.parametrize("profile", [GAUSSIAN, STUDENT], ids=lambda p: p.name)
@@ -111,12 +111,6 @@ def test_beyond_auto_is_what_suits_the_bandwidth(bandwidth, form, monkeypatch):
     assert ("dense" if found is None else found.form) == form
     if found is not None:
         assert found.error.row_sum <= 0.01
-
-
-def test_a_compact_kernel_is_sparse_or_dense_at_any_size():
-    X = cloud(300)
-    assert fitting_kernel(X, 8.0, QUARTIC).form == "sparse"
-    assert fitting_kernel(X, 80.0, QUARTIC) is None
 
 
 def test_a_sparse_kernel_lacks_entries_below_the_cut_and_says_how_much_they_weigh():

@@ -135,8 +135,8 @@ def low_rank_kernel(
     >>> from sidelight.kernels.profiles import GAUSSIAN
     >>> X = np.linspace(0, 1, 100)[:, None]
     >>> K, error = low_rank_kernel(X, 1.0, GAUSSIAN)
-    >>> K.factors.shape, error.row_sum < 0.01
-    ((100, 4), True)
+    >>> K.factors.shape[1] < 10, error.row_sum < 0.01
+    (True, True)
     """
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     most = max(1, min(most, len(A) - 1))
