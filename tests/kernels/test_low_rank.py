@@ -8,7 +8,8 @@ from scipy.spatial.distance import cdist
 
 from sidelight.datasets import s_curve
 from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, likely_bandwidth
-from sidelight.kernels.low_rank import LowRankKernel, low_rank_kernel, spread
+from sidelight.kernels.landmarks import spread_rows
+from sidelight.kernels.low_rank import LowRankKernel, low_rank_kernel
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT
@@ -60,7 +61,7 @@ def test_the_rank_is_the_smallest_that_keeps_the_tolerance():
 def test_the_error_said_is_the_error_made():
     X = cloud(300)
     K, said = low_rank_kernel(X, 25.0, GAUSSIAN, most=30, tolerance=0.0)
-    rows = spread(300, 256)
+    rows = spread_rows(300, 256)
     D = exact(X, 25.0, GAUSSIAN)
     E = (D - K.to_dense())[rows]
     through = [np.abs((E * D[rows] ** p).sum(axis=1)) / (D[rows] ** (p + 1)).sum(axis=1) for p in (0, 1, 3)]
@@ -119,7 +120,7 @@ def test_a_sparse_kernel_lacks_entries_below_the_cut_and_says_how_much_they_weig
     D = exact(X, 2.0, GAUSSIAN)
     cut = kernel.error.entry
     np.testing.assert_allclose(kernel.matrix.toarray(), np.where(cut <= D, D, 0), atol=1e-6)
-    lost = (np.where(cut > D, D, 0).sum(axis=1) / D.sum(axis=1))[spread(300, 256)]
+    lost = (np.where(cut > D, D, 0).sum(axis=1) / D.sum(axis=1))[spread_rows(300, 256)]
     assert kernel.error.row_sum == pytest.approx(lost.mean(), rel=1e-6)
     assert 0 < kernel.error.row_sum <= 1e-3
 

@@ -27,7 +27,8 @@ from sidelight._messages import complain
 from .bandwidths import leave_one_out_bandwidth
 from .distances import squared_distances
 from .graph import along_graph, joined_graph
-from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, seen, spread
+from .landmarks import spread_rows
+from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, seen
 from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, within_reach
 from .neighbours import Neighbours, nearest, nearest_precomputed
 from .profiles import QUARTIC, Profile
@@ -163,7 +164,7 @@ def likely_bandwidth(points: Array, profile: Profile) -> float:
     n = len(points)
     centred = points - points.mean(axis=0)
     typical = 2.0 * float(np.einsum("ij,ij->", centred, centred)) / n
-    rows = spread(n, max(100, min(1000, _PAIRS // n)))
+    rows = spread_rows(n, max(100, min(1000, _PAIRS // n)))
     return leave_one_out_bandwidth(points, profile, typical=typical or 1.0, rows=rows)
 
 
@@ -179,7 +180,7 @@ class _Cut:
 def _negligible(points: Array, h: float, profile: Profile, n_jobs: int | None) -> _Cut:
     """The largest cut that leaves out no more than a thousandth of the row sums, measured on some rows."""
     A = (points - points.mean(axis=0)) / np.sqrt(h)
-    rows = spread(len(A), CHECKED)
+    rows = spread_rows(len(A), CHECKED)
 
     def some(part: slice) -> tuple[Array, Array, Array]:
         K = profile.value(squared_distances(A[rows[part]], A))

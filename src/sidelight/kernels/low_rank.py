@@ -29,11 +29,12 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, eye_array
 
 from .distances import squared_distances
+from .landmarks import spread_rows
 from .neighbours import nearest
 from .profiles import Profile
 from .tiles import TILE, added, run_tiles, spans
 
-__all__ = ["CHECKED", "MOST_FACTORS", "KernelError", "LowRankKernel", "low_rank_kernel", "seen", "spread"]
+__all__ = ["CHECKED", "MOST_FACTORS", "KernelError", "LowRankKernel", "low_rank_kernel", "seen"]
 
 Array = npt.NDArray[Any]
 Key = tuple[int, int]
@@ -149,18 +150,14 @@ def low_rank_kernel(
     return LowRankKernel(F, _less_factors(near, F, n_jobs)), errors[rank]
 
 
-def spread(n: int, count: int) -> Array:
-    """At most ``count`` row numbers, spread evenly."""
-    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
-
-
 def _near_pairs(A: Array, profile: Profile, n_jobs: int | None) -> csr_array:
     """The kernel of each row and its neighbours, either way, and of itself."""
     n = len(A)
     found = nearest(A, k=min(_NEAR, n - 1), n_jobs=n_jobs)
     k = found.index.shape[1]
     values = profile.value(found.distance.ravel() ** 2)
-    one_way = csr_array((values, found.index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    index = found.index.astype(np.int32)
+    one_way = csr_array((values, index.ravel(), np.arange(0, n * k + 1, k, dtype=np.int32)), shape=(n, n))
     near = csr_array(one_way.maximum(one_way.T)) + eye_array(n, format="csr")
     near.sort_indices()
     return csr_array(near)
@@ -168,7 +165,7 @@ def _near_pairs(A: Array, profile: Profile, n_jobs: int | None) -> csr_array:
 
 def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array:
     """``C L⁻ᵀ V``, its columns by falling size."""
-    landmarks, L = _independent(A[spread(len(A), _LANDMARKS * most)], profile)
+    landmarks, L = _independent(A[spread_rows(len(A), _LANDMARKS * most)], profile)
     parts = spans(len(A), _ROWS)
 
     def columns(rows: slice) -> Array:
@@ -179,7 +176,7 @@ def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array
         return np.asarray(C.T @ C)
 
     total: list[Array] = []
-    for some in spans(len(parts), 16):  # so many squares at most in memory together
+    for some in spans(len(parts), 4):  # so many squares at most in memory together
         total = [added([*total, *run_tiles(squares, parts[some], n_jobs)])]
     S = solve_triangular(L, solve_triangular(L, total[0], lower=True).T, lower=True)
     m = len(L)
@@ -199,7 +196,7 @@ def _errors_by_rank(
     A: Array, F: Array, near: csr_array, profile: Profile, n_jobs: int | None
 ) -> dict[int, KernelError]:
     """The error of the first columns of F with the near pairs, on some rows, for every tenth rank."""
-    rows = spread(len(A), CHECKED)
+    rows = spread_rows(len(A), CHECKED)
     steps = spans(F.shape[1], _STEP)
     stored = csr_array(near[rows]).tocsc()
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from .bandwidths import perplexity_rows
+from .landmarks import spread_rows
 from .neighbours import Neighbours
 from .profiles import DELTA, Profile
 from .tiles import TILE, run_tiles, spans
@@ -162,7 +163,7 @@ def compact_kernel(
 
 def within_reach(X: Array, bandwidth: float) -> float:
     """The share of pairs nearer than the square root of ``bandwidth``, from at most 256 rows spread evenly."""
-    rows = np.unique(np.linspace(0, len(X) - 1, min(256, len(X))).astype(np.int64))
+    rows = spread_rows(len(X), 256)
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
     parts = [rows[part] for part in spans(len(rows), 64)]

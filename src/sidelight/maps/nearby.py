@@ -25,7 +25,7 @@ from sidelight.kernels.cells import cell_size
 from sidelight.kernels.neighbours import Neighbours
 from sidelight.kernels.tiles import run_tiles, spans
 
-__all__ = ["MANY", "Searched", "is_many", "row_search", "spread_rows"]
+__all__ = ["MANY", "Searched", "is_many", "row_search"]
 
 Array = npt.NDArray[Any]
 
@@ -43,15 +43,6 @@ _FAR = 100.0  # times the width of the data: a query from beyond is looked up fr
 def is_many(rows: Array) -> bool:
     """Whether there are too many training rows to look at all of them."""
     return len(rows) > MANY
-
-
-def spread_rows(n: int, count: int) -> Array:
-    """At most ``count`` row numbers spread evenly over ``range(n)``.
-
-    >>> spread_rows(10, 4)
-    array([0, 3, 6, 9])
-    """
-    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
 class RowSearch:

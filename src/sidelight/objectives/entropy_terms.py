@@ -61,7 +61,7 @@ class SparseTerm:
 
     def __init__(self, name: str, coefficient: float, matrix: csr_array, dtype: np.dtype[Any]) -> None:
         self.name, self.coefficient = name, coefficient
-        self.matrix = matrix.astype(dtype)
+        self.matrix = matrix.astype(dtype, copy=False)
         self.counts = np.diff(self.matrix.indptr)
 
     def evaluate(
@@ -117,9 +117,10 @@ class LowRankTerm(DenseTerm):
     floor = _OWN
 
     def __init__(self, name: str, coefficient: float, kernel: LowRankKernel, dtype: np.dtype[Any]) -> None:
-        super().__init__(name, coefficient, [kernel.astype(dtype)])
+        rounded = kernel.astype(dtype)
+        super().__init__(name, coefficient, [rounded])
         self.factors = kernel.factors
-        self.near = SparseTerm(name, coefficient, kernel.near, dtype)
+        self.near = SparseTerm(name, coefficient, rounded.near, dtype)
 
     def evaluate(self, transform: FastSums, Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array]:
         """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q)."""
