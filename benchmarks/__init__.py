@@ -12,6 +12,7 @@ __all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
 BENCHMARKS = (
     "exact_gradient",
     "normaliser",
+    "low_rank",
     "neighbours",
     "distance_graphs",
     "cold_start",

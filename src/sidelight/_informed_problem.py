@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._chosen_kernel import chosen_kernel
 from ._messages import complain
 from .kernels.balanced import balanced_kernel
 from .kernels.data_kernel import DataKernel
@@ -74,7 +75,7 @@ def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | N
         raise ValueError(complain(model, "same", f"{len(hints)} pairs", rule, remedy))
     G = cache(lambda: given_kernel(known.features, model.n_jobs))  # after the kernel of the data, which needs room
     if model.conditioning == "product":
-        kernel = model._data_kernel(points)
+        kernel = chosen_kernel(model, points, alone=False)
         return Informed(points, kernel, conditional_information(kernel.matrix, G()), None, False, 0.0)
     categories, strata = strata_of(given, known)
     effect, confounded = None, False
@@ -88,7 +89,7 @@ def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | N
         explained = _explained(points, rest)
         rest = _nothing_left(model, points, rest, _ROUNDING if given.categorical else _REGRESSION)
     if model.bandwidth != "perplexity":
-        kernel = model._data_kernel(rest)
+        kernel = chosen_kernel(model, rest, alone=False)
         return Informed(rest, kernel, conditional_information(kernel.matrix, G()), effect, confounded, explained)
     levels = getattr(model, "solver_", "path") == "levels"
     perplexity = model.perplexity / 2 if levels else model.perplexity

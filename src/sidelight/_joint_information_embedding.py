@@ -295,7 +295,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
 
     def _problem(self, views: list[SeenView], n: int) -> tuple[Kernel, Parts]:
         """The kernel of what is shared, and the objective."""
-        kernels = [ViewKernel(view.kernel.matrix, view.rows, n) for view in views]
+        kernels = [ViewKernel(view.kernel.pairs, view.rows, n) for view in views]
         telling = [kernel for kernel, view in zip(kernels, views, strict=True) if not view.is_constant]
         if len(telling) < len(views) == 2:
             rule = "is the same in every row, so the map is that of the other view alone"

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
+from ._chosen_kernel import check_form, chosen_kernel, path_cost
 from ._cost import Cost, refuse_if_too_large
 from ._distance_rows import DistanceRows
 from ._frame import Frame
@@ -31,12 +32,8 @@ from ._messages import complain
 from ._missing_values import MissingValues
 from ._starts import first_places, own_start
 from ._validation import check_choice, check_integer, check_number
-from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
-from .kernels.gauss_transform import normaliser_cost
-from .kernels.matrices import adaptive_kernel
-from .kernels.neighbours import nearest
 from .kernels.profiles import profile
-from .kernels.sparse_distances import SparseDistances, nearest_known, submatrix
+from .kernels.sparse_distances import SparseDistances, submatrix
 from .kernels.tiles import one_blas_thread
 from .objectives.entropy import EntropySum, information
 from .side.given import Given, Known
@@ -75,6 +72,9 @@ class KernelInformationEmbedding(
         there is no way back to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of a data kernel with one bandwidth (a perplexity kernel is Gaussian).
+    data_kernel : "auto", "dense", "sparse" or "low_rank", default="auto"
+        How a data kernel with one bandwidth is held: every pair; the pairs that are not negligible; few factors and the
+        near pairs. "auto": dense up to 10,000 rows, beyond sparse if it is narrow and of low rank if it is broad.
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
         Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student by levels where the data has
         more dimensions than the map, in which its neighbours would crowd.
@@ -131,8 +131,11 @@ class KernelInformationEmbedding(
         Of the data kernel, in squared units of the data.
     perplexity_ : float
         The perplexity used (no more than a third of the rows).
-    solver_, latent_kernel_ : str
+    solver_, latent_kernel_, data_kernel_ : str
         What "auto" stands for.
+    kernel_error_ : dict or None
+        How far a sparse or low-rank data kernel with one bandwidth is from the dense one, on 256 rows: ``row_sum``
+        (relative, the mean), ``worst_row_sum``, ``entry`` (the largest), ``trace`` (what the factors lack of it).
     dimension_ : float
         The dimensions of the data at the scale of its neighbours, where "auto" asked for them.
     sum_error_ : float
@@ -174,6 +177,7 @@ class KernelInformationEmbedding(
         n_neighbors: int | None = 15,
         metric: str = "euclidean",
         kernel: str = "gaussian",
+        data_kernel: str = "auto",
         latent_kernel: str = "auto",
         solver: str = "auto",
         regularization: float = 0.1,
@@ -199,6 +203,7 @@ class KernelInformationEmbedding(
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.kernel = kernel
+        self.data_kernel = data_kernel
         self.latent_kernel = latent_kernel
         self.solver = solver
         self.regularization = regularization
@@ -273,17 +278,7 @@ class KernelInformationEmbedding(
         if solver == "levels":
             cost = levels_cost(self, n, d, kernel)
             return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        dense = self.bandwidth != "perplexity"
-        pairs, stored = n * n / 2, 4.5 * self.perplexity * n
-        latent, evaluation = normaliser_cost(profile(kernel), n, self.n_components)
-        if dense:  # pairs are visited anyway
-            latent, evaluation = 8 * pairs, 1e-3 + 1e-8 * pairs
-        size = latent + 8 * n * d * 4 + 40 * stored + 2**26
-        evaluation += 6e-8 * stored * (not dense)
-        seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 5e-4 * n  # 180: a middling number of evaluations
-        if given:  # a kernel of its own, neighbours in every group, and the end of the path twice
-            size, seconds = size + 4 * pairs + 40 * stored, 2.5 * seconds
-        return Cost(int(size), float(seconds))
+        return path_cost(self, n, d, kernel, given)
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
@@ -302,6 +297,7 @@ class KernelInformationEmbedding(
             check_integer(self, "n_neighbors", self.n_neighbors, 1)
         check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
         check_choice(self, "kernel", self.kernel, ("gaussian", "student", "quartic"))
+        check_form(self)
         check_choice(self, "conditioning", self.conditioning, ("balanced", "product"))
         check_choice(self, "missing", self.missing, ("refuse", "impute"))
         if self.missing == "impute" and self.metric == "precomputed":
@@ -312,32 +308,6 @@ class KernelInformationEmbedding(
         check_annealing(self)
         if isinstance(self.init, str):
             check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
-
-    def _data_kernel(self, points: Array) -> DataKernel:
-        precomputed = self.metric == "precomputed"
-        if self.solver_ == "levels":
-            return self._short_kernel(points)
-        if self.bandwidth in ("perplexity", "learned"):
-            self.perplexity_ = float(max(1.0 + 1e-6, min(self.perplexity, (len(points) - 1) / 3)))
-            return perplexity_kernel(
-                points, self.perplexity_, self.n_neighbors, precomputed=precomputed, n_jobs=self.n_jobs
-            )
-        h = None if isinstance(self.bandwidth, str) else (np.sqrt(self.bandwidth) / self.frame_.scale) ** 2
-        if h is not None and self.metric == "cosine":
-            h = float(self.bandwidth)
-        return fixed_kernel(points, h, profile(self.kernel), precomputed=precomputed, n_jobs=self.n_jobs)
-
-    def _short_kernel(self, points: Array) -> DataKernel:
-        """Half the perplexity on lists of its length, in straight lines."""
-        n = len(points)
-        k = max(2, min(n - 1, round(self.perplexity)))
-        precomputed = self.metric == "precomputed"
-        found = nearest_known(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=self.n_jobs)
-        known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # of a sparse array perhaps less than k
-        half = self.perplexity / 2 if known == k else known / 2
-        self.perplexity_ = float(max(1.0 + 1e-6, min(half, (n - 1) / 3)))
-        matrix, bandwidth = adaptive_kernel(found, self.perplexity_)
-        return DataKernel(matrix, bandwidth, found.index)
 
     def _solve(self, informed: Informed, own: Array | None) -> tuple[Path, Informed]:
         """Follow the path; a learned bandwidth is known only at its end."""
@@ -383,7 +353,7 @@ class KernelInformationEmbedding(
     def _inform(self, points: Array, rows: Array, known: Known | None, hints: Array | None) -> Informed:
         """The problem: the plain one, or that of the rows of which something is known."""
         if known is None:
-            kernel = self._data_kernel(points)
+            kernel = chosen_kernel(self, points)
             return Informed(points, kernel, information(kernel.matrix), None, False, 0.0)
         assert self.given_ is not None
         some = submatrix(points, rows, rows, self) if self.metric == "precomputed" else points[rows]

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth
-from sidelight.kernels.data_kernel import fixed_kernel, perplexity_kernel
+from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, perplexity_kernel
 from sidelight.kernels.matrices import (
     SymmetricTiles,
     adaptive_kernel,
@@ -226,8 +226,10 @@ def test_stored_pairs_have_the_value_and_the_gradient_of_tiles(latent):
 
 def test_a_fixed_quartic_kernel_is_sparse_where_few_pairs_are_within_reach():
     X = sheet()
-    few, many = fixed_kernel(X, 0.3, QUARTIC).matrix, fixed_kernel(X, 8.0, QUARTIC).matrix
+    few, every = fitting_kernel(X, 0.3, QUARTIC).matrix, fixed_kernel(X, 0.3, QUARTIC).matrix
     assert isinstance(few, csr_array)
-    assert isinstance(many, SymmetricTiles)
-    assert few.data.nbytes + few.indices.nbytes < 0.2 * many.nbytes
+    assert isinstance(every, SymmetricTiles)
+    np.testing.assert_array_equal(few.toarray(), every.to_dense())
+    assert few.data.nbytes + few.indices.nbytes < 0.2 * every.nbytes
+    assert fitting_kernel(X, 8.0, QUARTIC) is None
     assert isinstance(fixed_kernel(X, 0.3, GAUSSIAN).matrix, SymmetricTiles)

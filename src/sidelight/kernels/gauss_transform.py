@@ -22,7 +22,7 @@ A ``tolerance`` (relative, of a row sum) asks for fewer digits: where a start is
 thousandth will do, and single precision, fewer modes and narrower spreading take a tenth of the time. Sums and pulls
 are those of one and the same kernel, the truncated one, so the pulls stay the derivative of the sums.
 
-The library changes bits with its number of threads, so each transform runs on one; several run side by side.
+The library changes bits with its number of threads, so each plan runs on one; several run side by side.
 """
 
 from __future__ import annotations
@@ -38,9 +38,20 @@ from scipy.fft import dctn
 from scipy.special import erf, erfc
 
 from .profiles import GAUSSIAN, STUDENT, Profile
-from .tiles import run_tiles
+from .tiles import run_tiles, spans
 
-__all__ = ["FastSums", "Modes", "fast_sums", "is_faster", "modes_of", "normaliser_cost", "oversampling_of"]
+__all__ = [
+    "FastSums",
+    "Modes",
+    "factored_cost",
+    "factored_seconds",
+    "factors_are_faster",
+    "fast_sums",
+    "is_faster",
+    "modes_of",
+    "normaliser_cost",
+    "oversampling_of",
+]
 
 Array = npt.NDArray[Any]
 _ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one clump
@@ -51,6 +62,7 @@ _PRECISION = 1e-9  # of the library's transforms, relative
 _WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
 """How much finer than the modes its grid may be, and over how many of its points it then spreads one of ours."""
 _SINGLE_WIDTHS = {1.25: 7}  # the same for few digits
+_TOGETHER = 4  # complex columns in a plan: sorting points and planning, once for all of them, is no longer felt
 _SINGLE = 3e-4  # a tolerance from which on single precision has the digits
 _PLAN, _POINT, _SPREAD, _FFT = 3.5e-4, 3.7e-8, 8e-10, 1.65e-9
 """Seconds of a plan, a point, a place a point is spread to, and the FFT for a number of its grid and a doubling."""
@@ -58,6 +70,7 @@ _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
 """Seconds of a pair of an exact evaluation, half of what it takes one thread, for pairs share two threads evenly, and
 transforms, of which some wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
 _LOOSE_PAIR = 8e-9  # the same where few digits are asked for, whose pairs are visited both ways (``pair_sums``)
+_TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made of factors, and for each of them
 _AGAIN = 1.6  # times as many where the kernel is too large to be kept, and computed twice
 _KEPT_ROWS = 12_000
 
@@ -128,6 +141,25 @@ def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
     return transforms * _transform_seconds(n, modes, oversampling_of(n, modes)) < pair * pairs
 
 
+def factors_are_faster(n: int, modes: Modes, columns: int) -> bool:
+    """The same for sums weighted with a kernel of so many factors, of which a tile of pairs is a product."""
+    return factored_seconds(n, modes, columns) < n * n / 2 * (_TILED_PAIR + _TILED_FACTOR * columns)
+
+
+def factored_seconds(n: int, modes: Modes, columns: int) -> float:
+    """Seconds of value and gradient with so many factors: one transform for each of them, and q + 1 for the pulls."""
+    return (len(modes.half) + 2) * columns * _transform_seconds(n, modes, oversampling_of(n, modes))
+
+
+def factored_cost(profile: Profile, n: int, q: int, columns: int) -> tuple[float, float]:
+    """Bytes and seconds of a value and gradient with so many factors, on a map with the places they tell apart."""
+    extent = np.full(q, min(n, 3**q * columns) ** (1.0 / q))
+    modes = modes_of(profile, n, extent) if 1 <= q <= 3 else None
+    if modes is None or not factors_are_faster(n, modes, columns):
+        return 12.0 * n * columns, n * n / 2 * (_TILED_PAIR + _TILED_FACTOR * columns)
+    return 200.0 * modes.count + n * (24.0 * columns + 1500.0), factored_seconds(n, modes, columns)
+
+
 def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = None) -> tuple[float, float]:
     """Bytes and seconds of a value and gradient of H(Z), for a map of one point a unit of volume."""
     kept = min(2.0 * n * n, 2.0**28)
@@ -139,14 +171,19 @@ def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = 
 
 
 def fast_sums(
-    Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None
+    Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None, columns: int = 1
 ) -> FastSums | None:
-    """The transform of these points (n, q); None where tiles of pairs are faster, or the only way."""
+    """The transform of these points (n, q); None where tiles of pairs are faster, or the only way.
+
+    ``columns``: of factors that every sum is taken for.
+    """
     n, q = Z.shape
     if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
         return None
     modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
-    if modes is None or not is_faster(profile, n, modes) or library() is None:
+    if modes is None or library() is None:
+        return None
+    if not (is_faster(profile, n, modes) if columns == 1 else factors_are_faster(n, modes, columns)):
         return None
     return FastSums(Z, profile, modes, n_jobs)
 
@@ -177,7 +214,7 @@ class FastSums:
 
     def sums(self, W: Array) -> Array:
         """``Σ_j W_jc k_ij`` (n, c), for weights (n, c)."""
-        return _unpacked(run_tiles(lambda w: self._at_points(self.series(w)), _packed(W), self.n_jobs), W.shape[1])
+        return _unpacked(run_tiles(lambda V: self._at_points(self.series(V)), _packed(W), self.n_jobs), W.shape[1])
 
     def pulls(self, W: Array) -> Array:
         """``Σ_j W_jc g_ij (z_i - z_j)`` (q, n, c), for weights (n, c)."""
@@ -187,9 +224,9 @@ class FastSums:
         step = len(series)
         return np.stack([_unpacked(found[k : k + step], W.shape[1]) for k in range(0, len(found), step)])
 
-    def series(self, w: Array) -> Array:
-        """``c_m Σ_j exp(-i ω_m·z_j) w_j`` for complex weights (n,)."""
-        F = self._transform(1, w)
+    def series(self, V: Array) -> Array:
+        """``c_m Σ_j exp(-i ω_m·z_j) v_j`` for complex weights (n,), or for some at once (b, n)."""
+        F = self._transform(1, V)
         for factor in self.coefficients:
             F *= factor
         return F
@@ -199,13 +236,14 @@ class FastSums:
         return np.asarray(F * (-0.5j * self.modes.frequency(axis)).astype(self.dtype))
 
     def _at_points(self, F: Array) -> Array:
-        """``Σ_m exp(i ω_m·z_i) F_m`` (n,)."""
+        """``Σ_m exp(i ω_m·z_i) F_m`` (n,) or (b, n)."""
         return self._transform(2, F)
 
     def _transform(self, kind: int, data: Array) -> Array:
         plan = library().Plan(
             kind,
             self.modes.shape,
+            n_trans=len(data) if data.ndim > (1 if kind == 1 else len(self.angles)) else 1,
             eps=self.modes.precision,
             isign=-1 if kind == 1 else 1,
             dtype=self.dtype,
@@ -251,14 +289,19 @@ def _bent_squares(x: Array, border: float) -> Array:
 
 
 def _packed(W: Array) -> list[Array]:
-    """Two real columns in each complex one."""
+    """Two real columns in each complex one, and a few of those (b, n) in each item: they share a plan."""
     c = W.shape[1]
-    return [W[:, k] + (1j * W[:, k + 1] if k + 1 < c else 0j) for k in range(0, c, 2)]
+    V = np.zeros((-(-c // 2), len(W)), dtype=np.complex128)
+    V.real, V.imag[: c // 2] = W[:, ::2].T, W[:, 1::2].T
+    return [V[part] for part in spans(len(V), _TOGETHER)]
 
 
-def _unpacked(columns: list[Array], c: int) -> Array:
+def _unpacked(parts: list[Array], c: int) -> Array:
     """The real columns (n, c) of complex ones."""
-    return np.column_stack([part for column in columns for part in (column.real, column.imag)][:c])
+    V = np.concatenate(parts)
+    W = np.empty((V.shape[1], c))
+    W[:, ::2], W[:, 1::2] = V.real.T, V.imag[: c // 2].T
+    return W
 
 
 def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:

@@ -14,9 +14,18 @@ from scipy.sparse.csgraph import dijkstra
 
 from .tiles import run_tiles, spans
 
-__all__ = ["landmark_distances"]
+__all__ = ["landmark_distances", "spread_rows"]
 
 Array = npt.NDArray[Any]
+
+
+def spread_rows(n: int, count: int) -> Array:
+    """At most ``count`` row numbers spread evenly over ``range(n)``.
+
+    >>> spread_rows(10, 4)
+    array([0, 3, 6, 9])
+    """
+    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
 def landmark_distances(
@@ -28,7 +37,7 @@ def landmark_distances(
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
     """Landmarks (L,), spread evenly over the rows, and their distances to every row (L, n)."""
-    rows = np.unique(np.linspace(0, len(points) - 1, min(n_landmarks, len(points))).astype(np.int64))
+    rows = spread_rows(len(points), n_landmarks)
     if graph is not None:
         paths = run_tiles(lambda part: dijkstra(graph, indices=rows[part]), spans(len(rows), 32), n_jobs)
         return rows, np.concatenate(paths)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from .bandwidths import perplexity_rows
+from .landmarks import spread_rows
 from .neighbours import Neighbours
 from .profiles import DELTA, Profile
 from .tiles import TILE, run_tiles, spans
@@ -98,7 +99,7 @@ def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> Sy
     return csr_array(A.multiply(B))
 
 
-def matrix_rows(K: SymmetricTiles | csr_array) -> int:
+def matrix_rows(K: Any) -> int:
     """How many rows a kernel matrix has."""
     return K.n if isinstance(K, SymmetricTiles) else int(K.shape[0])
 
@@ -132,15 +133,21 @@ def dense_kernel(
 
 
 def compact_kernel(
-    X: Array, bandwidth: float, profile: Profile, *, dtype: npt.DTypeLike = np.float32, n_jobs: int | None = None
+    X: Array,
+    bandwidth: float,
+    profile: Profile,
+    *,
+    least: float = 0.0,
+    dtype: npt.DTypeLike = np.float32,
+    n_jobs: int | None = None,
 ) -> csr_array:
-    """The same for a profile that vanishes outside the unit ball: only the pairs within reach are stored."""
+    """The same where most pairs are out of reach: only values that are not 0, and not below ``least``, are stored."""
     parts, values = spans(len(X)), _pair_values(X, bandwidth, profile)
 
     def tile(key: tuple[int, int]) -> tuple[Array, Array, Array]:
         rows, cols = parts[key[0]], parts[key[1]]
         K = values(rows, cols).astype(dtype)
-        i, j = np.nonzero(K)
+        i, j = np.nonzero(K if least == 0 else least <= K)
         found = K[i, j]
         i, j = (i + rows.start).astype(np.int32), (j + cols.start).astype(np.int32)
         if rows == cols:
@@ -157,7 +164,7 @@ def compact_kernel(
 
 def within_reach(X: Array, bandwidth: float) -> float:
     """The share of pairs nearer than the square root of ``bandwidth``, from at most 256 rows spread evenly."""
-    rows = np.unique(np.linspace(0, len(X) - 1, min(256, len(X))).astype(np.int64))
+    rows = spread_rows(len(X), 256)
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
     parts = [rows[part] for part in spans(len(rows), 64)]

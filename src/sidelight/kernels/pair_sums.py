@@ -3,6 +3,8 @@
     sums   (K w)_i = Σ_j w_j k(|z_i - z_j|²)          pulls  (P w)_i = Σ_j w_j g(|z_i - z_j|²) (z_i - z_j)
 
 Cost of the pairs: O(n² (q + c)) time, O(tile · n) memory. ``kernels.gauss_transform`` has the transform.
+
+A second kernel m_ij = a_i·a_j of few factors A (n, r) multiplies either, as (K m w)_i = Σ_r A_ir (K (w A_r))_i.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from .gauss_transform import FastSums, fast_sums
 from .profiles import Profile
 from .tiles import added, run_tiles, spans
 
-__all__ = ["PairSums", "latent_sums", "sum_error"]
+__all__ = ["PairSums", "factored_pulls", "factored_sums", "latent_sums", "sum_error"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 1_000_000  # numbers in one tile
 _KEPT = 3000  # rows whose kernel is kept from the sums for the pulls
 _SINGLE = 1e-4  # a tolerance from which on numbers of 4 bytes have digits enough
+_COLUMNS = 32  # of factors whose sums are in memory together
 _CHECKED = 64  # rows a transform is checked on
 
 
@@ -42,6 +45,24 @@ def sum_error(sums: FastSums | PairSums, Z: Array, profile: Profile, *, seed: in
     rows = np.sort(np.random.default_rng(seed).choice(n, min(n, _CHECKED), replace=False))
     exact = profile.value(squared_distances(Z[rows], Z)).sum(axis=1)
     return float(np.abs(sums.sums(np.ones((n, 1)))[rows, 0] / exact - 1).max())
+
+
+def factored_sums(sums: FastSums | PairSums, A: Array, w: Array | None = None) -> Array:
+    """``s_i = Σ_j w_j (a_i·a_j) k_ij`` (n,); without ``w`` (n,) every weight is 1."""
+    weight = 1.0 if w is None else w[:, None]
+    some = (A[:, columns] for columns in spans(A.shape[1], _COLUMNS))
+    return added([np.einsum("ir,ir->i", part, sums.sums(weight * part)) for part in some])
+
+
+def factored_pulls(sums: FastSums | PairSums, A: Array, v: Array, w: Array | None = None) -> Array:
+    """``Σ_j w_j (a_i·a_j) g_ij (z_i - z_j) (v_i + v_j)`` (n, q), for ``v`` (n,)."""
+    weight = 1.0 if w is None else w[:, None]
+
+    def some(part: Array) -> Array:
+        own, others = np.split(sums.pulls(np.hstack([weight * part, weight * part * v[:, None]])), 2, axis=2)
+        return np.asarray(np.einsum("ir,qir->iq", part, own * v[:, None] + others))
+
+    return added([some(A[:, columns]) for columns in spans(A.shape[1], _COLUMNS)])
 
 
 class PairSums:

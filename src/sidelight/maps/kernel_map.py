@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.landmarks import spread_rows
 from sidelight.kernels.neighbours import Neighbours, listed_distances, nearest
 
-from .nearby import is_many, spread_rows
+from .nearby import is_many
 from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, kept_lists, listed_average
 
 __all__ = ["KernelMap", "adaptive_map", "adaptive_weights", "best_perplexity", "precomputed_weights"]

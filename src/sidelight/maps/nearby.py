@@ -26,7 +26,7 @@ from sidelight.kernels.neighbours import Neighbours
 from sidelight.kernels.reach import Reach
 from sidelight.kernels.tiles import run_tiles, spans
 
-__all__ = ["MANY", "Searched", "is_many", "row_search", "spread_rows"]
+__all__ = ["MANY", "Searched", "is_many", "row_search"]
 
 Array = npt.NDArray[Any]
 
@@ -43,15 +43,6 @@ _STRIPS = 64
 def is_many(rows: Array) -> bool:
     """Whether there are too many training rows to look at all of them."""
     return len(rows) > MANY
-
-
-def spread_rows(n: int, count: int) -> Array:
-    """At most ``count`` row numbers spread evenly over ``range(n)``.
-
-    >>> spread_rows(10, 4)
-    array([0, 3, 6, 9])
-    """
-    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
 class RowSearch:

@@ -23,11 +23,12 @@ from scipy.special import logsumexp
 
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth, maximise_over_scale, perplexity_rows
 from sidelight.kernels.distances import bounded, squared_distances
+from sidelight.kernels.landmarks import spread_rows
 from sidelight.kernels.neighbours import listed_distances
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.kernels.tiles import run_tiles, spans
 
-from .nearby import Searched, is_many, row_search, spread_rows
+from .nearby import Searched, is_many, row_search
 
 __all__ = ["ParzenDensity", "fit_density", "neighbourhood_density"]
 

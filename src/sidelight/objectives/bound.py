@@ -37,7 +37,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.kernels.gauss_transform import FastSums
-from sidelight.kernels.pair_sums import PairSums, latent_sums
+from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import GAUSSIAN, Profile
 from sidelight.kernels.tiles import added, run_tiles, spans
 
@@ -116,13 +116,10 @@ class InformationBound:
 
     def _apart(self, transform: FastSums | PairSums) -> tuple[float, Array]:
         """``H`` and ``w Σ_r A_r [(P w A_r)/s + P(w A_r/s)]`` (n, q)."""
-        A, w = self.factors, self.weights[:, None]
-        s = np.einsum("ir,ir->i", A, transform.sums(w * A))[:, None]
-        np.maximum(s, _FLOOR * w * np.einsum("ir,ir->i", A, A)[:, None], out=s)
-        pulls = transform.pulls(np.hstack([w * A, w * A / s]))
-        own, others = np.split(pulls, 2, axis=2)
-        moved = np.einsum("ir,qir->iq", A, own / s + others) * w
-        return -float(self.weights @ np.log(s[:, 0])) / self.total, moved
+        A, w = self.factors, self.weights
+        s = np.maximum(factored_sums(transform, A, w), _FLOOR * w * np.einsum("ir,ir->i", A, A))
+        moved = factored_pulls(transform, A, 1 / s, w) * w[:, None]
+        return -float(w @ np.log(s)) / self.total, moved
 
     def _block(self, columns: Array, part: slice) -> Callable[[], tuple[float, Array]]:
         """Some rows' ``Σ_j P_ij (-log k_ij)``, summed, and ``Σ_j P_ij u_ij (z_i - z_j)``."""

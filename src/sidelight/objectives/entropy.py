@@ -15,10 +15,11 @@ With g(r²) = -dk/d(r²) and W_ij = (1/s_i + 1/s_j) m_ij g(r²_ij), the gradient
 
     ∂ c·H / ∂Z = (2c/n) (diag(W1) - W) Z
 
-Shapes: Z (n, q); data kernels symmetric (n, n), dense (upper tiles) or sparse. A product of data kernels is formed
-tile by tile. Cost of an evaluation: O(n² q) time for a dense term, O(nnz · q) for a sparse one; memory n²/2 numbers for
-the latent kernel, or few where that is too much: then its tiles are computed once for the sums and again for the
-gradient. Pairs are computed in ``dtype``, sums over tiles in float64.
+Shapes: Z (n, q); data kernels symmetric (n, n), dense (upper tiles), sparse, or, alone in its term, of few factors and
+near pairs (``kernels.low_rank``; ``entropy_terms`` has its sums). A product of data kernels is formed tile by tile.
+Cost of an evaluation: O(n² q) time for a dense term, O(nnz · q) for a sparse one, (q + 2) r transforms for r factors;
+memory n²/2 numbers for the latent kernel, or few where that is too much: then its tiles are computed once for the sums
+and again for the gradient. Pairs are computed in ``dtype``, sums over tiles in float64.
 
 H(Z) beside sparse terms visits no pairs where a transform costs less (``kernels.gauss_transform``): (diag(W1) - W) Z is
 there (P1)/s + P(1/s), P the pulls. In float64, which asks for more digits than a transform has, it never does.
@@ -26,6 +27,7 @@ there (P1)/s + P(1/s), P the pulls. In float64, which asks for more digits than 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,12 +36,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight._messages import complain
 from sidelight.kernels.distances import PairDistances
 from sidelight.kernels.gauss_transform import FastSums, fast_sums
+from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, multiply
 from sidelight.kernels.profiles import Profile
 from sidelight.kernels.tiles import TILE, added, corner, run_tiles, spans
 
+from .entropy_terms import DenseTerm, LowRankTerm, SparseTerm, inverse_of, mean_entropy
 from .evaluation import Evaluation
 
 __all__ = [
@@ -53,10 +58,10 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-Kernel = SymmetricTiles | csr_array
+Kernel = SymmetricTiles | csr_array | LowRankKernel
 Key = tuple[int, int]
-_FLOOR = float(np.finfo(np.float32).tiny) * 1e4
-"""The smallest row sum that counts, in either precision: in the smaller one its weights have underflowed."""
+_FACTORED = 1e-7
+"""Tolerance of the latent sums of factors: gradients to 1e-5, in three quarters of the time of all digits."""
 _KEPT = 2**28
 """Bytes of the latent kernel that are kept from the sums for the gradient (float32: 11,585 rows)."""
 _STRIPS = 32
@@ -116,55 +121,83 @@ class EntropySum:
         self.profile = profile
         self.dtype = np.dtype(dtype)
         self.n_jobs = n_jobs
-        self.dense = [_DenseTerm(t) for t in terms if not _is_sparse(t)]
-        self.sparse = [_SparseTerm(t, self.dtype) for t in terms if _is_sparse(t)]
+        made = [self._term(term) for term in terms]
+        self.low_rank = [term for term in made if isinstance(term, LowRankTerm)]
+        self.sparse = [term for term in made if isinstance(term, SparseTerm)]
+        self.dense = [term for term in made if type(term) is DenseTerm]
         self.latent = _LatentTiles(profile)
         self.plain = not any(term.tiles for term in self.dense)
 
+    def _term(self, term: Entropy) -> DenseTerm | SparseTerm | LowRankTerm:
+        if len(term.kernels) == 1 and isinstance(term.kernels[0], LowRankKernel):
+            return LowRankTerm(term.name, term.coefficient, term.kernels[0], self.dtype)
+        kernels = [kernel for kernel in term.kernels if not isinstance(kernel, LowRankKernel)]
+        if len(kernels) < len(term.kernels):
+            rule, remedy = "cannot be multiplied with another kernel", "Give both in full, or one of them sparse"
+            raise ValueError(complain("EntropySum", "terms", f"{term.name} with a kernel of low rank", rule, remedy))
+        if any(isinstance(kernel, csr_array) for kernel in kernels):
+            product = functools.reduce(multiply, kernels)
+            assert isinstance(product, csr_array)
+            return SparseTerm(term.name, term.coefficient, product, self.dtype)
+        tiles = [kernel.tiles for kernel in kernels if isinstance(kernel, SymmetricTiles)]
+        return DenseTerm(term.name, term.coefficient, list(tiles))
+
     def value_and_grad(self, Z: Array) -> Evaluation:
         """The value, its gradient (n, q), and each ``H`` by name."""
-        n = len(Z)
         centred = Z - Z.mean(axis=0)
         Zc = np.ascontiguousarray(centred, dtype=self.dtype)
-        terms: dict[str, float] = {}
+        transform = self._factored(centred)
+        factored = self.low_rank if transform is not None else []
+        dense = self.dense if transform is not None else [*self.dense, *self.low_rank]
+        entropies: list[float] = []
         gradient = np.zeros(Z.shape)
-        value = 0.0
-        if self.dense:
-            entropies, part = self._dense_terms(centred, Zc)
-            for term, entropy in zip(self.dense, entropies, strict=True):
-                terms[term.name] = entropy
-                value += term.coefficient * entropy
-            gradient += part
+        if dense:
+            entropies, gradient = self._dense_terms(dense, centred, Zc)
         for sparse in self.sparse:
-            sums_s, part = sparse.evaluate(Zc, self.profile, self.n_jobs)
-            terms[sparse.name] = _entropy(sums_s)
-            value += sparse.coefficient * terms[sparse.name]
-            gradient += sparse.coefficient * part
-        gradient *= 2.0 / n
+            sums, moved = sparse.evaluate(Zc, self.profile, self.n_jobs)
+            entropies.append(mean_entropy(sums))
+            gradient += sparse.coefficient * moved
+        for low_rank in factored:
+            assert transform is not None
+            sums, moved = low_rank.evaluate(transform, Zc, self.profile, self.n_jobs)
+            entropies.append(mean_entropy(sums, low_rank.floor))
+            gradient += low_rank.coefficient * moved
+        used: list[DenseTerm | SparseTerm] = [*dense, *self.sparse, *factored]
+        value = sum(term.coefficient * entropy for term, entropy in zip(used, entropies, strict=True))
+        terms = {term.name: entropy for term, entropy in zip(used, entropies, strict=True)}
+        gradient *= 2.0 / len(Z)
         return Evaluation(value, gradient, terms)
 
-    def _dense_terms(self, Z: Array, Zc: Array) -> tuple[list[float], Array]:
+    def _factored(self, Z: Array) -> FastSums | None:
+        """The transform that the factors go through; None where there are none, or tiles of pairs cost less."""
+        if not self.low_rank or self.dtype != np.float32:
+            return None
+        columns = sum(term.factors.shape[1] for term in self.low_rank)
+        return fast_sums(Z, self.profile, self.n_jobs, tolerance=_FACTORED, columns=columns)
+
+    def _dense_terms(self, terms: list[DenseTerm], Z: Array, Zc: Array) -> tuple[list[float], Array]:
         """``H`` of every dense term, and ``Σ_c coefficient_c (diag(W1) - W) Z`` over them."""
-        single = self.dtype == np.float32
-        transform = fast_sums(Z, self.profile, self.n_jobs) if self.plain and single else None
+        single, plain = self.dtype == np.float32, not any(term.tiles for term in terms)
+        transform = fast_sums(Z, self.profile, self.n_jobs) if self.plain and plain and single else None
         if transform is not None:
             entropy, moved = fast_entropy(transform, len(Z))
-            return [entropy] * len(self.dense), sum(term.coefficient for term in self.dense) * moved
-        sums = self._row_sums(Zc)
-        return [_entropy(column) for column in sums.T], self._dense_gradient(Zc, sums)
+            return [entropy] * len(terms), sum(term.coefficient for term in terms) * moved
+        sums = self._row_sums(terms, Zc)
+        entropies = [mean_entropy(column, term.floor) for column, term in zip(sums.T, terms, strict=True)]
+        return entropies, self._dense_gradient(terms, Zc, sums)
 
-    def _row_sums(self, Z: Array) -> Array:
+    def _row_sums(self, terms: list[DenseTerm], Z: Array) -> Array:
         """``s_i`` of every dense term (n, C); keeps the tiles of the latent kernel if they are not too many."""
         n, parts = len(Z), spans(len(Z))
         ones = np.ones(TILE, dtype=self.dtype)
         self.latent.move(Z)
 
         def row(i: int) -> Array:
-            out = np.zeros((n, len(self.dense)))
+            out = np.zeros((n, len(terms)))
             spare = np.empty((TILE, TILE), dtype=self.dtype)
             for j in range(i, len(parts)):
                 K = self.latent.compute((i, j), spare)
-                for c, term in enumerate(self.dense):
+                for c, term in enumerate(terms):
                     product = term.product((i, j), K, spare)
                     out[parts[i], c] += product @ ones[: product.shape[1]]
                     if i != j:
@@ -173,17 +206,17 @@ class EntropySum:
 
         return _added_strips(row, len(parts), self.n_jobs)
 
-    def _dense_gradient(self, Z: Array, sums: Array) -> Array:
+    def _dense_gradient(self, terms: list[DenseTerm], Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
         n, parts = len(Z), spans(len(Z))
-        inverse = _inverse(sums, self.dtype)
+        inverse = inverse_of(sums, self.dtype, np.array([term.floor for term in terms]))
         extended = np.column_stack([Z, np.ones(n, dtype=self.dtype)])
 
         def row(i: int) -> Array:
             out = np.zeros((n, Z.shape[1] + 1))
             spare = (np.empty((TILE, TILE), dtype=self.dtype), np.empty((TILE, TILE), dtype=self.dtype))
             for j in range(i, len(parts)):
-                W = self._weights((i, j), parts, inverse, spare)
+                W = self._weights(terms, (i, j), parts, inverse, spare)
                 out[parts[i]] += W @ extended[parts[j]]
                 if i != j:
                     out[parts[j]] += W.T @ extended[parts[i]]
@@ -193,12 +226,14 @@ class EntropySum:
         moved: Array = summed[:, -1:] * Z - summed[:, :-1]
         return moved
 
-    def _weights(self, key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]) -> Array:
+    def _weights(
+        self, terms: list[DenseTerm], key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]
+    ) -> Array:
         """``Σ_c coefficient_c W_c`` of one tile."""
         rows, cols = parts[key[0]], parts[key[1]]
         K = self.latent.again(key, spare[0])
         total, W = (corner(buffer, K) for buffer in spare)
-        for c, term in enumerate(self.dense):
+        for c, term in enumerate(terms):
             out = W if c else total
             scaled = term.coefficient * inverse[:, c]
             np.add(scaled[rows, None], scaled[None, cols], out=out)
@@ -242,86 +277,13 @@ class _LatentTiles:
         return np.empty((rows.stop - rows.start, cols.stop - cols.start), self.dtype)
 
 
-class _DenseTerm:
-    """One term whose data kernels are dense (or absent)."""
-
-    def __init__(self, term: Entropy) -> None:
-        self.name, self.coefficient = term.name, term.coefficient
-        self.tiles = [kernel.tiles for kernel in term.kernels if isinstance(kernel, SymmetricTiles)]
-
-    def product(self, key: Key, K: Array, spare: Array) -> Array:
-        """The tile of ``m_ij k_ij``; ``K`` itself where there are no data kernels."""
-        if not self.tiles:
-            return K
-        out = corner(spare, K)
-        np.multiply(K, self.tiles[0][key], out=out)
-        for tiles in self.tiles[1:]:
-            out *= tiles[key]
-        return out
-
-
-class _SparseTerm:
-    """One term whose product of data kernels is sparse: only its stored pairs are visited."""
-
-    def __init__(self, term: Entropy, dtype: np.dtype[Any]) -> None:
-        product: Kernel = term.kernels[0]
-        for kernel in term.kernels[1:]:
-            product = multiply(product, kernel)
-        self.name, self.coefficient = term.name, term.coefficient
-        assert isinstance(product, csr_array)
-        self.matrix = product.astype(dtype)
-        self.counts = np.diff(self.matrix.indptr)
-
-    def evaluate(self, Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array]:
-        """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q)."""
-        parts = spans(len(Z), 1024)
-        columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
-        held: dict[int, tuple[Array, list[Array]]] = {}
-
-        def first(part: slice) -> Array:
-            stored = self._stored(part)
-            differences = [self._difference(part, column) for column in columns]
-            K = profile.value(added([difference * difference for difference in differences]))
-            sums = self._row_totals(part, self.matrix.data[stored] * K)
-            held[part.start] = self.matrix.data[stored] * profile.slope(K), differences
-            return sums
-
-        sums = np.concatenate(run_tiles(first, parts, n_jobs)).astype(np.float64)
-        inverse = _inverse(sums, Z.dtype)
-
-        def second(part: slice) -> Array:
-            W, differences = held.pop(part.start)
-            W *= np.take(inverse, self.matrix.indices[self._stored(part)]) + np.repeat(inverse[part], self.counts[part])
-            return np.column_stack([self._row_totals(part, W * difference) for difference in differences])
-
-        return sums, np.concatenate(run_tiles(second, parts, n_jobs))
-
-    def _stored(self, part: slice) -> slice:
-        """Where the pairs of some rows are stored."""
-        return slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
-
-    def _difference(self, part: slice, column: Array) -> Array:
-        """``z_i - z_j`` of one latent dimension for the stored pairs of some rows."""
-        own = np.repeat(column[part], self.counts[part])
-        own -= np.take(column, self.matrix.indices[self._stored(part)])
-        return np.asarray(own)
-
-    def _row_totals(self, part: slice, values: Array) -> Array:
-        """Sum the values of each row (a row without pairs sums to 0)."""
-        held = self.counts[part] > 0
-        starts = (self.matrix.indptr[part.start : part.stop] - self.matrix.indptr[part.start])[held]
-        totals = np.zeros(len(held), dtype=values.dtype)
-        totals[held] = np.add.reduceat(values, starts) if len(starts) else 0
-        return totals
-
-
 def fast_entropy(transform: FastSums, n: int) -> tuple[float, Array]:
     """``H(Z)`` and ``(diag(W1) - W) Z = (P1)/s + P(1/s)`` (n, q)."""
     ones = np.ones((n, 1))
     sums = transform.sums(ones)
     pulls = transform.pulls(np.hstack([ones, 1 / sums]))
     moved: Array = (pulls[:, :, 0] / sums[:, 0] + pulls[:, :, 1]).T
-    return _entropy(sums[:, 0]), moved
+    return mean_entropy(sums[:, 0]), moved
 
 
 def _added_strips(row: Callable[[int], Array], n_rows: int, n_jobs: int | None) -> Array:
@@ -330,17 +292,3 @@ def _added_strips(row: Callable[[int], Array], n_rows: int, n_jobs: int | None) 
     for part in spans(n_rows, _STRIPS):
         total = [added([*total, *run_tiles(row, range(part.start, part.stop), n_jobs)])]
     return total[0]
-
-
-def _is_sparse(term: Entropy) -> bool:
-    return any(isinstance(kernel, csr_array) for kernel in term.kernels)
-
-
-def _entropy(sums: Array) -> float:
-    """``-(1/n) Σ log s_i`` with underflow held at the floor."""
-    return -float(np.mean(np.log(np.maximum(sums, _FLOOR))))
-
-
-def _inverse(sums: Array, dtype: npt.DTypeLike) -> Array:
-    """``1/s_i``, and 0 at the floor, where the value is flat: such a row is left to the penalty."""
-    return np.asarray(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > _FLOOR).astype(dtype))

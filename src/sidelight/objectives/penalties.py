@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, matrix_rows
 
 from .evaluation import Evaluation
@@ -53,7 +54,7 @@ class Box:
 class Stretch:
     """``(1/n) Σ p_ij |z_i - z_j|² + ε (1/n) Σ |z_i|²`` (a graph Laplacian form)."""
 
-    def __init__(self, K: SymmetricTiles | csr_array, *, background: float = 1e-3) -> None:
+    def __init__(self, K: SymmetricTiles | csr_array | LowRankKernel, *, background: float = 1e-3) -> None:
         n = matrix_rows(K)
         degree = np.asarray(K @ np.ones(n), dtype=np.float64)
         self.scale = n / float(degree.sum())

@@ -61,7 +61,7 @@ def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
     """The ``k`` smoothest non-trivial eigenvectors of a kernel graph (fewer where fewer converge)."""
     n = K.shape[0] if hasattr(K, "shape") else K.n
     k = min(k, n - 1)
-    root = np.sqrt(np.asarray(K @ np.ones(n), dtype=np.float64))
+    root = np.sqrt(np.maximum(np.asarray(K @ np.ones(n), dtype=np.float64), 0.0))  # of low rank it may fall below 0
     trivial = root / (np.linalg.norm(root) or 1.0)
     root[root == 0] = 1.0  # a row without neighbours
 

@@ -1,0 +1,139 @@
+"""One term of a sum of entropies, by what its data kernel is: dense, stored pairs, or few factors with near pairs.
+
+    s_i = Σ_j m_ij k(|z_i - z_j|²),       (diag(W1) - W) Z  with  W_ij = (1/s_i + 1/s_j) m_ij g(|z_i - z_j|²)
+
+For m = F Fᵀ + N (``kernels.low_rank``) both are sums and pulls of r columns of weights, and what the stored pairs of N
+add. Its rows hold their own 1, so that a sum below a half is an error of the factors, and counts as a half.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.kernels.gauss_transform import FastSums
+from sidelight.kernels.low_rank import LowRankKernel
+from sidelight.kernels.pair_sums import factored_pulls, factored_sums
+from sidelight.kernels.profiles import Profile
+from sidelight.kernels.tiles import added, corner, run_tiles, spans
+
+__all__ = ["DenseTerm", "LowRankTerm", "SparseTerm", "inverse_of", "mean_entropy"]
+
+Array = npt.NDArray[Any]
+Key = tuple[int, int]
+_FLOOR = float(np.finfo(np.float32).tiny) * 1e4
+"""The smallest row sum that counts, in either precision: in the smaller one its weights have underflowed."""
+_OWN = 0.5  # the same of factors, whose error may be negative
+
+
+class Tiles(Protocol):
+    """The tiles on and above the diagonal of a dense matrix, stored or computed when asked for."""
+
+    def __getitem__(self, key: Key) -> Array: ...
+
+
+class DenseTerm:
+    """One term whose data kernels are dense (or absent)."""
+
+    floor = _FLOOR
+
+    def __init__(self, name: str, coefficient: float, tiles: list[Tiles]) -> None:
+        self.name, self.coefficient, self.tiles = name, coefficient, tiles
+
+    def product(self, key: Key, K: Array, spare: Array) -> Array:
+        """The tile of ``m_ij k_ij``; ``K`` itself where there are no data kernels."""
+        if not self.tiles:
+            return K
+        out = corner(spare, K)
+        np.multiply(K, self.tiles[0][key], out=out)
+        for tiles in self.tiles[1:]:
+            out *= tiles[key]
+        return out
+
+
+class SparseTerm:
+    """One term whose product of data kernels is sparse: only its stored pairs are visited."""
+
+    floor = _FLOOR
+
+    def __init__(self, name: str, coefficient: float, matrix: csr_array, dtype: np.dtype[Any]) -> None:
+        self.name, self.coefficient = name, coefficient
+        self.matrix = matrix.astype(dtype, copy=False)
+        self.counts = np.diff(self.matrix.indptr)
+
+    def evaluate(
+        self, Z: Array, profile: Profile, n_jobs: int | None, *, beside: Array | None = None, floor: float = _FLOOR
+    ) -> tuple[Array, Array]:
+        """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q); ``beside`` (n,) are sums over pairs that are not stored."""
+        parts = spans(len(Z), 1024)
+        columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
+        held: dict[int, tuple[Array, list[Array]]] = {}
+
+        def first(part: slice) -> Array:
+            stored = self._stored(part)
+            differences = [self._difference(part, column) for column in columns]
+            K = profile.value(added([difference * difference for difference in differences]))
+            sums = self._row_totals(part, self.matrix.data[stored] * K)
+            held[part.start] = self.matrix.data[stored] * profile.slope(K), differences
+            return sums
+
+        sums = np.concatenate(run_tiles(first, parts, n_jobs)).astype(np.float64)
+        if beside is not None:
+            sums += beside
+        inverse = inverse_of(sums, Z.dtype, floor)
+
+        def second(part: slice) -> Array:
+            W, differences = held.pop(part.start)
+            W *= np.take(inverse, self.matrix.indices[self._stored(part)]) + np.repeat(inverse[part], self.counts[part])
+            return np.column_stack([self._row_totals(part, W * difference) for difference in differences])
+
+        return sums, np.concatenate(run_tiles(second, parts, n_jobs))
+
+    def _stored(self, part: slice) -> slice:
+        """Where the pairs of some rows are stored."""
+        return slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
+
+    def _difference(self, part: slice, column: Array) -> Array:
+        """``z_i - z_j`` of one latent dimension for the stored pairs of some rows."""
+        own = np.repeat(column[part], self.counts[part])
+        own -= np.take(column, self.matrix.indices[self._stored(part)])
+        return np.asarray(own)
+
+    def _row_totals(self, part: slice, values: Array) -> Array:
+        """Sum the values of each row (a row without pairs sums to 0)."""
+        held = self.counts[part] > 0
+        starts = (self.matrix.indptr[part.start : part.stop] - self.matrix.indptr[part.start])[held]
+        totals = np.zeros(len(held), dtype=values.dtype)
+        totals[held] = np.add.reduceat(values, starts) if len(starts) else 0
+        return totals
+
+
+class LowRankTerm(DenseTerm):
+    """One term whose data kernel has few factors: by transform, or, where there is none, by tiles made of them."""
+
+    floor = _OWN
+
+    def __init__(self, name: str, coefficient: float, kernel: LowRankKernel, dtype: np.dtype[Any]) -> None:
+        rounded = kernel.astype(dtype)
+        super().__init__(name, coefficient, [rounded])
+        self.factors = kernel.factors
+        self.near = SparseTerm(name, coefficient, rounded.near, dtype)
+
+    def evaluate(self, transform: FastSums, Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array]:
+        """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q)."""
+        far = factored_sums(transform, self.factors)
+        sums, moved = self.near.evaluate(Z, profile, n_jobs, beside=far, floor=self.floor)
+        return sums, moved + factored_pulls(transform, self.factors, inverse_of(sums, np.float64, self.floor))
+
+
+def mean_entropy(sums: Array, floor: float = _FLOOR) -> float:
+    """``-(1/n) Σ log s_i`` with underflow held at the floor."""
+    return -float(np.mean(np.log(np.maximum(sums, floor))))
+
+
+def inverse_of(sums: Array, dtype: npt.DTypeLike, floor: float | Array = _FLOOR) -> Array:
+    """``1/s_i``, and 0 at the floor, where the value is flat: such a row is left to the penalty."""
+    return np.asarray(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > floor).astype(dtype))
