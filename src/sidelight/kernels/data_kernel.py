@@ -10,7 +10,7 @@ dense       every entry: exact, 2 n² bytes
 sparse      entries that are not negligible: a narrow kernel, and a compact one (quartic) with few pairs within reach
 low_rank    few factors and the near pairs (``kernels.low_rank``): a broad kernel, positive semidefinite (not quartic)
 auto        up to 10,000 rows dense (compact ones sparse); beyond, sparse where few entries count, else low_rank where
-            that is off by no more than a hundredth, else dense
+            that is off by no more than 0.02, else dense
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ EXACT_ROWS = 10_000
 """Rows up to which every pair has its entry: below, tiles of pairs take less time than a hundred factors."""
 MOST_STORED = 500
 """Entries of a row on average, at the most, of a kernel that is stored sparsely because it is narrow."""
-_ERROR = 0.01  # of the row sums, that a kernel may be off by where it is not asked for
+_ERROR = 0.02  # of the row sums, that a kernel of low rank may be off by where nobody asked for it
 _CUTS = tuple(10.0**-k for k in range(1, 13))  # entries below one of these are negligible
 _LEFT_OUT = 1e-3  # of the row sums together, by leaving them out
 _PAIRS = 20_000_000  # that the bandwidth is chosen on
@@ -145,7 +145,7 @@ def fitting_kernel(points: Array, h: float, profile: Profile, n_jobs: int | None
     cut = _negligible(points, h, profile, n_jobs)
     if cut.stored <= MOST_STORED:
         return _narrow_kernel(points, h, profile, cut, n_jobs)
-    matrix, error = low_rank_kernel(points, h, profile, tolerance=_ERROR, n_jobs=n_jobs)
+    matrix, error = low_rank_kernel(points, h, profile, n_jobs=n_jobs)
     return DataKernel(matrix, h, error=error) if error.row_sum <= _ERROR else None
 
 
