@@ -73,7 +73,7 @@ def frame_of(X: Array, metric: Any) -> tuple[Any, float]:
         frame = Frame.of(size, metric)
         return frame, frame.scale
     rows = np.asarray(X, dtype=np.float64)
-    unit = float(np.abs(pairwise_distances(rows, metric=metric)).max()) or 1.0
+    unit = Frame.of(np.abs(pairwise_distances(rows, metric=metric)), "precomputed").scale  # as if they had been given
     return MeasuredFrame(Frame.of(rows), rows, metric, unit), unit
 
 
