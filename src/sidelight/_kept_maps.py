@@ -50,7 +50,7 @@ def keep_informed_maps(
             model.forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
         else:
             relative = _keep_conditional(model, fitted, inside, known.features[rows], Z)
-        model.density_ = fit_density(inside, relative)
+        model.density_ = fit_density(inside, relative, n_jobs=model.n_jobs)
     if len(rows) < len(X):
         _place_unknown(model, points, rows, X.dtype)
 

@@ -54,7 +54,7 @@ _TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its
 _WORST = 10.0  # times the tolerance, in the worst of the rows that are looked at: those far from all others
 _HELD = 0.01  # of its attraction at no distance is added to a row's curvature
 _STRAYS, _ROOM = 1e-3, 1.5  # share of the rows at either side that may be outside, and how much a level may grow
-_COARSE, _FINEST = 200.0, 200.0  # times ``tol``: a level ends there, as what it would still gain the next finds faster
+_COARSE, _FINEST = 200.0, 300.0  # times ``tol``: a level ends there, as what it would still gain the next finds faster
 
 
 def choose_solver(model: Any, n: int, given: bool, same: bool) -> tuple[str, str]:

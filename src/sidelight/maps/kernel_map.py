@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.landmarks import spread_rows
 from sidelight.kernels.neighbours import Neighbours, listed_distances, nearest
 
@@ -86,7 +86,9 @@ def precomputed_weights(near: Neighbours, outputs: Array, n_candidates: int) -> 
 def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[float]) -> float:
     """The perplexity by which neighbours (m, k) among the ``outputs`` (n, r) predict the ``truth`` (m, r) best."""
     allowed = [p for p in grid if p <= max(2.0, 0.5 * near.index.shape[1])] or [grid[0]]
-    rows = [listed_average(perplexity_rows(near.distance**2, p)[0], outputs, near.index) for p in allowed]
+    whole = bool(np.isfinite(near.distance).all())
+    weights = [quick_rows(near.distance**2, p) if whole else perplexity_rows(near.distance**2, p)[0] for p in allowed]
+    rows = [listed_average(W, outputs, near.index) for W in weights]
     return allowed[int(np.argmin([_relative_error(truth, predicted) for predicted in rows]))]
 
 

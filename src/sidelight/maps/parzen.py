@@ -144,7 +144,7 @@ def _log_sum(logs: Array, shift: Array) -> Array:
         return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=1)) + top)
 
 
-def fit_density(points: Array, relative: Array, *, n_rows: int = 500) -> ParzenDensity:
+def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: int | None = None) -> ParzenDensity:
     """A Gaussian density with bandwidths proportional to ``relative`` (n,), the factor chosen by leave-one-out.
 
     Rows whose relative bandwidth is 0 (many duplicates) get the smallest positive one. The likelihood is taken over
@@ -162,7 +162,7 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500) -> ParzenD
         np.linspace(0, len(points) - 1, min(n_rows, len(points), max(20, _BUDGET // len(points)))).astype(np.int64)
     )
     shape = profile("gaussian")
-    factor = leave_one_out_bandwidth(points, shape, typical=1.0, relative=relative, rows=rows)
+    factor = leave_one_out_bandwidth(points, shape, typical=1.0, relative=relative, rows=rows, n_jobs=n_jobs)
     return ParzenDensity(points, factor * relative)
 
 

@@ -30,11 +30,11 @@ from .levels import Level
 __all__ = ["DIRECT", "Cycle", "Hierarchy"]
 
 Array = npt.NDArray[Any]
-DIRECT = 1000
+DIRECT = 500
 """Merged rows few enough to be solved for directly."""
 _OMEGA = 0.6  # of Jacobi's step, which at 1 would oscillate
 _OVER = 1.5  # below 2, or a cycle would not be positive
-_LEFT = 2 * DIRECT  # rows of a level that cannot be merged further, up to which it is solved for directly all the same
+_LEFT = 4 * DIRECT  # rows of a level that cannot be merged further, up to which it is solved for directly all the same
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Cycle:
             below = np.bincount(level.parent, weights=held)
             self.coarser = Cycle(hierarchy, depth + 1, hierarchy.mergings[depth].merged(links), below)
         elif level.n <= _LEFT:
-            self.factor = cho_factor(np.diag(diagonal) - self.W.toarray(), lower=True)
+            self.factor = cho_factor(np.diag(diagonal) - self.W.toarray(), lower=True, check_finite=False)
 
     def __call__(self, G: Array) -> Array:
         """One cycle for each column, from nothing."""
@@ -96,7 +96,7 @@ class Cycle:
 
     def _solve(self, g: Array) -> Array:
         if self.factor is not None:
-            return np.asarray(cho_solve(self.factor, g), dtype=np.float32)
+            return np.asarray(cho_solve(self.factor, g, check_finite=False), dtype=np.float32)
         x = _OMEGA * g / self.diagonal
         if self.coarser is not None:
             assert self.parent is not None
