@@ -6,7 +6,8 @@ mnist        70,000 x 784 pixels to a plane: total time ≤ the faster rival's, 
 growth       10,000 to 1,000,000 rows of a mixture of sheets in 50 columns: exponent ≤ 1.15; a million in ≤ 12 GB, and
              (``--opentsne``) in ≤ half of four times openTSNE's time on 250,000 rows
 small        2,000 and 5,000 digits: in a fresh process ≤ UMAP's time in one, and a second fit ≤ UMAP's second
-seeds        ten seeds, rows in another order each, on 10,000 digits: spread of the accuracy ≤ 0.005; bytes of threads
+seeds        ten seeds, rows in another order each, on 10,000 digits: spread of the accuracy ≤ 0.005 (rivals: of three
+             seeds, reported); bytes of threads
 evaluations  10,000 digits: evaluations to the same objective, those on merged rows counted by their share of the
              rows, against L-BFGS on all rows from the same kind of start, along the same attractions: ≥ 3x fewer
              (and, reported, with the levels' inverse Hessian on all rows, and without annealing)
@@ -237,7 +238,8 @@ def _seeds(report: Report, quick: bool) -> None:
     for seed in range(2 if quick else 10):
         order = np.random.default_rng(seed).permutation(len(X))
         for method, embed in METHODS.items():
-            found[method].append(neighbour_hit(embed(X[order], seed), y[order], n_neighbors=10))
+            if method == "ours" or seed < 3:
+                found[method].append(neighbour_hit(embed(X[order], seed), y[order], n_neighbors=10))
     report.details["seeds"] = found
     what, spread = f"MNIST {len(X):,} x 784", {method: float(np.ptp(values)) for method, values in found.items()}
     report.note(f"{what}: 10-NN accuracy, worst seed", min(found["ours"]), **_beside({m: min(found[m]) for m in found}))

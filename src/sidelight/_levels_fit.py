@@ -95,11 +95,11 @@ def roomy(model: Any, informed: Informed) -> bool:
 
 
 def levels_cost(model: Any, n: int, d: int, kernel: str) -> Cost:
-    """What a fit by levels takes: neighbours, and about eighty evaluations on all rows, with those on merged ones."""
+    """What a fit by levels takes: neighbours, and about sixty evaluations on all rows, with those on merged ones."""
     pairs = 1.4 * model.perplexity * n
     size, seconds = normaliser_cost(profile(kernel), n, model.n_components, _TOLERANCES[0])
     evaluation = seconds + 4e-8 * pairs
-    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + 80 * evaluation + 1e-6 * n * (40 + d / 8))
+    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + 60 * evaluation + 1e-6 * n * (40 + d / 8))
 
 
 def climb(model: Any, informed: Informed, start: Array | None) -> tuple[Path, Informed]:
