@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
+from sklearn.exceptions import ConvergenceWarning
 
 from sidelight import KernelInformationEmbedding, _levels_fit
 from sidelight.datasets import s_curve
@@ -118,3 +119,11 @@ def test_the_cost_of_levels_grows_about_as_the_rows():
     small, large = (KernelInformationEmbedding().estimate_cost(n, 50) for n in (20_000, 200_000))
     assert 5 < large.seconds / small.seconds < 15
     assert large.bytes < 20 * small.bytes
+
+
+def test_a_fit_by_levels_says_what_its_lists_leave_out():
+    X, _ = clusters(400)
+    short, long = (KernelInformationEmbedding(solver="levels", perplexity=p, max_iter=2) for p in (5, 60))
+    with pytest.warns(ConvergenceWarning):
+        lost = [model.fit(X).kernel_error_["left_out"] for model in (short, long)]
+    assert all(0 < share < 0.9 for share in lost)

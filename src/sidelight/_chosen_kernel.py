@@ -26,7 +26,7 @@ from .kernels.data_kernel import (
 )
 from .kernels.gauss_transform import factored_cost, normaliser_cost
 from .kernels.low_rank import MOST_FACTORS
-from .kernels.matrices import adaptive_kernel
+from .kernels.matrices import adaptive_kernel, left_out
 from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.sparse_distances import nearest_known
@@ -60,6 +60,10 @@ def chosen_kernel(model: Any, points: Array, *, alone: bool = True) -> DataKerne
     kernel = _kernel(model, points, alone)
     model.data_kernel_ = kernel.form
     model.kernel_error_ = None if kernel.error is None else asdict(kernel.error)
+    if model.solver_ == "levels" and model.metric != "precomputed":
+        assert kernel.lists is not None
+        lost = left_out(points, kernel.lists, np.asarray(kernel.bandwidth), model.n_jobs)
+        model.kernel_error_ = {"left_out": lost}
     return kernel
 
 

@@ -135,7 +135,8 @@ class KernelInformationEmbedding(
         What "auto" stands for.
     kernel_error_ : dict or None
         How far a sparse or low-rank data kernel with one bandwidth is from the dense one, on 256 rows: ``row_sum``
-        (relative, the mean), ``worst_row_sum``, ``entry`` (the largest), ``trace`` (what the factors lack of it).
+        (relative, the mean), ``worst_row_sum``, ``entry`` (the largest), ``trace`` (what the factors lack of it). By
+        levels: ``left_out``, the mean share of a row's weights beyond its list, on 64 rows.
     dimension_ : float
         The dimensions of the data at the scale of its neighbours, where "auto" asked for them.
     sum_error_ : float

@@ -12,6 +12,7 @@ from sidelight.kernels.matrices import (
     adaptive_kernel,
     compact_kernel,
     dense_kernel,
+    left_out,
     matrix_rows,
     multiply,
     within_reach,
@@ -233,3 +234,15 @@ def test_a_fixed_quartic_kernel_is_sparse_where_few_pairs_are_within_reach():
     assert few.data.nbytes + few.indices.nbytes < 0.2 * every.nbytes
     assert fitting_kernel(X, 8.0, QUARTIC) is None
     assert isinstance(fixed_kernel(X, 0.3, GAUSSIAN).matrix, SymmetricTiles)
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+def test_what_lists_leave_out_is_the_share_of_the_weights_beyond_them(columns):
+    X = np.random.default_rng(0).standard_normal((60, columns))
+    found = nearest(X, k=6)
+    _, h = adaptive_kernel(found, 4.0)
+    W = np.exp(-(cdist(X, X) ** 2) / h[:, None])
+    np.fill_diagonal(W, 0)
+    expected = 1 - np.take_along_axis(W, found.index, axis=1).sum(axis=1) / W.sum(axis=1)
+    assert left_out(X, found.index, h) == pytest.approx(expected.mean(), rel=1e-9)
+    assert left_out(X, nearest(X, k=59).index, h) == pytest.approx(0.0, abs=1e-12)

@@ -14,22 +14,25 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from .bandwidths import perplexity_rows
+from .distances import squared_distances
 from .landmarks import spread_rows
-from .neighbours import Neighbours
+from .neighbours import Neighbours, listed_distances
 from .profiles import DELTA, Profile
-from .tiles import TILE, run_tiles, spans
+from .tiles import TILE, added, run_tiles, spans
 
 __all__ = [
     "SymmetricTiles",
     "adaptive_kernel",
     "compact_kernel",
     "dense_kernel",
+    "left_out",
     "matrix_rows",
     "multiply",
     "within_reach",
 ]
 
 Array = npt.NDArray[Any]
+_PROBED, _ROWS = 64, 4096  # rows of which the share beyond their lists is taken, and others looked at together
 
 
 class SymmetricTiles:
@@ -114,6 +117,24 @@ def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[csr_arra
     K = csr_array(0.5 * (one_way + one_way.T))
     K.sort_indices()
     return K, bandwidth
+
+
+def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None) -> float:
+    """The mean share of its weights ``exp(-d²/h)`` that a row has beyond its list (n, k), over rows spread evenly."""
+    rows = spread_rows(len(X), _PROBED)
+    h = np.maximum(bandwidth[rows], np.finfo(np.float64).tiny)[:, None]
+    Q, near = X[rows].astype(np.float64), listed_distances(X[rows], X, lists[rows]) ** 2
+    least = near.min(axis=1, keepdims=True)
+
+    def total(part: slice) -> Array:
+        R = squared_distances(Q, np.asarray(X[part], dtype=np.float64))
+        inside = np.flatnonzero((rows >= part.start) & (rows < part.stop))
+        R[inside, rows[inside] - part.start] = np.inf
+        return np.asarray(np.exp(np.minimum(least - R, 0.0) / h).sum(axis=1))  # rounding may make a row nearer
+
+    listed = np.exp((least - near) / h).sum(axis=1)
+    everything = added(run_tiles(total, spans(len(X), _ROWS), n_jobs))
+    return float(np.mean(np.clip(1.0 - listed / everything, 0.0, 1.0)))
 
 
 def dense_kernel(
