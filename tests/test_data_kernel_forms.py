@@ -85,3 +85,10 @@ def test_a_dense_kernel_that_is_the_only_way_and_too_large_is_refused(monkeypatc
     monkeypatch.setattr(KernelInformationEmbedding, "estimate_cost", lambda *_, **__: _cost.Cost(10**6, 1.0))
     with pytest.raises(MemoryError, match=r"300 rows needs about 0\.9 GiB"):
         model.fit(rows)
+
+
+@pytest.mark.parametrize("given", [None, np.arange(150) % 2 == 0], ids=["plain", "given"])
+def test_the_form_is_said_of_an_adaptive_kernel_too(given):
+    model = KernelInformationEmbedding().fit(X, given=given)
+    assert model.data_kernel_ == "sparse"
+    assert model.kernel_error_ is None

@@ -31,7 +31,7 @@ from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.sparse_distances import nearest_known
 
-__all__ = ["check_form", "chosen_kernel", "path_cost"]
+__all__ = ["check_form", "chosen_kernel", "noted", "path_cost"]
 
 Array = npt.NDArray[Any]
 _EVALUATIONS = 180  # a middling number
@@ -57,13 +57,18 @@ def check_form(model: Any) -> None:
 
 def chosen_kernel(model: Any, points: Array, *, alone: bool = True) -> DataKernel:
     """The kernel of the points (n, d); ``alone``: it is not multiplied with another. Sets what "auto" stands for."""
-    kernel = _kernel(model, points, alone)
-    model.data_kernel_ = kernel.form
-    model.kernel_error_ = None if kernel.error is None else asdict(kernel.error)
+    kernel = noted(model, _kernel(model, points, alone))
     if model.solver_ == "levels" and model.metric != "precomputed":
         assert kernel.lists is not None
         lost = left_out(points, kernel.lists, np.asarray(kernel.bandwidth), model.n_jobs)
         model.kernel_error_ = {"left_out": lost}
+    return kernel
+
+
+def noted(model: Any, kernel: DataKernel) -> DataKernel:
+    """The kernel, once the model says how it is held and how far it is from what it stands for."""
+    model.data_kernel_ = kernel.form
+    model.kernel_error_ = None if kernel.error is None else asdict(kernel.error)
     return kernel
 
 

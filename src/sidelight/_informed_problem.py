@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._chosen_kernel import chosen_kernel
+from ._chosen_kernel import chosen_kernel, noted
 from ._messages import complain
 from .kernels.balanced import balanced_kernel
 from .kernels.data_kernel import DataKernel
@@ -100,7 +100,7 @@ def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | N
         how: Any = {"precomputed": model.metric == "precomputed", "n_jobs": model.n_jobs}
         compared = rest if hints is None else with_hints(points, rest, strata, hints, **how)
         how |= {"confounded": confounded, "short": levels}
-        kernel = balanced_kernel(compared, strata, model.perplexity_, model.n_neighbors, **how)
+        kernel = noted(model, balanced_kernel(compared, strata, model.perplexity_, model.n_neighbors, **how))
         terms = [] if levels else informed_information(kernel.matrix, G(), model.given_weight)
         return Informed(rest, kernel, terms, effect, confounded, explained, again, A)
 
