@@ -122,7 +122,7 @@ def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[csr_arra
 def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None) -> float:
     """The mean share of its weights ``exp(-d²/h)`` that a row has beyond its list (n, k), over rows spread evenly."""
     rows = spread_rows(len(X), _PROBED)
-    h = np.maximum(bandwidth[rows], np.finfo(np.float64).tiny)[:, None]
+    h = np.maximum(bandwidth[rows], 1e-290)[:, None]  # of duplicates 0
     Q, near = X[rows].astype(np.float64), listed_distances(X[rows], X, lists[rows]) ** 2
     least = near.min(axis=1, keepdims=True)
 
