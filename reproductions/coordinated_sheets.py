@@ -81,7 +81,7 @@ def _two_views(seed: int) -> tuple[float, float, CoordinatedCCA]:
     X, Y, t = two_curves(seed)
     model = CoordinatedCCA(1, n_charts=10, random_state=seed).fit(X, Y)
     new = two_curves(seed + 100)
-    return abs(float(spearmanr(model.embedding_[:, 0], t)[0])), model.score(new[0], new[1]), model
+    return abs(float(spearmanr(model.joint_embedding_[:, 0], t)[0])), model.score(new[0], new[1]), model
 
 
 def _draw(views: tuple[float, float, CoordinatedCCA]) -> Any:
@@ -113,5 +113,5 @@ def _draw_views(figure: Any, grid: Any, model: CoordinatedCCA) -> None:
         centres = [own.charts.reconstruction(np.zeros((1, q)), s)[0] for s, q in enumerate(own.charts.n_local)]
         ax.scatter(*(np.array(centres) * own.scale + own.centre).T, s=14, color="#D55E00", zorder=3)
     ax = figure.add_subplot(grid[1, 2:])
-    ax.scatter(t, model.embedding_[:, 0], s=3, color=GREY, linewidths=0)
+    ax.scatter(t, model.joint_embedding_[:, 0], s=3, color=GREY, linewidths=0)
     ax.set(xlabel="parameter", ylabel="latent coordinate", title="what the two views share")

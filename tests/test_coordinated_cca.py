@@ -71,9 +71,10 @@ def test_rows_that_a_view_has_not_seen_are_fitted_by_the_other(curves):
     found = CoordinatedCCA(1, n_charts=8, random_state=0).fit(X, Y)
     assert order(found.embedding_, t) > 0.98
     np.testing.assert_array_equal(found.embedding_[:200], found.transform_view(Y[:200], 1))
-    np.testing.assert_array_equal(found.embedding_[400:], found.transform(X[400:]))
+    np.testing.assert_array_equal(found.embedding_[200:], found.transform(X[200:]))
     both = 0.5 * (found.transform(X[200:400]) + found.transform_view(Y[200:400], 1))
-    np.testing.assert_allclose(found.embedding_[200:400], both, atol=1e-12)
+    np.testing.assert_allclose(found.joint_embedding_[200:400], both, atol=1e-12)
+    np.testing.assert_array_equal(found.joint_embedding_[400:], found.embedding_[400:])
 
 
 def three_views(n=500):

@@ -183,7 +183,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
         Z = np.zeros((len(X), self.n_components))
         width = min(self.n_components, self.latent_.shape[1])
         Z[:, :width] = self.latent_[:, :width]
-        keep_measured_maps(self, X, Z) if self._measured else keep_adaptive_maps(self, X, Z, points)
+        keep_measured_maps(self, X, Z, points) if self._measured else keep_adaptive_maps(self, X, Z, points)
         done = np.unique(self.actions_.codes[self.actions_.codes >= 0])
         self.rigid_maps_ = [(self.actions_.names[code], self._fit_map(self.actions_.names[code])) for code in done]
         if found is not None and found.status is Status.INTERRUPTED:

@@ -75,7 +75,10 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        One point a row, from the views that have seen it. Not after ``fit_batches``.
+        One point a row, what ``transform`` says of it: from its views in X, and from y only where X has not seen it.
+        Not after ``fit_batches``.
+    joint_embedding_ : array of shape (n, q)
+        One point a row from all views that have seen it, y too. Not after ``fit_batches``.
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
@@ -152,7 +155,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         joint = np.concatenate(V, axis=1)
         self._refuse_unseen(joint)
         course = self._fit_rows(ArrayRows(joint, n_jobs=self.n_jobs))
-        self.embedding_ = np.asarray(self._by_block(joint, self.map_.backward).astype(X.dtype, copy=False))
+        self.joint_embedding_ = np.asarray(self._by_block(joint, self.map_.backward).astype(X.dtype, copy=False))
+        self.embedding_ = self._places_by_x(joint)
         course.finish()
         return self
 
@@ -173,8 +177,9 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         self.y_is_flat_ = False
         self._set_columns(0)
         course = self._fit_rows(rows)
-        if hasattr(self, "embedding_"):
-            del self.embedding_
+        for name in ("embedding_", "joint_embedding_"):
+            if hasattr(self, name):
+                delattr(self, name)
         course.finish()
         return self
 
@@ -239,6 +244,15 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         smoothing = float(self.smoothing)
         self.cross_ = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
         return course
+
+    def _places_by_x(self, joint: Array) -> Array:
+        """Places of the fitted rows as ``transform`` finds them, without y; rows that only y has seen by y (n, q)."""
+        seen = ~np.isnan(joint[:, : self.n_features_in_]).all(axis=1)
+        if len(self.centre_) == self.n_features_in_ or not seen.any():
+            return self.joint_embedding_
+        Z = self.joint_embedding_.copy()
+        Z[seen] = self._by_block(joint[seen, : self.n_features_in_], self._backward)
+        return Z
 
     def _refuse_blind(self, sample: Array) -> None:
         """A view must have seen something to be fitted."""

@@ -26,8 +26,11 @@ from ._hybrid_problem import Distances, Hybrid, from_graph, from_rows, from_squa
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
+from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.neighbours import Neighbours, nearest, nearest_precomputed
+from .kernels.sparse_distances import zero_distance_groups
 from .kernels.tiles import one_blas_thread
+from .maps.interpolation import Correction, correction_at_rows, interpolate, nearest_anchors
 from .maps.kernel_map import KernelMap, adaptive_map
 from .maps.nystrom import NystromMap
 from .maps.parzen import neighbourhood_density
@@ -39,6 +42,7 @@ __all__ = ["HybridEmbedding"]
 Array = npt.NDArray[Any]
 _LISTED, _EXACT = 60, 2000  # neighbours the maps look at; rows up to which geodesic distances are all taken
 _LANDMARKS, _CANDIDATES = 256, 15
+_FADE = 1.0  # of what Nyström misses at training rows: equal ones, and those of LLE
 
 
 class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
@@ -156,8 +160,13 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         factor = self._factors(found) * unit
         Z = np.zeros((len(X), self.n_components))
         Z[:, : len(factor)] = found.pairs.vectors * factor
+        groups = zero_distance_groups(points) if self._is("precomputed") else equal_row_groups(points)
+        Z = group_means(Z, groups)
         self._keep(X, points, Z, wide)
         self.nystrom_ = self._nystrom(points, M, found, factor, edges, heat)
+        self.correction_: Correction | None = None
+        if self.nystrom_ is not None:
+            self.correction_ = correction_at_rows(points, Z - self._placed(points), _FADE, self.n_jobs)
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -297,9 +306,10 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         near = nearest(latent, k=_LISTED, n_jobs=self.n_jobs)
         self.latent_density_ = neighbourhood_density(latent, near.distance)
         if self._is("precomputed"):
-            self.backward_ = KernelMap(PrecomputedWeights(min(_CANDIDATES, len(Z)), min(5.0, len(Z) / 2)), latent)
+            weights = PrecomputedWeights(min(_CANDIDATES, len(Z)), min(5.0, len(Z) / 2))
+            self.backward_ = interpolate(KernelMap(weights, latent), wide, self.n_jobs)
             return
-        self.backward_ = adaptive_map(points, latent, lists=wide.index[:, :_LISTED])
+        self.backward_ = interpolate(adaptive_map(points, latent, lists=wide.index[:, :_LISTED]), n_jobs=self.n_jobs)
         self.forward_ = adaptive_map(latent, points, lists=near.index)
         self.density_ = neighbourhood_density(points, wide.distance[:, :_LISTED])
 
@@ -318,11 +328,14 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         )  # fmt: skip
 
     def _placed(self, points: Array) -> Array:
-        """New rows inside the frame, by Nyström: (m, q)."""
+        """Rows inside the frame, by Nyström; where that is not exact at training rows, with a correction: (m, q)."""
         assert self.nystrom_ is not None
         Z = np.zeros((len(points), self.embedding_.shape[1]))
         Z[:, : self.nystrom_.vectors.shape[1]] = self.nystrom_(points, self.n_jobs)
-        return Z
+        correction = getattr(self, "correction_", None)  # models saved by version 0.1 have none
+        if correction is None:
+            return Z
+        return np.asarray(Z + correction(*nearest_anchors(self.nystrom_.points, points, self.n_jobs)))
 
     def _there_and_back(self, X: Array) -> Array:
         if self.nystrom_ is None:

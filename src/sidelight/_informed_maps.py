@@ -3,6 +3,7 @@
 Where it is missing, the map averages over it.
 
 backward  z(x, g) = Σ_j w_j(x - effect(g)) z_j         without g:  Σ_j w_j(x) z_j, weights of the data as it is
+          both with a correction that puts training rows where the map shows them (``maps.interpolation``)
 forward   x(z, g) = effect(g) + Σ_j w_j(z, g) x̃_j      without g:  Σ_j w_j(z) x_j
 
 In ``w_j(z, g)`` the latent kernel is multiplied with one of ``given``, whose width is chosen by leave-one-out error.
@@ -21,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps, has_forward, latent_profile
 from .kernels.tiles import one_blas_thread
+from .maps.interpolation import BackwardMap, smooth_part
 from .maps.kernel_map import KernelMap
 from .maps.modes import conditional_mode, content_mode
 from .side.given import Known
@@ -28,7 +30,11 @@ from .side.given import Known
 __all__ = ["InformedMaps"]
 
 Array = npt.NDArray[Any]
-Read = Callable[[KernelMap, Array, "int | None"], Array]
+Read = Callable[[Any, Array, "int | None"], Array]
+
+
+def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
+    return mapped(rows, n_jobs)
 
 
 def _informed_forward(model: Any) -> bool:
@@ -171,14 +177,14 @@ class InformedMaps(TwoWayMaps):
         known: Known = self.given_.encode(self, given, n)
         return None if self.marginal_forward_ is None else known
 
-    def _content_mode(self: Any, backward: KernelMap, points: Array, n_jobs: int | None) -> Array:
+    def _content_mode(self: Any, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
         how = {"kernel": latent_profile(self), "penalty": self.penalty, "weight": self.regularization}
-        return content_mode(backward, points, n_jobs=n_jobs, **how)
+        return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
 
     def _row_mode(self: Any, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:
         return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs)
 
-    def _backward(self: Any, X: Array, known: Known | None, read: Read = KernelMap.__call__) -> Array:
+    def _backward(self: Any, X: Array, known: Known | None, read: Read = _mean) -> Array:
         """Latent points of rows; ``read`` says what is read off a map, its mean or its mode."""
         points = self.frame_.points(X)
         if self.effect_ is None:
@@ -190,7 +196,7 @@ class InformedMaps(TwoWayMaps):
             lambda rows, features, n_jobs: read(self.backward_, rows - self.effect_(features), n_jobs),
         )
 
-    def _forward(self: Any, Z: Array, known: Known | None, read: Read = KernelMap.__call__) -> Array:
+    def _forward(self: Any, Z: Array, known: Known | None, read: Read = _mean) -> Array:
         """Rows, inside the frame, of latent points."""
 
         def informed(Z: Array, features: Array, n_jobs: int | None) -> Array:

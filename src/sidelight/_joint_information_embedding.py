@@ -29,6 +29,7 @@ from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number, check_rows
 from ._view import SeenView, as_columns, check_second_view, fit_view_maps, look, refuse_half_rows, seen_rows
 from .kernels.alternating import Kernel, ViewKernel, alternating_kernel
+from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
 from .maps.kernel_map import KernelMap
@@ -279,7 +280,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         if y is None:
             return [np.asarray(X)]
         refuse_half_rows(self, "X", X)
-        self.y_is_flat_ = np.ndim(y) == 1
+        self.y_is_flat_ = np.asarray(y).ndim == 1
         return [np.asarray(X), check_second_view(self, y, len(X))]
 
     def _look(self, V: list[Array]) -> list[SeenView]:
@@ -323,6 +324,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         return start
 
     def _keep(self, views: list[SeenView], Z: Array, dtype: npt.DTypeLike) -> None:
+        Z = group_means(Z, equal_row_groups(_labels(views, len(Z))))
         self.embedding_ = np.asarray(Z.astype(dtype))
         self.bandwidth_ = [view.kernel.bandwidth * view.frame.scale**2 for view in views]
         self.views_ = [fit_view_maps(view, Z, self.latent_kernel) for view in views]
@@ -346,3 +348,12 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         tags.target_tags.two_d_labels = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _labels(views: list[SeenView], n: int) -> Array:
+    """Numbers (n, views) that are equal for rows that are equal in every view; -1: the view has not seen the row."""
+    labels = np.full((n, len(views)), -1.0)
+    for column, view in enumerate(views):
+        groups = equal_row_groups(view.points)
+        labels[view.rows, column] = np.arange(len(view.rows)) if groups is None else groups
+    return labels

@@ -1,4 +1,7 @@
-"""What a kernel information embedding keeps of its fit: the maps of ``_informed_maps``, densities, and unknown rows."""
+"""What a kernel information embedding keeps of its fit: the maps of ``_informed_maps``, densities, and unknown rows.
+
+Backward maps interpolate (``maps.interpolation``), so rows that they cannot tell apart get one place.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from ._informed_problem import Informed
 from ._two_way_maps import latent_profile
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
+from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.neighbours import nearest
-from .kernels.sparse_distances import nearest_known, submatrix
+from .kernels.sparse_distances import nearest_known, submatrix, zero_distance_groups
 from .maps.conditional import conditional_forward
-from .maps.effect import smooth_effect
+from .maps.effect import smooth_effect, without
+from .maps.interpolation import InterpolatingMap, interpolate
 from .maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from .maps.parzen import ParzenDensity, fit_density
 from .maps.weights import FixedWeights
@@ -31,6 +36,11 @@ def keep_informed_maps(
 ) -> None:
     """Set what ``InformedMaps`` asks; ``rows`` are those that were fitted, ``Z`` where they are."""
     kernel, latent_kernel = informed.kernel, latent_profile(model)
+    precomputed = model.metric == "precomputed"
+    inputs = _backward_inputs(points, rows, known, informed)
+    groups = zero_distance_groups(inputs) if precomputed else equal_row_groups(inputs)
+    Z = group_means(Z, groups)
+    model.path_ = np.array([group_means(stage, groups) for stage in model.path_])
     model.confounded_, model.explained_ = informed.confounded, informed.explained
     model.bandwidth_ = kernel.bandwidth * (1.0 if model.metric == "cosine" else model.frame_.scale**2)
     model.embedding_ = np.asarray(Z.astype(X.dtype))
@@ -38,14 +48,14 @@ def keep_informed_maps(
     model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), latent_kernel)
     model.effect_ = informed.effect
     model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
-    if model.metric == "precomputed":
+    if precomputed:
         candidates = min(len(rows), round(3 * model.perplexity) + 1)
-        near = nearest_known(informed.points, k=candidates - 1, own=True)
-        model.backward_ = KernelMap(precomputed_weights(near, Z, candidates), Z)
+        near = nearest_known(inputs, k=candidates - 1, own=True)
+        model.backward_ = interpolate(KernelMap(precomputed_weights(near, Z, candidates), Z), near)
     else:
         fitted = points if len(rows) == len(X) else points[rows]  # a copy only where some are left out
         inside = fitted if model.metric == "euclidean" else model.frame_.inside(X if fitted is points else X[rows])
-        model.backward_, relative = _backward_map(model, informed.points, kernel, Z)
+        model.backward_, relative = _backward_map(model, inputs, kernel, Z)
         if known is None:
             model.forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
         else:
@@ -55,19 +65,33 @@ def keep_informed_maps(
         _place_unknown(model, points, rows, X.dtype)
 
 
-def _backward_map(model: Any, points: Array, kernel: DataKernel, Z: Array) -> tuple[KernelMap, Array]:
+def _backward_inputs(points: Any, rows: Array, known: Known | None, informed: Informed) -> Any:
+    """The fitted rows as ``transform`` will see them: less the effect of ``given`` that it can compute.
+
+    A fit that refined the effect at each row (``Informed.again``) has solved for slightly other rows.
+    """
+    if known is None or informed.effect is None or not informed.points.any():
+        return informed.points
+    return without(points[rows], informed.effect, known.features[rows])
+
+
+def _backward_map(model: Any, points: Array, kernel: DataKernel, Z: Array) -> tuple[InterpolatingMap, Array]:
     """The map from ``points`` to ``Z``, and the relative bandwidths of the data."""
     if kernel.lists is None:
         h = float(kernel.bandwidth)
-        return KernelMap(FixedWeights(points, h, model.kernel), Z), np.full(len(Z), h)
-    return KernelMap(adaptive_weights(points, Z, kernel.lists), Z), np.asarray(kernel.bandwidth)
+        return interpolate(KernelMap(FixedWeights(points, h, model.kernel), Z), n_jobs=model.n_jobs), np.full(len(Z), h)
+    mean = KernelMap(adaptive_weights(points, Z, kernel.lists), Z)
+    return interpolate(mean, n_jobs=model.n_jobs), np.asarray(kernel.bandwidth)
 
 
 def _keep_conditional(model: Any, points: Array, inside: Array, features: Array, Z: Array) -> Array:
     """The maps under ``given`` and those that average over it; return the relative bandwidths of the data."""
     near = nearest(points, k=min(36, len(points) - 1), n_jobs=model.n_jobs)
     latent_kernel = latent_profile(model)
-    model.marginal_ = KernelMap(adaptive_weights(points, Z, near.index), Z)
+    one_place = group_means(Z, equal_row_groups(points))
+    model.marginal_ = interpolate(
+        KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=model.n_jobs
+    )
     model.marginal_forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     if model.effect_ is not None and model.metric == "euclidean":
         model.forward_effect_ = model.effect_
@@ -79,20 +103,27 @@ def _keep_conditional(model: Any, points: Array, inside: Array, features: Array,
 
 
 def _place_unknown(model: Any, points: Any, rows: Array, dtype: npt.DTypeLike) -> None:
-    """Rows of which something is missing are placed by the map that averages over it, at every stage."""
+    """Place rows of which ``given`` is missing by the map that averages over it, at every stage of the path."""
     unknown = np.setdiff1d(np.arange(len(points)), rows)
     precomputed = model.metric == "precomputed"
-    weights = model.backward_.weights if precomputed else model.marginal_.weights
+    backward = model.backward_ if precomputed else model.marginal_
     queries = submatrix(points, unknown, rows, model) if precomputed else points[unknown]
+    places = backward(queries, model.n_jobs)
 
-    def placed(values: Array) -> Array:
+    def average(values: Array) -> Array:
+        return np.asarray(backward.weights.average(queries, values.astype(np.float64), model.n_jobs))
+
+    def joined(values: Array, others: Array) -> Array:
         out = np.empty((len(points), values.shape[1]), dtype=values.dtype)
-        out[rows], out[unknown] = values, weights.average(queries, values.astype(np.float64), model.n_jobs)
+        out[rows], out[unknown] = values, others
         return out
 
-    model.embedding_ = placed(model.embedding_)
-    model.path_ = np.array([placed(stage) for stage in model.path_], dtype=dtype)
+    stages = [joined(stage, average(stage)) for stage in model.path_[:-1]]
+    model.embedding_ = joined(model.embedding_, places)
+    model.path_ = np.array([*stages, joined(model.path_[-1], places)], dtype=dtype)
     if precomputed:  # its queries are distances to all rows, the unknown ones too
-        model.backward_ = KernelMap(weights, placed(model.backward_.outputs))
+        near = nearest_known(points, k=backward.weights.n_candidates - 1, own=True)
+        model.backward_ = interpolate(KernelMap(backward.weights, joined(backward.outputs, places)), near)
     if np.ndim(model.bandwidth_):
-        model.bandwidth_ = placed(np.asarray(model.bandwidth_)[:, None])[:, 0]
+        bandwidth = np.asarray(model.bandwidth_)[:, None]
+        model.bandwidth_ = joined(bandwidth, average(bandwidth))[:, 0]

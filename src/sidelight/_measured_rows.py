@@ -17,7 +17,10 @@ from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
+from .kernels.equal_rows import group_means
 from .kernels.neighbours import nearest
+from .kernels.sparse_distances import nearest_known, zero_distance_groups
+from .maps.interpolation import interpolate
 from .maps.kernel_map import KernelMap
 from .maps.parzen import neighbourhood_density
 from .maps.weights import PrecomputedWeights
@@ -89,8 +92,8 @@ def distances_of(model: Any, points: Array) -> Array:
     return np.asarray(D)
 
 
-def keep_measured_maps(model: Any, X: Array, Z: Array) -> None:
-    """Set what ``TwoWayMaps`` asks for an embedding ``Z`` (n, q) of rows known by their distances."""
+def keep_measured_maps(model: Any, X: Array, Z: Array, D: Array) -> None:
+    """Set what ``TwoWayMaps`` asks for an embedding ``Z`` (n, q) of rows known by their distances ``D`` (n, n)."""
     if model.metric != "precomputed":
         keep_adaptive_maps(model, X, Z, model.frame_.inside(X))
     else:
@@ -100,4 +103,7 @@ def keep_measured_maps(model: Any, X: Array, Z: Array) -> None:
         near = nearest(latent, k=min(LISTED, len(Z) - 1), n_jobs=model.n_jobs)
         model.latent_density_ = neighbourhood_density(latent, near.distance)
     weights = PrecomputedWeights(min(_CANDIDATES, len(Z)), min(_PERPLEXITY, len(Z) / 2))
-    model.backward_ = KernelMap(weights, model.latent_frame_.points(Z))
+    one_place = group_means(model.latent_frame_.points(Z), zero_distance_groups(D))
+    model.backward_ = interpolate(
+        KernelMap(weights, one_place), nearest_known(D, k=weights.n_candidates - 1, own=True), model.n_jobs
+    )

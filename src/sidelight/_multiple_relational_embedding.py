@@ -32,6 +32,7 @@ from ._progress import ProgressBar, both
 from ._relational_maps import RelationalMaps, keep_relational_maps
 from ._relational_start import Start, relational_start
 from ._validation import check_choice, check_integer, check_number, check_rows
+from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.profiles import profile
 from .kernels.relations import Similarity, similarity
@@ -341,6 +342,8 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         transformation = self._transformation(len(every))
         Z, R = unpack(path.point, n, len(every), transformation)
         axes: Axes = canonical_axes(Z, R, relations, transformation)
+        if X is not None and len(every) == 1:  # with other relations, equal rows may belong in different places
+            axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))
         self.embedding_ = axes.Z.astype(np.float64 if X is None else X.dtype)
         self.relations_, self.relation_names_ = given, names
         self.transformations_, self.relation_weights_, self.relation_shares_ = axes.R, axes.weights, axes.shares

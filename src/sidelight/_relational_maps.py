@@ -1,6 +1,6 @@
 """The maps of a multiple relational embedding: to and from the features of any of its data relations.
 
-backward  z(x) = Σ_j w_j(x) z_j     over the rows of the relation whose features x has
+backward  z(x) = Σ_j w_j(x) z_j     over the rows of the relation whose features x has, exact at those
 forward   x(z) = Σ_j w_j(z) x_j     axes that belong to relations to be ignored are collapsed first (S0 4.3.1)
 
 With weights that adapt to the neighbourhood, their perplexity chosen by leave-one-out error.
@@ -20,9 +20,11 @@ from ._messages import complain
 from ._model_maps import LISTED
 from ._two_way_maps import TwoWayMaps
 from ._view import ViewMaps
+from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.tiles import one_blas_thread
+from .maps.interpolation import interpolate
 from .maps.kernel_map import adaptive_map
 from .maps.parzen import neighbourhood_density
 
@@ -158,6 +160,7 @@ def _maps(X: Array, latent: Array, n_jobs: int | None) -> ViewMaps:
     points = frame.points(X)
     k = min(LISTED, len(X) - 1)
     near = nearest(points, k=k, n_jobs=n_jobs)
-    backward = adaptive_map(points, latent, lists=near.index)
+    one_place = group_means(latent, equal_row_groups(points))
+    backward = interpolate(adaptive_map(points, one_place, lists=near.index), n_jobs=n_jobs)
     forward = adaptive_map(latent, points, n_jobs=n_jobs)
     return ViewMaps(frame, backward, forward, neighbourhood_density(points, near.distance))

@@ -246,7 +246,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
 
     def _keep_maps(self, X: Array, Z: Array, points: Array) -> None:
         if self._measured:
-            keep_measured_maps(self, X, Z)
+            keep_measured_maps(self, X, Z, points)
         else:
             keep_adaptive_maps(self, X, Z, points)
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._messages import complain
 from .kernels.tiles import one_blas_thread
+from .maps.interpolation import smooth_part
 from .maps.modes import conditional_mode
 
 __all__ = ["TwoWayMaps", "has_forward", "latent_profile"]
@@ -77,7 +78,8 @@ class TwoWayMaps(TransformerMixin):
     def transform_mode(self: Any, X: Array) -> Array:
         """Embed rows by the mode of p(z | x) instead of its mean: a place, never between two, shape (m, q)."""
         X = self._checked(X)
-        found = conditional_mode(self.backward_, self.frame_.points(X), self.latent_density_.bandwidths, self.n_jobs)
+        mean = smooth_part(self.backward_)
+        found = conditional_mode(mean, self.frame_.points(X), self.latent_density_.bandwidths, self.n_jobs)
         return np.asarray(self.latent_frame_.outside(found).astype(X.dtype, copy=False))
 
     @available_if(has_forward)

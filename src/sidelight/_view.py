@@ -1,6 +1,6 @@
 """Views of the same rows: which rows each has seen, its frame and kernel, and its maps to and from the latent space.
 
-backward  z(v) = Σ_j w_j(v) z_j        over the rows that the view has seen
+backward  z(v) = Σ_j w_j(v) z_j        over the rows that the view has seen, exact at those (``maps.interpolation``)
 forward   v(z) = Σ_j w_j(z) v_j        w of the latent kernel, bandwidth 1 (more, by leave-one-out, where not all rows
                                        were seen)
 """
@@ -19,7 +19,9 @@ from ._frame import Frame
 from ._messages import complain
 from ._validation import check_rows
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
+from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.profiles import GAUSSIAN
+from .maps.interpolation import BackwardMap, interpolate
 from .maps.kernel_map import KernelMap, best_perplexity
 from .maps.parzen import ParzenDensity, fit_density
 from .maps.weights import AdaptiveWeights, FixedWeights
@@ -59,7 +61,7 @@ class ViewMaps:
     """The maps of one view, between the inside of its frame and the latent space."""
 
     frame: Frame
-    backward: KernelMap
+    backward: BackwardMap
     forward: KernelMap
     density: ParzenDensity
 
@@ -88,14 +90,15 @@ def look(
 def fit_view_maps(view: SeenView, Z: Array, latent_kernel: str) -> ViewMaps:
     """Maps both ways between a view and the latent points ``Z`` (n, q) of all rows, and the view's density."""
     own, kernel = Z[view.rows], view.kernel
+    one_place = group_means(own, equal_row_groups(view.points))
     weights: AdaptiveWeights | FixedWeights
     if kernel.lists is not None:
-        weights = AdaptiveWeights(view.points, kernel.lists, best_perplexity(view.points, own, kernel.lists))
+        weights = AdaptiveWeights(view.points, kernel.lists, best_perplexity(view.points, one_place, kernel.lists))
     else:
         weights = FixedWeights(view.points, float(kernel.bandwidth))
     return ViewMaps(
         view.frame,
-        KernelMap(weights, own),
+        interpolate(KernelMap(weights, one_place)),
         _forward(view, own, len(Z), latent_kernel),
         fit_density(view.points, np.broadcast_to(np.asarray(kernel.bandwidth), len(own))),
     )

@@ -33,12 +33,6 @@ from sidelight import (
     UnsupervisedKernelRegression,
 )
 
-NOT_REPRODUCED = "fit_transform returns embedding_; the backward map smooths, so transform(X) is near it, not equal"
-EXPECTED_FAILURES = {
-    "check_transformer_general": NOT_REPRODUCED,
-    "check_transformer_data_not_an_array": NOT_REPRODUCED,
-}
-
 VARIANTS = {
     "kie": lambda: KernelInformationEmbedding(),
     "kie-levels": lambda: KernelInformationEmbedding(solver="levels"),

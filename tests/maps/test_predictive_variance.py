@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from sidelight import KernelInformationEmbedding
 from sidelight.datasets import noisy_s
+from sidelight.maps.interpolation import smooth_part
 
 
 def digits():
@@ -26,7 +27,8 @@ def held_out(request):
 
 def test_held_out_rows_lie_within_two_standard_deviations_and_these_are_not_idle(held_out):
     model, X = held_out
-    Z = model.transform(X)
+    # Where the regression puts them: ``transform`` follows a row's own noise, which the spread at a place includes.
+    Z = smooth_part(model.backward_)(model.frame_.points(X))
     residual, variance = X - model.inverse_transform(Z), model.predictive_variance(Z)
     assert 0.95 < (np.abs(residual) <= 2 * np.sqrt(variance)).mean() <= 1.0
     assert 0.25 < (residual**2).mean() / variance.mean() < 1.0

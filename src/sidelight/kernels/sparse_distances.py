@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._messages import complain
 
 from .neighbours import Neighbours, nearest_precomputed
 
-__all__ = ["SparseDistances", "nearest_known", "reach", "refuse_negative", "submatrix"]
+__all__ = ["SparseDistances", "nearest_known", "reach", "refuse_negative", "submatrix", "zero_distance_groups"]
 
 Array = npt.NDArray[Any]
 _FILLED = ("bsr", "dia")  # forms that fill up with zeros, which there are no distances
@@ -137,6 +138,21 @@ class SparseDistances:
 def nearest_known(D: Array | SparseDistances, *, k: int, own: bool) -> Neighbours:
     """The ``k`` smallest distances of each row, of all or of those that are known (``own``: not to itself)."""
     return D.nearest(k) if isinstance(D, SparseDistances) else nearest_precomputed(D, k=k, own=own)
+
+
+def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
+    """The group of each row (n,): the first row that it is at distance 0 from. None where there is no such pair."""
+    if isinstance(D, SparseDistances):
+        row, column, distance = _entries(D.stored)
+        row, column = row[distance == 0], column[distance == 0]
+    else:
+        row, column = np.nonzero(np.asarray(D) == 0)
+    apart = row != column
+    if not apart.any():
+        return None
+    links = csr_array((np.ones(int(apart.sum())), (row[apart], column[apart])), shape=(len(D), len(D)))
+    _, component = connected_components(links, directed=False)
+    return np.asarray(np.unique(component, return_index=True)[1][component])
 
 
 def submatrix(D: Array | SparseDistances, rows: Array, columns: Array, owner: object) -> Any:

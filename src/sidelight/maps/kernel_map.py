@@ -51,7 +51,8 @@ class KernelMap:
         """The same where squares of all outputs would fill memory: only those near the queries of a tile are taken."""
         V = self.outputs
 
-        def spread(index: Array, W: Array) -> Array:
+        def spread(Q: Array, near: Array) -> Array:
+            index, W = weights.listed(Q, near)
             rows, listed = np.unique(index, return_inverse=True)
             B = V[rows].astype(np.float64, copy=False)
             listed = listed.reshape(index.shape)

@@ -103,8 +103,8 @@ def content_mode(
     if many is not None:
         search = row_search(Z)
 
-        def nearby(index: Array, W: Array) -> Array:
-            points, W = _latent_rows(search, index, W)
+        def nearby(Q: Array, near: Array) -> Array:
+            points, W = _latent_rows(search, *many.listed(Q, near))
             content = InformationContent(points, W, kernel, penalty, weight)
             return climb(content, _starts(W, points, lambda at: content.value_and_grad(at)[0]))
 
@@ -125,7 +125,8 @@ def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int
     many = _limited(mapped)
     if many is not None:
 
-        def nearby(index: Array, W: Array) -> Array:
+        def nearby(Q: Array, near: Array) -> Array:
+            index, W = many.listed(Q, near)
             own, h = X[index].astype(np.float64, copy=False), np.einsum("ij,ij->i", W, bandwidths[index])
             starts = _starts(W, own, lambda at: conditional_log_density(at, own, W, h))
             return _mean_shift(starts, own, W, h)

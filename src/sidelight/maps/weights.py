@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.distances import bounded, padded_product, squared_distances
-from sidelight.kernels.neighbours import listed_distances, listed_squares, nearest
+from sidelight.kernels.neighbours import Neighbours, listed_distances, listed_squares, nearest
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.sparse_distances import SparseDistances, nearest_known
 from sidelight.kernels.tiles import run_tiles, spans
@@ -39,6 +39,7 @@ from .nearby import RowSearch, Searched, is_many, row_search
 
 __all__ = [
     "NEAREST",
+    "SHARED",
     "AdaptiveWeights",
     "FixedWeights",
     "PrecomputedWeights",
@@ -52,7 +53,8 @@ _BUDGET = 2_000_000  # numbers in the temporaries of one tile
 NEAREST = 60
 """Training rows that count under a fixed bandwidth, where there are many (error with 30: 0.624, with 90: 0.616)."""
 _CHUNK = 65_536  # queries that are searched together
-_SHARED = 2048  # queries that are averaged together
+SHARED = 2048
+"""Queries that are averaged together."""
 _FEWEST = 30  # rows that a list keeps
 _HOPS = 8  # to a nearer row of a list: three at most were seen
 
@@ -143,10 +145,21 @@ class AdaptiveWeights(Searched):
 
     def listed(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """The rows that count for each query and their weights (m, k + 1), from its nearest row."""
-        candidates, D2 = self._reached(self.search.within(Q), anchor)
+        candidates, D2 = self.reached(self.search.within(Q), anchor)
         return candidates, quick_rows(D2, self.perplexity)
 
-    def _reached(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
+    def average_from(self, Q: Array, anchor: Array, V: Array) -> Array:
+        """``Σ_j w_j(q) V_j`` (m, r) on the lists of the rows ``anchor`` (m,), nearest to the queries or not."""
+        candidates = np.column_stack([anchor, self.lists[anchor]])
+        return listed_average(self.weigh_squares(listed_squares(Q, self.inputs, candidates)), V, candidates)
+
+    def weigh_squares(self, D2: Array) -> Array:
+        """Weights (m, k) from squared distances."""
+        if is_many(self.inputs):
+            return quick_rows(D2, self.perplexity)
+        return perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)[0]
+
+    def reached(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """Nearest row and list of each query (m, k + 1) and their squared distances: if a row of the list is nearer
         than the one whose list it is, its own list is taken, and so on.
         """
@@ -167,7 +180,7 @@ class AdaptiveWeights(Searched):
     def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
         """Candidates (m, k + 1), their weights, and the bandwidths (m,)."""
         Q = bounded(Q)
-        candidates, D2 = self._reached(Q, self.near(Q, n_jobs))
+        candidates, D2 = self.reached(Q, self.near(Q, n_jobs))
         return candidates, *perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
@@ -205,17 +218,21 @@ class PrecomputedWeights:
     def average(self, Q: Array | SparseDistances, V: Array, n_jobs: int | None = None) -> Array:
         """``Σ_j w_j(q) V_j`` for each row of distances (m, r)."""
         del n_jobs
-        W, candidates = self._weigh(Q)
-        return listed_average(W, V, candidates)
+        found = self.near(Q)
+        return listed_average(self.weigh_squares(found.distance**2), V, found.index)
 
     def matrix(self, Q: Array | SparseDistances) -> Array:
         """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
-        W, candidates = self._weigh(Q)
-        return _scattered(W, candidates, Q.shape[1])
+        found = self.near(Q)
+        return _scattered(self.weigh_squares(found.distance**2), found.index, Q.shape[1])
 
-    def _weigh(self, Q: Array | SparseDistances) -> tuple[Array, Array]:
-        found = nearest_known(Q, k=self.n_candidates, own=False)
-        return perplexity_rows(found.distance**2, self.perplexity)[0], found.index
+    def near(self, Q: Array | SparseDistances) -> Neighbours:
+        """The training rows that count for each query, nearest first."""
+        return nearest_known(Q, k=self.n_candidates, own=False)
+
+    def weigh_squares(self, D2: Array) -> Array:
+        """Weights (m, k) from squared distances."""
+        return perplexity_rows(D2, self.perplexity)[0]
 
 
 def kept_lists(lists: Array, perplexity: float) -> Array:
@@ -224,7 +241,7 @@ def kept_lists(lists: Array, perplexity: float) -> Array:
 
 
 Answer = Callable[[Array, Array], Array]
-"""``answer(index, W)``: what the rows ``index`` (m, k) with weights ``W`` say about m queries."""
+"""``answer(Q, near)`` (m, r) for m queries and the rows ``near`` them, as the weights found them."""
 
 
 def answers_nearby(
@@ -238,7 +255,7 @@ def answers_nearby(
 
         def one(rows: slice, near: Array = near, order: Array = order, first: int = chunk.start) -> None:
             at = order[rows]
-            out[first + at] = answer(*weights.listed(Q[first + at], near[at]))
+            out[first + at] = answer(Q[first + at], near[at])
 
         run_tiles(one, spans(len(near), max(1, tile)), n_jobs)
     return out
@@ -247,7 +264,12 @@ def answers_nearby(
 def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array, n_jobs: int | None) -> Array:
     """``Σ_j w_j(q) V_j`` over the rows near each query, in the type of ``V``."""
     out = np.empty((len(Q), V.shape[1]), dtype=V.dtype)
-    return answers_nearby(weights, Q, out, lambda index, W: listed_average(W, V, index), _SHARED, n_jobs)
+
+    def answer(Q: Array, near: Array) -> Array:
+        index, W = weights.listed(Q, near)
+        return listed_average(W, V, index)
+
+    return answers_nearby(weights, Q, out, answer, SHARED, n_jobs)
 
 
 def listed_average(W: Array, V: Array, lists: Array) -> Array:
