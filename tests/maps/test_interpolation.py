@@ -63,7 +63,7 @@ def naive(mapped, q):
     weights, correction = mapped.mean.weights, mapped.correction
     D = np.linalg.norm(weights.inputs - q, axis=1)
     first = int(D.argmin())
-    order = [first, *sorted(weights.lists[first], key=lambda j: D[j])]
+    order = np.argsort(D)
     reach = min(1.1 * D[first], D[order[4]])
     shares = {a: max(reach - D[a], 0.0) for a in order[:4]}
     if not sum(shares.values()):

@@ -8,8 +8,9 @@
     φ_a(x)   exp(-|x - x_a|² / ℓ_a²), ℓ_a = fade times the distance from row a to the nearest other row
 
 At a training row α and φ of that row are 1, so g(x_a) = v_a. α_a is 0 where row a enters or leaves the sum, so g is
-continuous: it also removes the jump that f alone makes where another row, with another list, becomes the nearest. The
-exception is wanted: between two layers of a folded sheet, where neither row is on the other's list, g jumps.
+continuous: it also removes the jump that f alone makes where another row, with another list, becomes the nearest. With
+more than ``nearby.MANY`` rows of more than 8 columns, x_2 to x_5 are the nearest rows on the list of x_1, which misses
+some: there g is continuous between most neighbours, not all (decision 0018).
 
 ``fade`` is chosen from 0.25 (residuals count only very near their row: elsewhere g is f) to infinity (they count
 everywhere) by the leave-one-out error. Where outputs are noise around f, small fades win; on eighteen data sets 2 or
@@ -21,6 +22,7 @@ Cost: as f, once for each row a with α_a > 0: 1.1 (sheets) to 2.3 (images) on a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +30,11 @@ import numpy.typing as npt
 
 from sidelight.kernels.distances import bounded, padded_product
 from sidelight.kernels.landmarks import spread_rows
-from sidelight.kernels.neighbours import Neighbours, listed_squares, nearest
+from sidelight.kernels.neighbours import Neighbours, listed_distances, listed_squares, nearest
 from sidelight.kernels.tiles import run_tiles, spans
 
 from .kernel_map import KernelMap
-from .nearby import is_many, row_search
+from .nearby import RowSearch, is_many, row_search
 from .weights import (
     SHARED,
     AdaptiveWeights,
@@ -107,8 +109,11 @@ class InterpolatingMap:
         V = self.mean.outputs
 
         def answer(Q: Array, near: Array) -> Array:
-            candidates, D2 = weights.reached(Q, near)
-            anchors, distance, share = _anchors(*_first_few(candidates, D2))
+            candidates, D2 = weights.reached(Q, near[:, :1])
+            if near.shape[1] > 1:
+                anchors, distance, share = _anchors(near, listed_distances(Q, weights.inputs, near))
+            else:
+                anchors, distance, share = _anchors(*_first_few(candidates, D2))
             out = share[:, :1] * listed_average(weights.weigh_squares(D2), V, candidates)
             for k in range(1, share.shape[1]):
                 at = np.flatnonzero(share[:, k])
@@ -117,12 +122,13 @@ class InterpolatingMap:
             return np.asarray(out + self.correction(anchors, distance, share))
 
         if is_many(weights.inputs):
-            out = np.empty((len(Q), V.shape[1]), dtype=V.dtype)
-            return answers_nearby(weights, weights.search.within(Q), out, answer, SHARED, n_jobs)
+            Q, out = weights.search.within(Q), np.empty((len(Q), V.shape[1]), dtype=V.dtype)
+            find = partial(_find, weights.search) if weights.search.is_exact else None
+            return answers_nearby(weights, Q, out, answer, SHARED, n_jobs, find)
 
         def one(rows: slice) -> Array:
             part = bounded(Q[rows])
-            return answer(part, weights.near(part, n_jobs=1))
+            return answer(part, nearest(weights.inputs, part, k=min(_ANCHORS + 1, len(V)), n_jobs=1).index)
 
         wide = max(weights.lists.shape[1] * max(V.shape[1], weights.inputs.shape[1]), len(weights.inputs))
         tile = max(1, min(512, _BUDGET // max(wide, 1)))
@@ -184,6 +190,10 @@ def anchor_shares(distance: Array) -> Array:
     total = share.sum(axis=1, keepdims=True)
     share[total[:, 0] <= 0, 0] = 1.0
     return np.asarray(share / np.where(total > 0, total, 1.0))
+
+
+def _find(search: RowSearch, Q: Array, n_jobs: int | None) -> Array:
+    return search.nearest(Q, _ANCHORS + 1, n_jobs).index
 
 
 def _anchors(index: Array, distance: Array) -> tuple[Array, Array, Array]:

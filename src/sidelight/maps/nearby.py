@@ -54,6 +54,11 @@ class RowSearch:
         self.cells = None if self.tree is not None else CellIndex(X, n_probes=_PROBES, size=2 * cell_size(len(X)))
         self.reach = Reach(X) if self.cells is None else self.cells.reach
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the nearest rows are always found, and several as quickly as one."""
+        return self.cells is None
+
     @cached_property
     def place(self) -> Array:
         """Rows that are near each other have places near each other (n,)."""

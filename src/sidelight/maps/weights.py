@@ -245,12 +245,21 @@ Answer = Callable[[Array, Array], Array]
 
 
 def answers_nearby(
-    weights: FixedWeights | AdaptiveWeights, Q: Array, out: Array, answer: Answer, tile: int, n_jobs: int | None
+    weights: FixedWeights | AdaptiveWeights,
+    Q: Array,
+    out: Array,
+    answer: Answer,
+    tile: int,
+    n_jobs: int | None,
+    find: Callable[[Array, int | None], Array] | None = None,
 ) -> Array:
-    """Fill ``out`` (m, r) by ``answer`` for ``tile`` queries at a time: neighbours, which share rows and the cache."""
-    place = weights.search.place
+    """Fill ``out`` (m, r) by ``answer`` for ``tile`` queries at a time: neighbours, which share rows and the cache.
+
+    ``find(Q, n_jobs)`` gives the rows near each query, the nearest first; None: those that count for the weights.
+    """
+    place, find = weights.search.place, find or weights.near
     for chunk in spans(len(Q), _CHUNK):
-        near = weights.near(Q[chunk], n_jobs)
+        near = find(Q[chunk], n_jobs)
         order = np.argsort(place[near[:, 0]], kind="stable")
 
         def one(rows: slice, near: Array = near, order: Array = order, first: int = chunk.start) -> None:
