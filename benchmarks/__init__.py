@@ -17,6 +17,7 @@ BENCHMARKS = (
     "distance_graphs",
     "cold_start",
     "two_way_inverse",
+    "interpolation",
     "maps",
     "defaults",
     "untuned",
