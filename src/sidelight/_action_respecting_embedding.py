@@ -31,7 +31,7 @@ from ._action_program import (
 )
 from ._action_use import ActionUse
 from ._cost import Cost, refuse_if_too_large
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
 from ._coordination_fit import Course, glued
-from ._interrupted import all_or_nothing
+from ._fitting import all_or_nothing
 from ._messages import complain
 from ._mixture_fit import seed_of
 from ._validation import check_rows
@@ -173,8 +173,6 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         self.y_is_flat_ = False
         self._set_columns(0)
         course = self._fit_rows(rows)
-        if hasattr(self, "embedding_"):
-            del self.embedding_
         course.finish()
         return self
 

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from ._distance_search import DistanceSearch, Known
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._metric_map import MetricMap
 from ._progress import ProgressBar, both
@@ -102,6 +103,7 @@ class DistanceMetric(MetricMap, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, pairs: Any = None, distances: Any = None) -> DistanceMetric:
         """Learn the metric.
@@ -151,7 +153,7 @@ class DistanceMetric(MetricMap, BaseEstimator):
         self.n_iter_ = max(path.n_iter, 1)
         self.history_ = [asdict(record) for record in path.history]
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         if path.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let the search converge: it {path.status.value}"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")

@@ -21,6 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import all_or_nothing
 from ._frame import Frame
 from ._hybrid_problem import Distances, Hybrid, from_graph, from_rows, from_squares, locality_matrix, solve_hybrid
 from ._messages import complain
@@ -137,6 +138,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """What ``X`` is: rows, or their distances."""
         return "precomputed" if self._is("precomputed") else "euclidean"
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> HybridEmbedding:
         """Embed the rows of ``X`` (n, d) and keep the maps; ``y`` is ignored."""

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._annealed_fit import check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._frame import Frame
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps
@@ -158,6 +159,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> JointInformationEmbedding:
         """Embed rows seen in one view or in both, and keep the maps of each view.
@@ -180,7 +182,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         path = follow_path(self, parts, penalty_of(self, S), start, spectrum.precondition, resize=resize)
         self._keep(views, keep_path(self, path, V[0].dtype), V[0].dtype)
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:

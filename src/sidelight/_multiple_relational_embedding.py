@@ -26,7 +26,7 @@ from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import announce
 from ._cost import Cost, refuse_if_too_large
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._progress import ProgressBar, both
 from ._relational_maps import RelationalMaps, keep_relational_maps

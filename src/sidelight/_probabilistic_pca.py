@@ -18,7 +18,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
 from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
 from ._linear_gaussian_maps import LinearGaussianMaps
 from ._messages import complain
@@ -155,7 +155,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         self.n_features_in_ = rows.n_features
         return self._ended(self._fit_rows(rows))
 
-    @all_or_nothing
+    @all_or_nothing_continued
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
@@ -166,6 +166,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         self._check_parameters()
         before: Sums | None = getattr(self, "moments_", None)
         begun = before is not None
+        if not begun:
+            forget(self)
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
@@ -202,7 +204,6 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         return None if isinstance(self.n_components, str) else int(self.n_components)
 
     def _fit_rows(self, rows: Rows) -> Fitted:
-        self._forget()
         survey = surveyed(self, rows, 1, seed_of(self))
         widths = self._widths(survey.variance)
         self.centre_, self.scale_ = survey.frame.centre, survey.frame.scale * widths
@@ -255,15 +256,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
 
     def _begin(self, X: Array) -> None:
         """The frame of a stream, from its first batch."""
-        self._forget()
         size = float(np.abs(X).max()) or 1.0
         self.centre_ = (X / size).mean(axis=0) * size
         self.unit_ = float(np.abs(X - self.centre_).max()) or size
-
-    def _forget(self) -> None:
-        for name in ("embedding_", "moments_", "unit_", "history_", "n_iter_"):
-            if hasattr(self, name):
-                delattr(self, name)
 
     def _keep(self, model: LinearGaussian, gaussian: Gaussian | None = None) -> ProbabilisticPCA:
         self.model_, self.gaussian_ = model, gaussian

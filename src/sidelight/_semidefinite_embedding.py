@@ -19,6 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
@@ -131,6 +132,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SemidefiniteEmbedding:
         """Unfold the rows of ``X`` (n, d), or of their distances (n, n), and keep the maps; ``y`` is ignored."""
@@ -163,7 +165,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self.landmarks_ = first[problem.rows]
         self._keep_maps(X, self._spectrum(V[which], unit), points)
         if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:

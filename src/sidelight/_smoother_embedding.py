@@ -20,6 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import all_or_nothing
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import keep_maps
@@ -101,6 +102,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SmootherEmbedding:
         """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""

@@ -20,6 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import keep_maps
@@ -142,6 +143,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> UnsupervisedKernelRegression:
         """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
@@ -164,7 +166,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         self.bandwidth_ = kernel.bandwidth * self.frame_.scale**2
         keep_maps(self, X, Z, points, kernel, self.latent_kernel)
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from torch import Tensor, nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._validation import check_integer
 from sidelight.solvers.result import Callback
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._validation import check_integer, check_number
 from sidelight.solvers.result import Callback
 

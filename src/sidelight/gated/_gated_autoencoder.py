@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing, all_or_nothing_continued
 from sidelight._messages import complain
 from sidelight.solvers.result import Callback
 
@@ -158,7 +158,7 @@ class GatedAutoencoder(PairedModel):
         self._fit_rows(self._framed(*parts))
         return self
 
-    @all_or_nothing
+    @all_or_nothing_continued
     def partial_fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> Self:
         """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
 

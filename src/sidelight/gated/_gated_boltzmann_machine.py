@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from sidelight._cost import Cost, refuse_if_too_large
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._messages import complain
 from sidelight.solvers.result import Callback
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._messages import complain
 from sidelight._validation import check_integer
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight._cost import Cost, refuse_if_too_large
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._messages import complain
 from sidelight._validation import check_integer
 from sidelight.solvers.result import Callback

@@ -7,6 +7,7 @@ know nothing of devices.
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 import warnings
@@ -24,7 +25,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from sidelight._interrupted import KeptInterrupt
+from sidelight._fitting import KeptInterrupt
 from sidelight._messages import complain
 from sidelight._progress import ProgressBar, both
 from sidelight._validation import check_choice, check_integer, check_number
@@ -61,14 +62,16 @@ class Stream:
     held_out: Batch | None = None
 
 
-@dataclass
-class _Live:
-    """What goes on between calls of ``partial_fit``; ``parameters`` are those it left, ``whole`` that it ended well."""
+@dataclass(frozen=True)
+class _Paused:
+    """Where a call of ``partial_fit`` ended and the next one continues; nobody changes what it holds.
 
-    run: Run
+    ``parameters`` are those the model then had: others mean that it was fitted in between.
+    """
+
     schedule: Schedule
-    parameters: dict[str, Array] | None = None
-    whole: bool = False
+    parameters: dict[str, Array]
+    run: Run
 
 
 class TorchModel(BaseEstimator):
@@ -212,7 +215,7 @@ class TorchModel(BaseEstimator):
         with one_thread():
             found = train(
                 module,
-                lambda batch, generator: self._loss(module, batch, generator),
+                self._loss_of(module),
                 stream.batches,
                 replace(self._schedule(seed), settings=settings_of(self)),
                 held_out=None if held_out is None else lambda: self._looked_at(module, held_out),
@@ -239,37 +242,42 @@ class TorchModel(BaseEstimator):
         These live only in memory: a model that was copied, pickled or loaded goes on with a fresh optimiser.
         ``prepare`` gets the module when a run begins.
         """
-        live = self._live_run(prepare)
+        schedule = replace(self._schedule(0), settle=0.0)  # a stream has no end
+        run = self._continued_run(schedule, prepare)
         before = list(getattr(self, "history_", []))
-        live.whole = False  # until the end: what an error leaves half done is not gone on with
         with one_thread():
             for batch in batches:
-                live.run.update(batch)
-        recent, live.run.recent = live.run.recent, []
+                run.update(batch)
+        recent, run.recent = run.recent, []
         done = getattr(self, "n_iter_", 0) + len(recent)
-        record = Record(len(before), 0.0, done, float(np.mean(recent)), {}, time.perf_counter() - live.run.began)
-        self._keep(live.run.module, Trained((), done, Status.ITERATIONS, np.nan))
+        record = Record(len(before), 0.0, done, float(np.mean(recent)), {}, time.perf_counter() - run.began)
+        self._keep(run.module, Trained((), done, Status.ITERATIONS, np.nan))
         self.history_ = [*before, vars(record)]
-        live.parameters, live.whole = self.parameters_, True
+        self._paused_ = _Paused(schedule, self.parameters_, run)
 
-    def _live_run(self, prepare: Callable[[nn.Module], None] | None) -> _Live:
-        """The run that the last ``partial_fit`` left, or a new one from the present parameters."""
-        schedule = replace(self._schedule(0), settle=0.0)  # a stream has no end
-        live: _Live | None = getattr(self, "_live", None)
+    def _continued_run(self, schedule: Schedule, prepare: Callable[[nn.Module], None] | None) -> Run:
+        """A run that continues where the last ``partial_fit`` ended, or begins with the present parameters."""
+        paused: _Paused | None = getattr(self, "_paused_", None)
         fitted = getattr(self, "parameters_", None)
-        if live is not None and live.whole and live.parameters is fitted and live.schedule == schedule:
-            return live
+        if paused is not None and paused.parameters is fitted and paused.schedule == schedule:
+            module = copy.deepcopy(paused.run.module)  # with its chains; the other stays as it is, should this fail
+            return paused.run.copied(module, self._loss_of(module))
         seed = self._seed() + getattr(self, "n_iter_", 0)
         module = self._initial(seed) if fitted is None else self._module().requires_grad_(True).train()
         if prepare is not None:
             prepare(module)
-        loss = lambda batch, generator: self._loss(module, batch, generator)  # noqa: E731
-        self._live = _Live(Run(module, loss, replace(schedule, seed=seed)), schedule)
-        return self._live
+        return Run(module, self._loss_of(module), replace(schedule, seed=seed))
+
+    def _loss_of(self, module: nn.Module) -> Callable[[Batch, torch.Generator], Tensor]:
+        return lambda batch, generator: self._loss(module, batch, generator)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but a run that may be going on."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_live"}
+        """Everything but the run that ``partial_fit`` continues."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_paused_"}
+
+    def __sidelight_state__(self) -> dict[str, Any]:
+        """A file does not hold it either."""
+        return {"_paused_": ...}
 
     def _schedule(self, seed: int) -> Schedule:
         return Schedule(
