@@ -61,7 +61,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
     tol : float, default=1e-4
         EM ends when a step gains less, in mean log likelihood of a row.
     random_state : int, RandomState or None, default=None
-        For the starts and ``sample``. None: starts that are always the same, other samples each time.
+        For the starts and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0

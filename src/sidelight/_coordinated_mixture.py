@@ -67,7 +67,8 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     tol : float, default=1e-4
         EM of a default mixture ends when a step gains less, in mean log likelihood of a row.
     random_state : int, RandomState or None, default=None
-        For the starts of the mixtures and ``sample``. None: starts that are always the same.
+        For the starts of the mixtures and ``sample``. None is a fixed seed: the same call gives the same
+        result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0

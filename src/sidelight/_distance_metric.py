@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +16,7 @@ from ._messages import complain
 from ._metric_map import MetricMap
 from ._progress import ProgressBar, both
 from ._validation import check_choice, check_integer, check_number
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .side.contradictions import check_distances
 from .solvers.anneal import Path
@@ -157,4 +157,4 @@ class DistanceMetric(MetricMap, BaseEstimator):
         if path.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let the search converge: it {path.status.value}"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warn(message, ConvergenceWarning)

@@ -102,7 +102,7 @@ class KernelInformationEmbedding(
     tol : float, default=1e-6
         A stage ends when an iteration improves the objective by less, relatively (by levels, by 70 to 100 times that).
     random_state : int, RandomState or None, default=None
-        For ``init="random"`` and ``sample``.
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0

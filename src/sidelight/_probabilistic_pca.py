@@ -7,7 +7,6 @@ in ``_linear_gaussian_fit.py``, what a model is used for in ``_linear_gaussian_m
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from ._messages import complain
 from ._mixture_fit import Survey, seed_of, surveyed
 from ._progress import ProgressBar, both
 from ._validation import check_integer, check_number
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .objectives.gaussian import Gaussian
 from .objectives.linear_gaussian import LinearGaussian, latent_mean
@@ -56,7 +56,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     tol : float, default=5e-3
         EM ends when a step gains less, in log likelihood per observed entry.
     random_state : int, RandomState or None, default=None
-        For ``sample``, and for the rows that a start is made of where there are more than 5000.
+        For ``sample``, and for the rows that a start is made of where there are more than 5000. None is a fixed
+        seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -240,7 +241,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warn(message, ConvergenceWarning)
         return self
 
     def _widths(self, variance: Array) -> Array:

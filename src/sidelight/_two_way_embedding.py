@@ -42,7 +42,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         Anything with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned.
         Not needed where ``fit`` gets an ``embedding``.
     random_state : int, RandomState or None, default=None
-        For ``sample``. The estimator keeps its own.
+        For ``sample``. The estimator keeps its own. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads of the maps; None: all. The result does not depend on it.
 

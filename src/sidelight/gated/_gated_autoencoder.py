@@ -67,6 +67,8 @@ class GatedAutoencoder(PairedModel):
         A file that training by batches is saved to every 100 updates, and taken up from where it exists,
         by a model with the same parameters.
     random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,14 +20,15 @@ import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight._fitting import KeptInterrupt
 from sidelight._messages import complain
 from sidelight._progress import ProgressBar, both
+from sidelight._random import random_seed
 from sidelight._validation import check_choice, check_integer, check_number
+from sidelight._warnings import warn
 from sidelight.solvers.result import Callback, Record, Status
 
 from .batches import Batch, array_batches, as_batches, first_of, in_order, tensor
@@ -201,7 +201,7 @@ class TorchModel(BaseEstimator):
         self._go_on(batches, lambda module: self._prepare(module, arrays))
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return random_seed(self.random_state)
 
     def _initial(self, seed: int) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
@@ -232,9 +232,7 @@ class TorchModel(BaseEstimator):
             self._warn("ended training while held-out rows were still improving", "Raise it")
         if found.dry:
             rule, remedy = f"ended before max_iter={self.max_iter}", f"Yield more, or set max_iter={found.n_iter}"
-            warnings.warn(
-                complain(self, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning, stacklevel=4
-            )
+            warn(complain(self, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning)
 
     def _go_on(self, batches: Iterator[Batch], prepare: Callable[[nn.Module], None] | None = None) -> None:
         """One update for each batch; the optimiser and the random numbers go on from where the last call left them.
@@ -308,7 +306,7 @@ class TorchModel(BaseEstimator):
         self.n_iter_ = found.n_iter
 
     def _warn(self, rule: str, remedy: str) -> None:
-        warnings.warn(complain(self, "max_iter", self.max_iter, rule, remedy), ConvergenceWarning, stacklevel=4)
+        warn(complain(self, "max_iter", self.max_iter, rule, remedy), ConvergenceWarning)
 
     def _module(self, dtype: Any = np.float32) -> Any:
         """The fitted module, for rows of a type."""
