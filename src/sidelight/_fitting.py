@@ -6,7 +6,7 @@ of an earlier fit is seen by a later one or survives it. The model takes over wh
 Ctrl-C cannot cut in two. No data is copied.
 
 What a fit has set is known by its name, which ends with an underscore (the convention of scikit-learn). Everything else
-on a model is the user's, and stays.
+on a model is the user's, and stays. A subclass that overrides ``fit`` sets attributes of its own after ``super().fit``.
 """
 
 from __future__ import annotations

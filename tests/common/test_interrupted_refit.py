@@ -11,7 +11,7 @@ import pytest
 from refit_cases import CASES, NEW, OLD
 from registry import MIXTURES, VARIANTS, blobs
 
-from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, TwoWayEmbedding
+from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, Relation, TwoWayEmbedding
 from sidelight._fitting import is_fitted_name
 from sidelight.rows import ArrayRows
 
@@ -123,6 +123,33 @@ def test_refused_data_leaves_the_model(name):
         with pytest.raises((ValueError, TypeError)):
             model.fit(wrong, *args[1:], **kwargs)
         assert is_as_before(model, before)
+
+
+REFUSED = {
+    "kie": {"same": [[0, 1]]},
+    "kie-given": {"given": np.full(26, None)},
+    "kie-hints": {"same": [[0, 99]]},
+    "joint": {"y": np.zeros((3, 1))},
+    "cca": {"y": np.full(26, np.inf)},
+    "two-way": {"embedding": np.zeros((3, 2))},
+    "relational": {"relations": {"class": Relation.from_labels([0, 1, 0])}},
+    "action-respecting": {"known": [[0, 0, 1.0]]},
+    "action-respecting-acted": {"actions": ["left", "right"]},
+    "equivalence": {"same": [[0, 1]], "different": [[0, 1]]},
+    "multi-attribute": {"same": [[0, 1]]},
+    "distance-measured": {"distances": [-1.0]},
+}
+"""Side information that is refused when the rows have been looked at already."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_side_information_leaves_the_model(name):
+    case, model = CASES[name], CASES[name].fitted()
+    before = dict(vars(model))
+    with pytest.raises((ValueError, TypeError)):
+        case.fit(model, NEW, **REFUSED[name])
+    assert is_as_before(model, before)
+    assert case.bytes(model, OLD) == answers(name)
 
 
 @every

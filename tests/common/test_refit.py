@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from refit_cases import CASES, NEW, OLD, gaps, related, two_views, with_given
+from refit_cases import CASES, NEW, OLD, gaps, related, two_views, with_given, with_hints
 from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
@@ -50,6 +50,7 @@ KIE, JOINT = (lambda: KernelInformationEmbedding(**FEW)), (lambda: JointInformat
 SECOND = {
     "given, then none": (KIE, _given(with_given(**OLD)), plain),
     "none, then given": (KIE, plain, _given(with_given(**NEW))),
+    "hints, then none": (KIE, _given(with_hints(**OLD)), _given(with_given(**NEW))),
     "columns with names, then without": (KIE, framed, plain),
     "levels, then path": (KIE, _given(((X,), {}), solver="levels"), _given(((OTHER,), {}), solver="path")),
     "path, then levels": (KIE, plain, _given(((X,), {}), solver="levels")),
