@@ -8,7 +8,6 @@ found without being told what the actions are.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -31,13 +30,14 @@ from ._action_program import (
 )
 from ._action_use import ActionUse
 from ._cost import Cost, refuse_if_too_large
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
 from ._progress import ProgressBar, both
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_integer, check_number
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .maps.rigid import RigidMap, fit_rigid
 from .objectives.action_gram import TiedProgram
@@ -78,7 +78,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
     max_iter : int, default=1000
         Newton steps.
     random_state : int, RandomState or None, default=None
-        For ``sample``; nothing else is random.
+        For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads of the maps; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -286,7 +286,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
             why = f"it {found.status.value}" if not found.trouble else found.trouble
             rule = f"did not let the program converge: {why} ({state})"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter, tol or gap")
-            warnings.warn(message, ConvergenceWarning, stacklevel=6)
+            warn(message, ConvergenceWarning)
 
     def _warn_of_collapse(self, squares: Array) -> None:
         """Actions that are not one-to-one put different observations into one place: say so."""
@@ -296,7 +296,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
             rule = f"puts both ends of {int(still.sum())} steps into one place, though they look different"
             remedy = "An action must lead from a place to one place: give other labels where it does not, as at walls"
             message = complain(self, "actions", repr(self.actions_), rule, remedy)
-            warnings.warn(message, UserWarning, stacklevel=5)
+            warn(message, UserWarning)
 
     def _keep_spectrum(self, V: Array, unit: float) -> None:
         """K's eigenvalues and axes, over the places, in units of the data."""

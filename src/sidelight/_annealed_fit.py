@@ -6,7 +6,6 @@ The model has the parameters ``regularization``, ``regularization_start``, ``reg
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ._messages import complain
 from ._progress import ProgressBar, both
 from ._validation import check_choice, check_integer, check_number
+from ._warnings import warn
 from .objectives.evaluation import Objective, WeightedSum
 from .objectives.penalties import Box, Power, Stretch
 from .solvers.anneal import Path, ValueAndGrad, anneal, best_size, geometric
@@ -90,18 +90,18 @@ def follow_path(
     path = walk((parts, penalty, precondition), falling, start, None)
     if refine is not None and path.status not in (Status.STOPPED, Status.INTERRUPTED):
         path = walk(refine(path.point), again, path.point, path)
-    announce(model, bar, path, stacklevel=5)
+    announce(model, bar, path)
     return path
 
 
-def announce(model: Any, bar: ProgressBar | None, path: Path, *, stacklevel: int) -> None:
+def announce(model: Any, bar: ProgressBar | None, path: Path) -> None:
     """Close the bar, and warn where the last stage did not converge."""
     if bar is not None:
         bar.close(f"{path.status.value}, {path.n_iter} iterations")
     if path.status in (Status.ITERATIONS, Status.STALLED):
         rule = f"did not let the last stage converge: it {path.stages[-1].message}"
         message = complain(model, "max_iter", model.max_iter, rule, "Raise max_iter or tol")
-        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+        warn(message, ConvergenceWarning)
 
 
 def keep_path(model: Any, path: Path, dtype: npt.DTypeLike) -> Array:

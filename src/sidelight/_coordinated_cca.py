@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
 from ._coordination_fit import Course, glued
-from ._interrupted import all_or_nothing
+from ._fitting import all_or_nothing
 from ._messages import complain
 from ._mixture_fit import seed_of
 from ._validation import check_rows
@@ -63,7 +63,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     tol : float, default=1e-4
         EM of a default mixture ends when a step gains less, in mean log likelihood of a row.
     random_state : int, RandomState or None, default=None
-        For the starts of the mixtures and ``sample``. None: starts that are always the same.
+        For the starts of the mixtures and ``sample``. None is a fixed seed: the same call gives the same
+        result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -177,9 +178,6 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         self.y_is_flat_ = False
         self._set_columns(0)
         course = self._fit_rows(rows)
-        for name in ("embedding_", "joint_embedding_"):
-            if hasattr(self, name):
-                delattr(self, name)
         course.finish()
         return self
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._coordination_fit import Course, Glued
 from ._cost import Cost
 from ._messages import complain
+from ._random import random_numbers
 from ._validation import check_choice, check_integer, check_number
 from .kernels.tiles import one_blas_thread, run_tiles, spans
 from .objectives.coordination import bridging
@@ -68,7 +69,7 @@ class CoordinatedMaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self, "map_")
         if n_samples < 1:
             raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
-        rng = check_random_state(self.random_state if random_state is None else random_state)
+        rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.map_.sample(n_samples, rng, len(self.centre_))[:, : self.n_features_in_])
 
     def score(self: Any, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:

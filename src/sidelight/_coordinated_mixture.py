@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
 from ._coordination_fit import Course, aligned, glued
-from ._interrupted import all_or_nothing
+from ._fitting import all_or_nothing
 from ._mixture_fit import seed_of
 from ._validation import check_choice, check_integer
 from .kernels.tiles import one_blas_thread
@@ -67,7 +67,8 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     tol : float, default=1e-4
         EM of a default mixture ends when a step gains less, in mean log likelihood of a row.
     random_state : int, RandomState or None, default=None
-        For the starts of the mixtures and ``sample``. None: starts that are always the same.
+        For the starts of the mixtures and ``sample``. None is a fixed seed: the same call gives the same
+        result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -184,8 +185,6 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         self.n_features_in_ = rows.n_features
         course = Course(self)
         keep_glued(self, glued(self, rows, *self._charts(rows, course)), course)
-        if hasattr(self, "embedding_"):
-            del self.embedding_
         course.finish()
         return self
 

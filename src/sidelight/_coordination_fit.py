@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._fitting import KeptInterrupt
 from ._frame import Frame
-from ._interrupted import KeptInterrupt
 from .kernels.neighbours import nearest
 from .maps.coordinated import (
     ChartedView,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from typing import Any
 
@@ -12,10 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from ._distance_search import DistanceSearch, Known
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._metric_map import MetricMap
 from ._progress import ProgressBar, both
 from ._validation import check_choice, check_integer, check_number
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .side.contradictions import check_distances
 from .solvers.anneal import Path
@@ -102,6 +103,7 @@ class DistanceMetric(MetricMap, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, pairs: Any = None, distances: Any = None) -> DistanceMetric:
         """Learn the metric.
@@ -151,8 +153,8 @@ class DistanceMetric(MetricMap, BaseEstimator):
         self.n_iter_ = max(path.n_iter, 1)
         self.history_ = [asdict(record) for record in path.history]
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         if path.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let the search converge: it {path.status.value}"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warn(message, ConvergenceWarning)

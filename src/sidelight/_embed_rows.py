@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._kernel_information_embedding import KernelInformationEmbedding
 from ._levels_fit import ATTRACTION
 from ._messages import complain
+from ._random import random_seed
 from ._validation import check_integer
 from .kernels.field import repulsion_table
 from .kernels.profiles import profile
@@ -71,7 +71,8 @@ def embed_rows(
         their share of the objective (``sidelight.maps.placing``). That is possible in up to three dimensions for a
         kernel information embedding fitted by levels, alone or at the end of a Pipeline. None: where it is possible.
     random_state : int, RandomState or None, default=0
-        Draws the sample, and is the random state of the default model.
+        Draws the sample, and is the random state of the default model. None is a fixed seed: the same call
+        gives the same result.
     verbose : int, default=0
         1 tells how many rows are placed.
 
@@ -93,7 +94,7 @@ def embed_rows(
     check_integer(_OWNER, "sample", sample, 2)
     check_integer(_OWNER, "batch_size", batch_size, 1)
     target = _checked_target(source, out)
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    seed = random_seed(random_state)
     rows, array = _opened(source)
     dtype = np.dtype(np.float64) if array is None else np.result_type(array.dtype, np.float32)
     if model is None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from ._fitting import all_or_nothing
 from ._messages import complain
 from ._metric_map import FORMS, MetricMap
 from ._validation import check_choice
@@ -91,6 +92,7 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
         self.regularization = regularization
         self.form = form
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, same: Any = None, different: Any = None) -> EquivalenceMetric:
         """Learn the metric.

@@ -8,7 +8,6 @@ division by √s. M holds the distances (``-½ H D² H``), L the locality (a Lap
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import all_or_nothing
 from ._frame import Frame
 from ._hybrid_problem import Distances, Hybrid, from_graph, from_rows, from_squares, locality_matrix, solve_hybrid
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
+from ._warnings import warn
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.neighbours import Neighbours, nearest, nearest_precomputed
 from .kernels.sparse_distances import zero_distance_groups
@@ -78,7 +79,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         objective asks. "shift": all are raised by ``(α/2) |L|``, the eigenvalues of the kernel
         ``((1-α) s M + (α/2)(|L| I - L)) / (1 - α/2)``. "auto": shift, where fewer than q are above 0.
     random_state : int, RandomState or None, default=None
-        For ``sample``; nothing else is random.
+        For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
@@ -141,6 +142,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """What ``X`` is: rows, or their distances."""
         return "precomputed" if self._is("precomputed") else "euclidean"
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> HybridEmbedding:
         """Embed the rows of ``X`` (n, d) and keep the maps; ``y`` is ignored."""
@@ -288,14 +290,14 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         if not found.pairs.converged:
             rule = "makes an eigenproblem that did not converge"
             message = complain(self, "alpha", self.alpha, rule, "Take fewer components, or an alpha further from 1")
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warn(message, ConvergenceWarning)
         positive = int((values > 1e-12 * (found.norm or 1.0)).sum())
         if self.negative == "shift" or (self.negative == "auto" and positive < len(values)):
             return np.sqrt(np.maximum(values + 0.5 * alpha * found.norm, 0.0) / (1 - 0.5 * alpha) / found.scale)
         if positive < min(found.n_positive, self.n_components):
             rule = f"leaves {positive} of {self.n_components} eigenvalues above 0, and the other columns at 0"
             message = complain(self, "alpha", self.alpha, rule, 'Take a smaller alpha, or negative="auto"')
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warn(message, UserWarning)
         return np.sqrt(np.where(values > 1e-12 * (found.norm or 1.0), values, 0.0) / (1 - alpha) / found.scale)
 
     def _keep(self, X: Array, points: Array, Z: Array, wide: Neighbours) -> None:

@@ -19,7 +19,6 @@ a lower bound again, and tight where the map knows nothing of G. Everything is t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +29,7 @@ import numpy.typing as npt
 
 from ._chosen_kernel import chosen_kernel, noted
 from ._messages import complain
+from ._warnings import warn
 from .kernels.balanced import balanced_kernel
 from .kernels.data_kernel import DataKernel
 from .kernels.hints import with_hints
@@ -153,5 +153,5 @@ def _nothing_left(model: Any, points: Array, rest: Array, least: float) -> Array
         return rest
     rule = "explains X entirely, so that nothing is left to show"
     remedy = "Give less: a column with a value of its own in every row knows everything"
-    warnings.warn(complain(model, "given", "what was given", rule, remedy), UserWarning, stacklevel=4)
+    warn(complain(model, "given", "what was given", rule, remedy), UserWarning)
     return np.zeros_like(rest)

@@ -11,23 +11,25 @@ plus λ · penalty(Z), while λ falls (``objectives.paired``, ``kernels.alternat
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._annealed_fit import check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._frame import Frame
 from ._messages import complain
+from ._random import random_numbers
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number, check_rows
 from ._view import SeenView, as_columns, check_second_view, fit_view_maps, look, refuse_half_rows, seen_rows
+from ._warnings import warn
 from .kernels.alternating import Kernel, ViewKernel, alternating_kernel
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.profiles import profile
@@ -85,7 +87,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
     tol : float, default=1e-6
         A stage ends when an iteration improves the objective by less, relatively.
     random_state : int, RandomState or None, default=None
-        For ``init="random"`` and ``sample``.
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -159,6 +161,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> JointInformationEmbedding:
         """Embed rows seen in one view or in both, and keep the maps of each view.
@@ -181,7 +184,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         path = follow_path(self, parts, penalty_of(self, S), start, spectrum.precondition, resize=resize)
         self._keep(views, keep_path(self, path, V[0].dtype), V[0].dtype)
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -301,7 +304,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         if len(telling) < len(views) == 2:
             rule = "is the same in every row, so the map is that of the other view alone"
             name = "X" if views[0].is_constant else "y"
-            warnings.warn(complain(self, name, "constant", rule, "Leave it out"), UserWarning, stacklevel=4)
+            warn(complain(self, name, "constant", rule, "Leave it out"), UserWarning)
         S = alternating_kernel(telling or kernels[:1], keep=round(_KEPT * self.perplexity), n_jobs=self.n_jobs)
         latent = profile(self.latent_kernel)
         if self.objective == "joint" and len(views) == 2:
@@ -318,7 +321,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
                 raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
             return start
         if self.init == "random":
-            return np.asarray(0.1 * check_random_state(self.random_state).standard_normal((n, q)))
+            return np.asarray(0.1 * random_numbers(self.random_state).standard_normal((n, q)))
         start = np.zeros((n, q))
         start[:, : smooth.shape[1]] = smooth
         return start

@@ -22,6 +22,7 @@ from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, pen
 from ._chosen_kernel import check_form, chosen_kernel, path_cost
 from ._cost import Cost, refuse_if_too_large
 from ._distance_rows import DistanceRows
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._frame import Frame
 from ._informed_maps import InformedMaps
 from ._informed_problem import Informed, inform
@@ -101,7 +102,7 @@ class KernelInformationEmbedding(
     tol : float, default=1e-6
         A stage ends when an iteration improves the objective by less, relatively (by levels, by 70 to 100 times that).
     random_state : int, RandomState or None, default=None
-        For ``init="random"`` and ``sample``.
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -224,6 +225,7 @@ class KernelInformationEmbedding(
         self.conditioning = conditioning
         self.missing = missing
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> KernelInformationEmbedding:
         """Embed the rows of ``X`` (n, d) and keep the maps both ways.
@@ -263,7 +265,7 @@ class KernelInformationEmbedding(
         path, informed = climb(self, informed, own) if self.solver_ == "levels" else self._solve(informed, own)
         keep_informed_maps(self, X, everything, rows, known, informed, keep_path(self, path, X.dtype))
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> Array:

@@ -52,7 +52,7 @@ def follow_learned_path(
         callback=both(bar, model.callback),
         n_jobs=model.n_jobs,
     )
-    announce(model, bar, path, stacklevel=5)
+    announce(model, bar, path)
     return path, DataKernel(kernel.matrix, float(bandwidths[-1]))
 
 

@@ -188,7 +188,7 @@ def follow_levels(
         if climb.ended:
             break
     path = Path(climb.stages[-1].point, tuple(climb.stages), tuple(climb.schedule), tuple(climb.history))
-    announce(model, climb.bar, path, stacklevel=5)
+    announce(model, climb.bar, path)
     return path
 
 

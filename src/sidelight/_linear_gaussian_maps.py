@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._messages import complain
+from ._random import random_seed
 from .kernels.tiles import one_blas_thread, run_tiles, spans
 from .objectives.gaussian import Gaussian, gaussian_entries
 from .objectives.linear_gaussian import (
@@ -115,8 +115,7 @@ class LinearGaussianMaps(TransformerMixin):
         check_is_fitted(self, "model_")
         if n_samples < 1:
             raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
-        state = self.random_state if random_state is None else random_state
-        rng = np.random.default_rng(check_random_state(state).randint(2**31 - 1))
+        rng = np.random.default_rng(random_seed(random_state, self.random_state))
         Z = rng.normal(size=(n_samples, self.n_components_))
         noise = np.sqrt(self.model_.noise) * rng.normal(size=(n_samples, len(self.model_.mean)))
         return self._outside(reconstruction(self.model_, Z) + noise)

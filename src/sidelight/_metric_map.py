@@ -164,8 +164,6 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         V = np.pad(V, ((0, 0), (0, max(int(self.n_components or 1) - V.shape[1], 0))))
         self.n_components_ = V.shape[1]
-        for name in ("components_", "inverse_components_", "mean_", "coefficients_"):  # of an earlier fit
-            vars(self).pop(name, None)
         if isinstance(span, KernelSpan):
             self.span_: KernelSpan | None = span
             self.coefficients_ = V

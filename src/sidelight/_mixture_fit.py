@@ -6,7 +6,6 @@ follows from them; nothing here knows which. Rows may be in memory, in batches o
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -14,12 +13,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from ._frame import Frame
 from ._messages import complain
 from ._progress import ProgressBar, both
+from ._random import random_seed
 from ._validation import check_integer, check_number
+from ._warnings import warn
 from .objectives.mixtures import normalised
 from .rows import ArrayRows, Rows, Sums
 from .solvers.em import EMResult, em
@@ -109,7 +109,7 @@ def check_mixture(model: Any) -> None:
 
 def seed_of(model: Any) -> int:
     """The seed of starts; without a ``random_state`` always the same."""
-    return 0 if model.random_state is None else int(check_random_state(model.random_state).randint(2**31 - 1))
+    return 0 if model.random_state is None else random_seed(model.random_state)
 
 
 def surveyed(owner: Any, rows: Rows, n_charts: int, seed: int, *, framed: bool = True) -> Survey:
@@ -146,7 +146,7 @@ def _refuse(owner: Any, n: int, n_charts: int, seen: Array, empty: int) -> None:
     if empty:
         rule = "have no value at all, and tell nothing"
         message = complain(owner, "X", f"{empty} rows", rule, "Leave them out of the fit")
-        warnings.warn(message, UserWarning, stacklevel=6)
+        warn(message, UserWarning)
     if (seen == 0).any():
         column = int(np.flatnonzero(seen == 0)[0])
         rule = "has no value in any row, so nothing can be learned of it"
@@ -265,7 +265,7 @@ def _announce(model: Any, bar: ProgressBar | None, result: EMResult[Any]) -> Non
     if result.status in (Status.ITERATIONS, Status.STALLED):
         rule = f"did not let the fit converge: it {result.message}"
         message = complain(model, "max_iter", model.max_iter, rule, "Raise max_iter or tol")
-        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+        warn(message, ConvergenceWarning)
 
 
 @dataclass(frozen=True)

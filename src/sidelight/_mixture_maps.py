@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._messages import complain
+from ._random import random_numbers
 from .kernels.tiles import one_blas_thread, run_tiles, spans
 
 __all__ = ["MixtureMaps"]
@@ -65,7 +66,7 @@ class MixtureMaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self, "charts_")
         if n_samples < 1:
             raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
-        rng = check_random_state(self.random_state if random_state is None else random_state)
+        rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
 
     def _checked(self, X: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from ._fitting import all_or_nothing
 from ._messages import complain
 from ._metric_map import FORMS, MetricMap
 from ._validation import check_choice, check_integer
@@ -75,6 +76,7 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
         self.regularization = regularization
         self.form = form
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, same: Any = None) -> MultiAttributeMetric:
         """Learn the metric.

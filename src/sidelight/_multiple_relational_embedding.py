@@ -11,7 +11,6 @@ are placed along its axes by the data. Cost of an evaluation: O(pairs stored · 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,17 +20,19 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import announce
 from ._cost import Cost, refuse_if_too_large
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._messages import complain
 from ._progress import ProgressBar, both
+from ._random import random_numbers
 from ._relational_maps import RelationalMaps, keep_relational_maps
 from ._relational_start import Start, relational_start
 from ._validation import check_choice, check_integer, check_number, check_rows
+from ._warnings import warn
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.profiles import profile
@@ -81,7 +82,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
     tol : float, default=1e-6
         The fit ends when an iteration improves the objective by less.
     random_state : int, RandomState or None, default=None
-        For ``init="random"`` and ``sample``.
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -235,7 +236,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
                 every.append((name, relation))
                 continue
             seen, rule = f"{name!r}: {relation!r}", "has fewer than two rows to compare, and is left out"
-            warnings.warn(complain(self, "relations", seen, rule, "Say more of it"), UserWarning, stacklevel=4)
+            warn(complain(self, "relations", seen, rule, "Say more of it"), UserWarning)
         if not every:
             rule = "says nothing of how rows are alike"
             raise ValueError(complain(self, "relations", relations, rule, "Give X, or a Relation"))
@@ -264,7 +265,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         if pieces > 1:
             rule = "have no row in common, directly or through others, so where they lie to each other means nothing"
             message = complain(self, "relations", f"{pieces} sets of rows", rule, "Tie them with Relation.from_pairs")
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warn(message, UserWarning)
 
     def _warn_of_nothing(self, name: str, relation: Relation) -> None:
         if relation.kind not in ("labels", "values"):
@@ -273,10 +274,10 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         seen, remedy = f"{name!r}: {relation!r}", "Leave it out"
         if distinct == 1:
             rule = "says the same of every row, which is nothing"
-            warnings.warn(complain(self, "relations", seen, rule, remedy), UserWarning, stacklevel=5)
+            warn(complain(self, "relations", seen, rule, remedy), UserWarning)
         elif relation.kind == "labels" and distinct == len(relation.index):
             rule = "has a name of its own for every row, so that no two are alike"
-            warnings.warn(complain(self, "relations", seen, rule, remedy), UserWarning, stacklevel=5)
+            warn(complain(self, "relations", seen, rule, remedy), UserWarning)
 
     def _objective(self, every: list[tuple[str, Relation]], similarities: list[Similarity], n: int) -> RelationalSum:
         latent, weights = profile(self.latent_kernel), self.weights or {}
@@ -301,7 +302,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         """Where the search begins; the objective chooses its size, unless somebody else did."""
         (n, q), transformation = start.Z.shape, objective.transformation
         if isinstance(self.init, str) and self.init == "random":
-            noise = check_random_state(self.random_state).standard_normal((n + len(start.R), q))
+            noise = random_numbers(self.random_state).standard_normal((n + len(start.R), q))
             return _packed(0.1 * noise[:n], 0.1 * noise[n:], transformation)
         if not isinstance(self.init, str):
             return _packed(self._checked_init(n), start.R, transformation)
@@ -333,7 +334,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
             precondition=precondition,
             callback=_of_points(both(bar, self.callback), n),
         )
-        announce(self, bar, path, stacklevel=5)
+        announce(self, bar, path)
         return path
 
     def _keep(self, X: Array | None, given: Relations, every: list[tuple[str, Relation]], path: Path) -> None:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
 from ._messages import complain
 from ._mixture_fit import (
     Fit,
@@ -64,7 +64,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
     tol : float, default=1e-4
         EM ends when a step gains less, in mean log likelihood of a row.
     random_state : int, RandomState or None, default=None
-        For the starts and ``sample``. None: starts that are always the same, other samples each time.
+        For the starts and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -157,7 +157,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         self.n_features_in_ = rows.n_features
         return self._fit_rows(rows, np.dtype(np.float64))
 
-    @all_or_nothing
+    @all_or_nothing_continued
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> PPCAMixture:
         """Move the mixture towards the rows of one more batch of a stream (stepwise EM); the first makes the start.

@@ -7,7 +7,6 @@ in ``_linear_gaussian_fit.py``, what a model is used for in ``_linear_gaussian_m
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
-from ._interrupted import KeptInterrupt, all_or_nothing
+from ._fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
 from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
 from ._linear_gaussian_maps import LinearGaussianMaps
 from ._messages import complain
 from ._mixture_fit import Survey, seed_of, surveyed
 from ._progress import ProgressBar, both
 from ._validation import check_integer, check_number
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .objectives.gaussian import Gaussian
 from .objectives.linear_gaussian import LinearGaussian, latent_mean
@@ -56,7 +56,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     tol : float, default=5e-3
         EM ends when a step gains less, in log likelihood per observed entry.
     random_state : int, RandomState or None, default=None
-        For ``sample``, and for the rows that a start is made of where there are more than 5000.
+        For ``sample``, and for the rows that a start is made of where there are more than 5000. None is a fixed
+        seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -155,7 +156,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         self.n_features_in_ = rows.n_features
         return self._ended(self._fit_rows(rows))
 
-    @all_or_nothing
+    @all_or_nothing_continued
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
@@ -166,6 +167,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         self._check_parameters()
         before: Sums | None = getattr(self, "moments_", None)
         begun = before is not None
+        if not begun:
+            forget(self)
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
@@ -202,7 +205,6 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         return None if isinstance(self.n_components, str) else int(self.n_components)
 
     def _fit_rows(self, rows: Rows) -> Fitted:
-        self._forget()
         survey = surveyed(self, rows, 1, seed_of(self))
         widths = self._widths(survey.variance)
         self.centre_, self.scale_ = survey.frame.centre, survey.frame.scale * widths
@@ -239,7 +241,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warn(message, ConvergenceWarning)
         return self
 
     def _widths(self, variance: Array) -> Array:
@@ -255,15 +257,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
 
     def _begin(self, X: Array) -> None:
         """The frame of a stream, from its first batch."""
-        self._forget()
         size = float(np.abs(X).max()) or 1.0
         self.centre_ = (X / size).mean(axis=0) * size
         self.unit_ = float(np.abs(X - self.centre_).max()) or size
-
-    def _forget(self) -> None:
-        for name in ("embedding_", "moments_", "unit_", "history_", "n_iter_"):
-            if hasattr(self, name):
-                delattr(self, name)
 
     def _keep(self, model: LinearGaussian, gaussian: Gaussian | None = None) -> ProbabilisticPCA:
         self.model_, self.gaussian_ = model, gaussian

@@ -8,7 +8,6 @@ the rows have, and its first axes are the embedding.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
@@ -26,6 +26,7 @@ from ._progress import ProgressBar, both
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .solvers.eigen import factor_spectrum, steady_signs
 from .solvers.result import Callback, Status
@@ -66,7 +67,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
     max_iter : int, default=1000
         Newton steps.
     random_state : int, RandomState or None, default=None
-        For ``sample``; nothing else is random.
+        For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads of the neighbours and the maps; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -131,6 +132,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SemidefiniteEmbedding:
         """Unfold the rows of ``X`` (n, d), or of their distances (n, n), and keep the maps; ``y`` is ignored."""
@@ -163,7 +165,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self.landmarks_ = first[problem.rows]
         self._keep_maps(X, self._spectrum(V[which], unit), points)
         if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -209,7 +211,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         if (values[self.n_components :] > _FLAT * values[0]).any():
             rule = f"leaves nothing to unfold: with {self.n_neighbors} neighbours the rows are one rigid body"
             remedy = "Give equality=False, or fewer neighbours than columns"
-            warnings.warn(complain(self, "equality", self.equality, rule, remedy), UserWarning, stacklevel=5)
+            warn(complain(self, "equality", self.equality, rule, remedy), UserWarning)
         trace = float(values.sum())
         proven = Certificate(trace, 0.0, 0.0, 0.0, 0.0)
         return GramResult(V, trace, np.zeros(len(problem.program.bounds)), proven, 0, Status.CONVERGED, ())
@@ -242,7 +244,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
             rule = f"did not let the program converge: {why} ({state})"
             remedy = "Raise max_iter, tol or gap, or take more neighbours"
             message = complain(self, "max_iter", self.max_iter, rule, remedy)
-            warnings.warn(message, ConvergenceWarning, stacklevel=5)
+            warn(message, ConvergenceWarning)
 
     def _keep_maps(self, X: Array, Z: Array, points: Array) -> None:
         if self._measured:

@@ -9,7 +9,6 @@ it needs: the scale of Z against a latent kernel of bandwidth 1, chosen by leave
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import all_or_nothing
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import keep_maps
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number
+from ._warnings import warn
 from .kernels.bandwidths import maximise_over_scale
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.matrices import SymmetricTiles
@@ -55,7 +56,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
     random_state : int, RandomState or None, default=None
-        For ``sample``; nothing else is random.
+        For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
@@ -101,6 +102,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SmootherEmbedding:
         """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
@@ -158,7 +160,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         if not found.converged:
             rule = "makes an eigenproblem that did not converge"
             message = complain(self, "bandwidth", self.bandwidth, rule, "Give a wider kernel")
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warn(message, ConvergenceWarning)
         self.eigenvalues_ = found.values
         shape = np.zeros((n, self.n_components))
         shape[:, : found.vectors.shape[1]] = np.sqrt(n) * found.vectors

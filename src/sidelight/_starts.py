@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
-from sklearn.utils import check_random_state
 
 from ._messages import complain
+from ._random import random_numbers
 from ._validation import check_rows
 from .kernels.graph import joined_graph
 from .kernels.landmarks import landmark_distances
@@ -42,7 +42,7 @@ def first_places(model: Any, points: Any, graph: csr_array | None, spectrum: Cal
     """Places (n, q) of ``points`` by noise, the smoothest vectors, principal axes, or scaling along the ``graph``."""
     n, q = len(points), model.n_components
     if model.init == "random":
-        return np.asarray(0.1 * check_random_state(model.random_state).standard_normal((n, q)))
+        return np.asarray(0.1 * random_numbers(model.random_state).standard_normal((n, q)))
     precomputed = model.metric == "precomputed"
     if model.init == "spectral":
         found = spectrum().coordinates(q)

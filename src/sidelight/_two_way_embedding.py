@@ -20,6 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import all_or_nothing
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
@@ -41,7 +42,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         Anything with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned.
         Not needed where ``fit`` gets an ``embedding``.
     random_state : int, RandomState or None, default=None
-        For ``sample``. The estimator keeps its own.
+        For ``sample``. The estimator keeps its own. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads of the maps; None: all. The result does not depend on it.
 
@@ -77,6 +78,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, embedding: Any = None) -> TwoWayEmbedding:
         """Embed with the estimator, or take a ready ``embedding`` (n, q), and fit the maps both ways."""

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._messages import complain
+from ._random import random_seed
 from .kernels.tiles import one_blas_thread
 from .maps.interpolation import smooth_part
 from .maps.modes import conditional_mode
@@ -138,8 +138,7 @@ class TwoWayMaps(TransformerMixin):
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
-        state = self.random_state if random_state is None else random_state
-        seed = check_random_state(state).randint(2**31 - 1)
+        seed = random_seed(random_state, self.random_state)
         return np.asarray(self.frame_.outside(self.density_.sample(n_samples, np.random.default_rng(seed))))
 
     @available_if(has_forward)

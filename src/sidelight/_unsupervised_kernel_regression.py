@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
+from ._fitting import KeptInterrupt, all_or_nothing
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import keep_maps
+from ._random import random_numbers
 from ._two_way_maps import TwoWayMaps
 from ._validation import check_choice, check_integer, check_number, check_rows
 from .kernels.data_kernel import DataKernel, perplexity_kernel
@@ -72,7 +74,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
     tol : float, default=1e-6
         A stage ends when an iteration improves the objective by less.
     random_state : int, RandomState or None, default=None
-        For ``init="random"`` and ``sample``.
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     verbose : int, default=0
@@ -142,6 +144,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         self.verbose = verbose
         self.callback = callback
 
+    @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> UnsupervisedKernelRegression:
         """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
@@ -164,7 +167,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         self.bandwidth_ = kernel.bandwidth * self.frame_.scale**2
         keep_maps(self, X, Z, points, kernel, self.latent_kernel)
         if path.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+            raise KeptInterrupt
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -191,7 +194,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         """An array that was given, or small noise."""
         q = self.n_components
         if isinstance(self.init, str):
-            return np.asarray(0.1 * check_random_state(self.random_state).standard_normal((n, q)))
+            return np.asarray(0.1 * random_numbers(self.random_state).standard_normal((n, q)))
         start = np.array(self.init, dtype=np.float64)
         check_rows(self, "init", start, n)
         if start.shape != (n, q) or not np.isfinite(start).all():

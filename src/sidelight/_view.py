@@ -7,7 +7,6 @@ forward   v(z) = Σ_j w_j(z) v_j        w of the latent kernel, bandwidth 1 (mor
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_array
 from ._frame import Frame
 from ._messages import complain
 from ._validation import check_rows
+from ._warnings import warn
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.profiles import GAUSSIAN
@@ -154,5 +154,5 @@ def seen_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
         raise ValueError(complain(owner, "y", f"{len(seen[1])} rows", rule, remedy))
     if len(paired) < min(n, n_wanted):
         rule = "leave one view free to turn against the other"
-        warnings.warn(complain(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning, stacklevel=5)
+        warn(complain(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning)
     return seen

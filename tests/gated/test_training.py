@@ -196,7 +196,7 @@ def test_the_optimiser_goes_on_between_calls_and_does_not_survive_a_copy():
     model = gated().partial_fit(X, Y)
     copied = pickle.loads(pickle.dumps(model))
     assert same(model, copied)
-    assert "_live" not in vars(copied)
+    assert "_paused_" not in vars(copied)
     model.partial_fit(X, Y)
     copied.partial_fit(X, Y)
     assert not same(model, copied)  # Adam began anew in the copy
@@ -211,9 +211,9 @@ def test_a_saved_model_holds_no_run(tmp_path):
     sidelight.save(model, tmp_path / "m")
     loaded = sidelight.load(tmp_path / "m")
     assert same(model, loaded)
-    assert "_live" not in vars(loaded)
+    assert "_paused_" not in vars(loaded)
     assert loaded.partial_fit(X, Y).n_iter_ == model.n_iter_ + 2
-    assert not hasattr(clone(model), "_live")
+    assert not hasattr(clone(model), "_paused_")
 
 
 def test_a_refused_batch_leaves_the_model_as_it_was():

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from sidelight._messages import complain
+from sidelight._random import random_numbers
 from sidelight.evaluate._known import codes_of
 from sidelight.evaluate._ranks import (
     Index,
@@ -152,5 +152,5 @@ def _queries(owner: str, n: int, sample: int | None, random_state: RandomState) 
     size = _ROWS_BEFORE_SAMPLING if sample is None else int(sample)
     if size >= n:
         return np.arange(n)
-    random = check_random_state(0 if random_state is None else random_state)
+    random = random_numbers(random_state)
     return np.sort(random.choice(n, size=size, replace=False))

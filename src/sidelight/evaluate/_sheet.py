@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
-from sklearn.utils import check_random_state
 
 from sidelight._messages import complain
+from sidelight._random import random_numbers
 from sidelight.evaluate._ranks import Array, check_same_rows, rows_of
 
 __all__ = ["correlation", "sheet_correlation"]
@@ -40,7 +40,7 @@ def sheet_correlation(
     sample : int
         Number of rows, drawn at random, between which distances are taken.
     random_state : int, RandomState or None
-        Seed of the sample.
+        Seed of the sample. None means 0: the same call gives the same number.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def sheet_correlation(
         rule = "has fewer than 3 rows, so that there is nothing to correlate"
         raise ValueError(complain("sheet_correlation", "Z", f"array of {len(rows)} rows", rule, "Give more rows"))
     if sample < len(rows):
-        chosen = check_random_state(random_state).choice(len(rows), size=sample, replace=False)
+        chosen = random_numbers(random_state).choice(len(rows), size=sample, replace=False)
         rows, sheet = rows[chosen], sheet[chosen]
     return correlation(rankdata(pdist(rows)), rankdata(pdist(sheet)))
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from torch import Tensor, nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._validation import check_integer
 from sidelight.solvers.result import Callback
 
@@ -68,6 +68,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, N
         A file that training by batches is saved to every 100 updates, and taken up from where it exists,
         by a model with the same parameters.
     random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None

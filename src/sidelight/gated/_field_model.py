@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing, all_or_nothing_continued
 from sidelight._messages import complain
 
 from ._fields import STRUCTURES, Fields, as_fields, crops
@@ -68,7 +68,7 @@ class FieldModel(TorchModel):
         self._fit_source(source, held_out)
         return self
 
-    @all_or_nothing
+    @all_or_nothing_continued
     def partial_fit(self, X: Any, Y: Any = None) -> Self:
         """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing, all_or_nothing_continued
 from sidelight._messages import complain
 from sidelight.solvers.result import Callback
 
@@ -67,6 +67,8 @@ class GatedAutoencoder(PairedModel):
         A file that training by batches is saved to every 100 updates, and taken up from where it exists,
         by a model with the same parameters.
     random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
@@ -158,7 +160,7 @@ class GatedAutoencoder(PairedModel):
         self._fit_rows(self._framed(*parts))
         return self
 
-    @all_or_nothing
+    @all_or_nothing_continued
     def partial_fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> Self:
         """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
 

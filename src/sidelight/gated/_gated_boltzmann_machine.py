@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from sidelight._cost import Cost, refuse_if_too_large
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._messages import complain
 from sidelight.solvers.result import Callback
 
@@ -81,6 +81,8 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
         A file that training is saved to every 100 updates, and taken up from where it exists,
         by a model with the same parameters.
     random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._messages import complain
+from sidelight._random import random_seed
 from sidelight._validation import check_integer
 
 from ._boltzmann_model import BoltzmannModel
@@ -146,12 +146,13 @@ class GatedField(FieldModel, BoltzmannModel):
         """``Y`` as the model sees it through its mapping units; more steps go on from there.
 
         Where it is not known what an output looks like, ``Y=X`` and some hundred steps make one. ``sampled``: the
-        steps draw samples, the last one takes means.
+        steps draw samples, the last one takes means; ``random_state=None`` uses the model's own, so that the same model
+        gives the same samples.
         """
         check_integer(self, "n_steps", n_steps, 1)
         inputs, outputs = self._pair(X, Y)
         found = self._product(inputs)
-        seed = int(check_random_state(random_state).randint(2**31 - 1)) if sampled else 0
+        seed = random_seed(random_state, self.random_state) if sampled else 0
         generator = torch.Generator(device=self.device).manual_seed(seed)
 
         def one(x: Array, y: Array) -> Array:

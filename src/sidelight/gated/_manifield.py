@@ -15,7 +15,7 @@ import torch
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing, all_or_nothing_continued
 from sidelight._messages import complain
 from sidelight._validation import check_choice, check_integer, check_number
 
@@ -128,7 +128,7 @@ class Manifield(FieldModel, NetworkModel):
         self._fit_fields(self._begun(X, Y, *(() if guess is None else (guess,))))
         return self
 
-    @all_or_nothing
+    @all_or_nothing_continued
     def partial_fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Self:
         """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from sidelight._interrupted import KeptInterrupt
+from sidelight._fitting import KeptInterrupt
 from sidelight._messages import complain
 from sidelight._progress import ProgressBar, both
 from sidelight._validation import check_choice, check_integer

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight._cost import Cost, refuse_if_too_large
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing
 from sidelight._messages import complain
+from sidelight._random import random_seed
 from sidelight._validation import check_integer
 from sidelight.solvers.result import Callback
 
@@ -76,6 +76,8 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         A file that training is saved to every 100 updates, and taken up from where it exists,
         by a model with the same parameters.
     random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
@@ -194,12 +196,15 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def sample(
         self, n_samples: int = 1, random_state: Any = None, *, start: Array | None = None, n_steps: int = 200
     ) -> Array:
-        """Draw rows (n_samples, d) by ``n_steps`` of Gibbs sampling, each from a row of ``start`` or from noise."""
+        """Draw rows (n_samples, d) by ``n_steps`` of Gibbs sampling, each from a row of ``start`` or from noise.
+
+        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        """
         check_is_fitted(self, "parameters_")
         if not isinstance(n_samples, int | np.integer) or n_samples < 1:
             raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
         check_integer(self, "n_steps", n_steps, 1)
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        seed = random_seed(random_state, self.random_state)
         machine = self._module(np.float64).condition()
         generator = torch.Generator(device=self.device).manual_seed(seed)
         with one_thread():

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor
 
-from sidelight._interrupted import all_or_nothing
+from sidelight._fitting import all_or_nothing, all_or_nothing_continued
 
 from ._torch_model import TorchModel
 from .frames import frame_of, framed, unframed
@@ -40,7 +40,7 @@ class RowModel(TorchModel):
         self._fit_source(source, held_out)
         return self
 
-    @all_or_nothing
+    @all_or_nothing_continued
     def partial_fit(self, X: Array, y: Any = None) -> Self:
         """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
 

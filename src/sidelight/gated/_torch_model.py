@@ -7,9 +7,9 @@ know nothing of devices.
 
 from __future__ import annotations
 
+import copy
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,14 +20,15 @@ import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from sidelight._interrupted import KeptInterrupt
+from sidelight._fitting import KeptInterrupt
 from sidelight._messages import complain
 from sidelight._progress import ProgressBar, both
+from sidelight._random import random_seed
 from sidelight._validation import check_choice, check_integer, check_number
+from sidelight._warnings import warn
 from sidelight.solvers.result import Callback, Record, Status
 
 from .batches import Batch, array_batches, as_batches, first_of, in_order, tensor
@@ -61,14 +62,16 @@ class Stream:
     held_out: Batch | None = None
 
 
-@dataclass
-class _Live:
-    """What goes on between calls of ``partial_fit``; ``parameters`` are those it left, ``whole`` that it ended well."""
+@dataclass(frozen=True)
+class _Paused:
+    """Where a call of ``partial_fit`` ended and the next one continues; nobody changes what it holds.
 
-    run: Run
+    ``parameters`` are those the model then had: others mean that it was fitted in between.
+    """
+
     schedule: Schedule
-    parameters: dict[str, Array] | None = None
-    whole: bool = False
+    parameters: dict[str, Array]
+    run: Run
 
 
 class TorchModel(BaseEstimator):
@@ -198,7 +201,7 @@ class TorchModel(BaseEstimator):
         self._go_on(batches, lambda module: self._prepare(module, arrays))
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return random_seed(self.random_state)
 
     def _initial(self, seed: int) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
@@ -212,7 +215,7 @@ class TorchModel(BaseEstimator):
         with one_thread():
             found = train(
                 module,
-                lambda batch, generator: self._loss(module, batch, generator),
+                self._loss_of(module),
                 stream.batches,
                 replace(self._schedule(seed), settings=settings_of(self)),
                 held_out=None if held_out is None else lambda: self._looked_at(module, held_out),
@@ -229,9 +232,7 @@ class TorchModel(BaseEstimator):
             self._warn("ended training while held-out rows were still improving", "Raise it")
         if found.dry:
             rule, remedy = f"ended before max_iter={self.max_iter}", f"Yield more, or set max_iter={found.n_iter}"
-            warnings.warn(
-                complain(self, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning, stacklevel=4
-            )
+            warn(complain(self, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning)
 
     def _go_on(self, batches: Iterator[Batch], prepare: Callable[[nn.Module], None] | None = None) -> None:
         """One update for each batch; the optimiser and the random numbers go on from where the last call left them.
@@ -239,37 +240,42 @@ class TorchModel(BaseEstimator):
         These live only in memory: a model that was copied, pickled or loaded goes on with a fresh optimiser.
         ``prepare`` gets the module when a run begins.
         """
-        live = self._live_run(prepare)
+        schedule = replace(self._schedule(0), settle=0.0)  # a stream has no end
+        run = self._continued_run(schedule, prepare)
         before = list(getattr(self, "history_", []))
-        live.whole = False  # until the end: what an error leaves half done is not gone on with
         with one_thread():
             for batch in batches:
-                live.run.update(batch)
-        recent, live.run.recent = live.run.recent, []
+                run.update(batch)
+        recent, run.recent = run.recent, []
         done = getattr(self, "n_iter_", 0) + len(recent)
-        record = Record(len(before), 0.0, done, float(np.mean(recent)), {}, time.perf_counter() - live.run.began)
-        self._keep(live.run.module, Trained((), done, Status.ITERATIONS, np.nan))
+        record = Record(len(before), 0.0, done, float(np.mean(recent)), {}, time.perf_counter() - run.began)
+        self._keep(run.module, Trained((), done, Status.ITERATIONS, np.nan))
         self.history_ = [*before, vars(record)]
-        live.parameters, live.whole = self.parameters_, True
+        self._paused_ = _Paused(schedule, self.parameters_, run)
 
-    def _live_run(self, prepare: Callable[[nn.Module], None] | None) -> _Live:
-        """The run that the last ``partial_fit`` left, or a new one from the present parameters."""
-        schedule = replace(self._schedule(0), settle=0.0)  # a stream has no end
-        live: _Live | None = getattr(self, "_live", None)
+    def _continued_run(self, schedule: Schedule, prepare: Callable[[nn.Module], None] | None) -> Run:
+        """A run that continues where the last ``partial_fit`` ended, or begins with the present parameters."""
+        paused: _Paused | None = getattr(self, "_paused_", None)
         fitted = getattr(self, "parameters_", None)
-        if live is not None and live.whole and live.parameters is fitted and live.schedule == schedule:
-            return live
+        if paused is not None and paused.parameters is fitted and paused.schedule == schedule:
+            module = copy.deepcopy(paused.run.module)  # with its chains; the other stays as it is, should this fail
+            return paused.run.copied(module, self._loss_of(module))
         seed = self._seed() + getattr(self, "n_iter_", 0)
         module = self._initial(seed) if fitted is None else self._module().requires_grad_(True).train()
         if prepare is not None:
             prepare(module)
-        loss = lambda batch, generator: self._loss(module, batch, generator)  # noqa: E731
-        self._live = _Live(Run(module, loss, replace(schedule, seed=seed)), schedule)
-        return self._live
+        return Run(module, self._loss_of(module), replace(schedule, seed=seed))
+
+    def _loss_of(self, module: nn.Module) -> Callable[[Batch, torch.Generator], Tensor]:
+        return lambda batch, generator: self._loss(module, batch, generator)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but a run that may be going on."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_live"}
+        """Everything but the run that ``partial_fit`` continues."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_paused_"}
+
+    def __sidelight_state__(self) -> dict[str, Any]:
+        """A file does not hold it either."""
+        return {"_paused_": ...}
 
     def _schedule(self, seed: int) -> Schedule:
         return Schedule(
@@ -300,7 +306,7 @@ class TorchModel(BaseEstimator):
         self.n_iter_ = found.n_iter
 
     def _warn(self, rule: str, remedy: str) -> None:
-        warnings.warn(complain(self, "max_iter", self.max_iter, rule, remedy), ConvergenceWarning, stacklevel=4)
+        warn(complain(self, "max_iter", self.max_iter, rule, remedy), ConvergenceWarning)
 
     def _module(self, dtype: Any = np.float32) -> Any:
         """The fitted module, for rows of a type."""

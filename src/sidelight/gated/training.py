@@ -9,6 +9,7 @@ on as if nothing had happened, to the bit.
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -122,6 +123,14 @@ class Run:
         self.history: list[Record] = []
         self.recent: list[float] = []
         self.began = time.perf_counter()
+
+    def copied(self, module: nn.Module, loss: Loss) -> Run:
+        """A run of a copy of the module that continues from here; this one is not changed by it."""
+        run = Run(module, loss, self.schedule, self.held_out, self.callback)
+        run.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
+        run.generator.set_state(self.generator.get_state())
+        run.n_iter, run.began = self.n_iter, self.began
+        return run
 
     def go(self, batches: Iterator[Batch]) -> Status:
         """Update until something says that it is enough."""

@@ -5,13 +5,13 @@ Every message names the rows.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._messages import complain
+from sidelight._warnings import warn
 
 from .pairs import Pairs, as_pairs
 
@@ -29,9 +29,7 @@ def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
     kept, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
     if len(kept) < len(ordered):
         rule = "is there more than once and counts once"
-        warnings.warn(
-            complain(owner, argument, listed(kept[counts > 1]), rule, "Give each pair once"), UserWarning, stacklevel=3
-        )
+        warn(complain(owner, argument, listed(kept[counts > 1]), rule, "Give each pair once"), UserWarning)
     return Pairs(ordered[np.sort(first)], n)
 
 

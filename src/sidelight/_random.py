@@ -1,0 +1,25 @@
+"""What ``random_state`` means, the same everywhere: None is a fixed seed (``docs/decisions/0017-random-state.md``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+__all__ = ["random_numbers", "random_seed"]
+
+
+def random_numbers(*random_states: Any) -> np.random.RandomState:
+    """The source of random numbers of the first ``random_state`` that is not None, or of a fixed seed.
+
+    >>> int(random_numbers(None).randint(100)) == int(random_numbers(None).randint(100))
+    True
+    """
+    chosen = next((state for state in random_states if state is not None), 0)
+    return check_random_state(chosen)  # type: ignore[no-any-return]
+
+
+def random_seed(*random_states: Any) -> int:
+    """A seed drawn from :func:`random_numbers`."""
+    return int(random_numbers(*random_states).randint(2**31 - 1))

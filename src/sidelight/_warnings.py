@@ -1,0 +1,34 @@
+"""Warnings that point at the line of the user's code that called the library, however deep inside they are given."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+import joblib
+import sklearn
+
+__all__ = ["warn"]
+
+_INSIDE = tuple(
+    os.path.join(os.path.dirname(os.path.abspath(module)), "")
+    for module in (__file__, sklearn.__file__, joblib.__file__)
+)
+"""Folders whose frames are no user's. A fit in a pipeline or a search is called by scikit-learn, which calls joblib."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, as of the innermost line that is neither ours nor scikit-learn's."""
+    if sys.version_info >= (3, 12):
+        warnings.warn(message, category, skip_file_prefixes=_INSIDE)
+    else:
+        warnings.warn(message, category, stacklevel=_frames_inside())
+
+
+def _frames_inside() -> int:
+    """The ``stacklevel`` of the first frame outside, for a warning that the caller gives: by hand for Python 3.11."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        level, frame = level + 1, frame.f_back
+    return level
