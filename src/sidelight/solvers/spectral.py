@@ -23,9 +23,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh, lu_factor, lu_solve
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+
+from sidelight._eigenvalues import selected_pairs
 
 from .eigen import fix_signs
 
@@ -135,7 +137,7 @@ def _thin(F: Array, k: int) -> tuple[Array, Array] | None:
     """Of ``F Fᵀ`` by the small matrix ``Fᵀ F``, where it is small and has ``k`` eigenvalues above 0."""
     if not k <= F.shape[1] <= min(_THIN, len(F)):
         return None
-    values, vectors = eigh(F.T @ F, subset_by_index=[F.shape[1] - k, F.shape[1] - 1])
+    values, vectors = selected_pairs(F.T @ F, F.shape[1] - k, F.shape[1] - 1)
     if values[0] <= 1e-9 * values[-1]:
         return None
     return np.asarray(values), np.asarray(F @ vectors / np.sqrt(values))
@@ -162,8 +164,7 @@ def _whole(apply: Callable[[Array], Array], n: int, k: int, trivial: Array | Non
     if trivial is not None:
         lowest = 2.0 * float(np.abs(matrix).sum(axis=0).max()) + 1.0
         matrix -= lowest * np.outer(trivial, trivial)
-    values, vectors = eigh(matrix, subset_by_index=[n - k, n - 1])
-    return np.asarray(values), np.asarray(vectors)
+    return selected_pairs(matrix, n - k, n - 1)
 
 
 def _size(apply: Callable[[Array], Array], n: int) -> float:
