@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,30 @@ from threadpoolctl import threadpool_limits
 os.environ["OMP_NUM_THREADS"] = "1"
 threadpool_limits(1)
 
-sys.path.insert(0, str(Path(__file__).parent / "common"))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "common"))
+
+NEED_TORCH = {
+    HERE / "gated",
+    HERE / "cli" / "test_cli_report_of_pairs.py",
+    HERE / "common" / "test_gated_contracts.py",
+    HERE / "plot" / "test_plot_gated.py",
+    HERE / "report" / "test_report_gated.py",
+    HERE / "report" / "test_report_rivals.py",
+}
+
+
+class WithoutTorch(pytest.Module):
+    """A file of tests that is skipped, since importing it would fail."""
+
+    def collect(self):
+        pytest.skip("needs the extra torch", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    if find_spec("torch") is None and NEED_TORCH & {module_path, module_path.parent}:
+        return WithoutTorch.from_parent(parent, path=module_path)
+    return None
 
 
 def pytest_collection_modifyitems(items):

@@ -2,8 +2,9 @@
 
 LAPACK finds a range of eigenvalues by bisection inside Gershgorin's bound, which it computes from a matrix that it has
 rounded to tridiagonal form. Where an eigenvalue lies on that bound (a complete graph, a simplex, a multiple of the
-identity, many equal eigenvalues) rounding may put it outside: fewer eigenvalues come back without an error, or an "Internal
-Error" is raised. Which matrices suffer depends on the processor. Those are decomposed whole instead, without bisection.
+identity, many equal eigenvalues) rounding may put it outside: fewer eigenvalues come back without an error, or an
+"Internal Error" is raised. Which matrices suffer depends on the processor. Those are decomposed whole instead, without
+bisection.
 """
 
 from __future__ import annotations
