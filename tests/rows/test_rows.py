@@ -59,6 +59,7 @@ def test_sums_do_not_depend_on_where_rows_come_from(name, files):
 
 
 def test_threads_do_not_change_a_bit():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     one, two = (ArrayRows(X, n_jobs=jobs).total(moments)["outer"] for jobs in (1, 2))
     assert one.tobytes() == two.tobytes()
 
