@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import eigsh
 
 import sidelight._eigenvalues as eigenvalues
 from sidelight._eigenvalues import selected_eigenvalues, selected_pairs
@@ -83,6 +86,16 @@ def test_a_hybrid_problem_of_few_rows_has_its_eigenvalues_all_the_same():
     assert found.norm == pytest.approx(8.0)
     assert found.pairs.converged
     assert found.pairs.values.shape == (2,)
+
+
+@pytest.mark.skipif("rng" not in signature(eigsh).parameters, reason="ARPACK draws by itself before SciPy 1.17")
+@pytest.mark.parametrize("matrix", [np.eye(700), np.zeros((700, 700))], ids=["identity", "zero"])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_a_start_that_leads_nowhere_is_followed_by_the_same_ones_each_time(matrix, form):
+    parts = {form: matrix if form == "dense" else csr_array(matrix)}
+    one, two = (leading_pairs(SymmetricSum(**parts), 3, above=float(matrix.max())) for _ in range(2))
+    np.testing.assert_allclose(one.values, np.full(3, matrix.max()), atol=1e-12)
+    assert one.vectors.tobytes() == two.vectors.tobytes()
 
 
 def test_a_crowd_of_equal_eigenvalues_is_given_in_full():

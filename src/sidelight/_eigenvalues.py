@@ -9,15 +9,26 @@ bisection.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, eigvalsh
+from scipy.sparse.linalg import eigsh
 
-__all__ = ["selected_eigenvalues", "selected_pairs"]
+__all__ = ["fixed_restarts", "selected_eigenvalues", "selected_pairs"]
 
 Array = npt.NDArray[Any]
+_DRAWS = "rng" in signature(eigsh).parameters  # from SciPy 1.17 on
+
+
+def fixed_restarts() -> dict[str, Any]:
+    """Keyword arguments with which ``eigsh`` draws the same vectors each time its start does not lead on.
+
+    That is so where the start spans an invariant subspace: a multiple of the identity, a graph without edges.
+    """
+    return {"rng": np.random.default_rng(0)} if _DRAWS else {}
 
 
 def selected_pairs(A: Array, first: int, last: int, *, lower: bool = True) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.sparse import csc_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sidelight._eigenvalues import selected_pairs
+from sidelight._eigenvalues import fixed_restarts, selected_pairs
 
 from .factor import factored, n_below
 
@@ -89,7 +89,7 @@ def _lanczos(L: csc_array, shift: float) -> Slack | None:
     operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
     try:
-        inverse, vectors = eigsh(operator, k=_WANTED, which="LA", v0=start, tol=1e-5, maxiter=200)
+        inverse, vectors = eigsh(operator, k=_WANTED, which="LA", v0=start, tol=1e-5, maxiter=200, **fixed_restarts())
     except ArpackNoConvergence as partial:
         inverse, vectors = partial.eigenvalues, partial.eigenvectors
     if not len(inverse):

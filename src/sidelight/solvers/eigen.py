@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sidelight._eigenvalues import selected_pairs
+from sidelight._eigenvalues import fixed_restarts, selected_pairs
 
 __all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling", "steady_signs"]
 
@@ -86,7 +86,14 @@ def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array
         start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
         try:
             values, vectors = eigsh(
-                operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, 2 * k + 20), maxiter=300
+                operator,
+                k=k,
+                which="LA",
+                v0=start,
+                tol=tolerance,
+                ncv=min(n - 1, 2 * k + 20),
+                maxiter=300,
+                **fixed_restarts(),
             )
         except ArpackNoConvergence as partial:  # what converged serves: it is a start and a preconditioner
             values, vectors = partial.eigenvalues, partial.eigenvectors

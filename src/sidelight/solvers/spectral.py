@@ -27,7 +27,7 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
-from sidelight._eigenvalues import selected_pairs
+from sidelight._eigenvalues import fixed_restarts, selected_pairs
 
 from .eigen import fix_signs
 
@@ -122,7 +122,7 @@ def leading_pairs(
     found = _lanczos(lowered, n, k, tolerance)
     if found is not None:
         return _sharp(apply, *found, tolerance)
-    if matrix.dense is None and above is not None:
+    if matrix.dense is None and above is not None and size > 0:
         shift = above + 1e-9 * (abs(above) + size)
         solve = matrix.inverse(shift)
         found = _lanczos(lambda V: projected(solve(projected(np.asarray(V).reshape(n, -1)))), n, k, tolerance)
@@ -151,7 +151,10 @@ def _lanczos(
     if not start.any():
         return None
     try:
-        found = eigsh(operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, k + _BASIS), maxiter=restarts)
+        size = min(n - 1, k + _BASIS)
+        found = eigsh(
+            operator, k=k, which="LA", v0=start, tol=tolerance, ncv=size, maxiter=restarts, **fixed_restarts()
+        )
     except ArpackNoConvergence:
         return None
     return np.asarray(found[0]), np.asarray(found[1])
