@@ -2,11 +2,17 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_limits
+
+# scikit-learn 1.6 cannot import its checks beside array_api_compat (which anndata brings) and SciPy from 1.14 on,
+# unless SciPy's own support of the array API is switched on before anything imports SciPy.
+if version("scikit-learn").startswith("1.6.") and find_spec("array_api_compat"):
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Tests run side by side, and two BLAS threads each on two cores wait for each other fifty times longer than they
 # compute. Those that are about threads ask for two. The variable is for libraries and processes yet to be loaded.
