@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-minimum bench lint format docs reproductions clean
+.PHONY: demo test test-slow test-minimum test-machines bench lint format docs reproductions clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,9 @@ test-minimum:           ## the default tests on the oldest versions we promise
 	$(VENV)-minimum/bin/python -m pip install --quiet -c constraints-minimum.txt -e ".[report,cli,anndata]" pytest polars
 	$(VENV)-minimum/bin/python -m pytest -W default
 
+test-machines: $(STAMP) ## the default tests on other processors, Pythons and versions, one table (MACHINES="--only Nehalem '3.13-*'")
+	$(BIN)/python tests/machines.py $(MACHINES)
+
 bench: $(STAMP)         ## every benchmark, rival in the same run
 	$(BIN)/python -m benchmarks
 
@@ -47,4 +50,4 @@ docs: $(STAMP)          ## HTML in docs/_build/html, warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) $(VENV)-minimum docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* .venv-* out/machines docs/_build .pytest_cache .mypy_cache .ruff_cache

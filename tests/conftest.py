@@ -2,17 +2,47 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_limits
+
+# scikit-learn 1.6 cannot import its checks beside array_api_compat (which anndata brings) and SciPy from 1.14 on,
+# unless SciPy's own support of the array API is switched on before anything imports SciPy.
+if version("scikit-learn").startswith("1.6.") and find_spec("array_api_compat"):
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Tests run side by side, and two BLAS threads each on two cores wait for each other fifty times longer than they
 # compute. Those that are about threads ask for two. The variable is for libraries and processes yet to be loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 threadpool_limits(1)
 
-sys.path.insert(0, str(Path(__file__).parent / "common"))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "common"))
+
+NEED_TORCH = {
+    HERE / "gated",
+    HERE / "cli" / "test_cli_report_of_pairs.py",
+    HERE / "common" / "test_gated_contracts.py",
+    HERE / "plot" / "test_plot_gated.py",
+    HERE / "report" / "test_report_gated.py",
+    HERE / "report" / "test_report_rivals.py",
+}
+
+
+class WithoutTorch(pytest.Module):
+    """A file of tests that is skipped, since importing it would fail."""
+
+    def collect(self):
+        pytest.skip("needs the extra torch", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    if find_spec("torch") is None and NEED_TORCH & {module_path, module_path.parent}:
+        return WithoutTorch.from_parent(parent, path=module_path)
+    return None
 
 
 def pytest_collection_modifyitems(items):

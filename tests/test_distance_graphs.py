@@ -145,6 +145,7 @@ def test_rows_of_which_nothing_is_known_are_placed_among_their_known_neighbours(
 
 
 def test_it_is_the_same_with_any_number_of_threads_from_a_file_and_a_pickle(fitted, tmp_path):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     graph, _, model = fitted
     again = of_graph(solver="levels", n_jobs=1).fit(graph)
     assert again.embedding_.tobytes() == model.embedding_.tobytes()

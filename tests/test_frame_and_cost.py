@@ -31,6 +31,7 @@ def test_constant_data_stays_finite(value):
 
 
 def test_rows_are_taken_inside_one_by_one_as_in_company():
+    """Bytes may be compared: numbers are moved and scaled one by one."""
     X = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
     frame = Frame.of(X)
     alone = np.concatenate([frame.inside(X[i : i + 1]) for i in range(20)])

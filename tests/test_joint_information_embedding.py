@@ -159,6 +159,7 @@ def test_every_way_answers_row_by_row():
 
 @pytest.mark.parametrize("options", [{}, {"objective": "joint"}, {"bandwidth": (0.5, 1.0)}], ids=str)
 def test_a_seed_gives_the_same_bytes_with_one_and_two_threads_and_from_a_file(options, tmp_path):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, Y, X_seen, Y_seen = curves(1100, 40)
     found = []
     for threads in (1, 2):

@@ -57,6 +57,7 @@ def test_data_of_more_dimensions_than_the_map_gets_heavy_tails_and_keeps_its_clu
 
 
 def test_the_same_bytes_with_one_and_two_threads_and_any_seed():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, _ = clusters(500)
     one, two = (KernelInformationEmbedding(solver="levels", n_jobs=j, random_state=j).fit(X) for j in (1, 2))
     assert one.embedding_.tobytes() == two.embedding_.tobytes()

@@ -226,6 +226,7 @@ def test_signs_follow_the_values_and_order_follows_the_relations():
 
 
 def test_the_same_bytes_with_one_and_two_threads():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, F = three_factors(n=140, seed=10)
     relations = {"a": Relation.from_values(F[:, 0]), "b": Relation.from_labels(np.digitize(F[:, 1], [-0.3, 0.3]))}
     found = []

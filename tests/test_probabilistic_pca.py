@@ -246,6 +246,7 @@ def test_samples_have_the_mean_and_covariance_of_the_model():
 
 
 def test_gaps_give_the_same_bytes_with_one_and_two_threads():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = with_gaps(planted(900, 15, 4), 0.3)
     results = []
     for threads in (1, 2):

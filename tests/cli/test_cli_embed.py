@@ -154,7 +154,7 @@ def test_pictures_are_embedded_with_their_names(run, here):
 
 def test_anndata_gets_the_embedding_in_obsm(run, here, frame):
     anndata = pytest.importorskip("anndata")
-    X = frame.drop(columns="kind").to_numpy()
+    X = frame.drop(columns="kind").to_numpy(copy=True)  # pandas 3 gives a read-only view
     X[4, 0] = np.nan
     cells = anndata.AnnData(X, obs=frame[["kind"]].set_axis([f"c{i}" for i in range(60)]))
     cells.write_h5ad("cells.h5ad")

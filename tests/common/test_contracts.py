@@ -128,6 +128,7 @@ def test_fit_transform_returns_the_embedding(make):
 @every
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_same_seed_gives_the_same_bytes_with_one_and_two_threads(make):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = blobs(n=520, d=20)  # two tiles
     results = []
     few = {"max_iter": 4} if "max_iter" in make().get_params() else {}  # of each stage: bytes differ at once or never

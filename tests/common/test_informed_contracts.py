@@ -119,6 +119,7 @@ def test_one_by_one_equals_batch(name):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", ["category", "product"])
 def test_the_same_bytes_with_one_and_two_threads_and_again(name):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     results = []
     for threads in (1, 2):
         with threadpool_limits(threads):

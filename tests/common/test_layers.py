@@ -10,7 +10,7 @@ import pytest
 import sidelight
 
 HOME = Path(sidelight.__file__).parent
-ANYWHERE = {"_atomic", "_messages", "_random", "_validation", "_warnings"}
+ANYWHERE = {"_atomic", "_eigenvalues", "_messages", "_random", "_validation", "_warnings"}
 ESTIMATORS, ROOT = "<estimators>", "<sidelight itself>"
 CORE = {"side", "kernels", "rows", "objectives", "solvers", "maps"}
 USES = {*CORE, ESTIMATORS, "gated", ROOT}

@@ -68,6 +68,7 @@ def test_float32_in_float32_out(make):
 
 @every
 def test_the_same_bytes_with_one_and_two_threads(make):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, results = blobs(n=250, d=20), []
     for threads in (1, 2):
         with threadpool_limits(threads):

@@ -43,6 +43,7 @@ def test_sums_and_samples_are_those_of_memory(name):
 
 
 def test_the_order_of_the_sums_does_not_depend_on_the_scheduler():
+    """Bytes may be compared: blocks are the same, each on one BLAS thread, and added pair by pair in fixed order."""
     rows = DaskRows(SOURCES["array"]())
     found = []
     for scheduler in ("synchronous", "threads"):
@@ -83,6 +84,7 @@ def slowly(block):
 
 
 def test_a_worker_that_is_killed_costs_time_not_the_result(cluster):
+    """Bytes may be compared: the worker that takes over aligns the same blocks and adds them in the same order."""
     rows = DaskRows(da.from_array(X, chunks=(1_000, 3)))
     expected = rows.total(moments)["outer"].tobytes()
     victim = next(iter(cluster.run(os.getpid).values()))

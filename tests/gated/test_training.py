@@ -61,6 +61,7 @@ def test_training_leaves_torchs_own_random_numbers_and_threads_alone():
 
 
 def test_the_same_bytes_with_one_and_two_threads():
+    """Bytes may be compared: a fit limits torch to one thread."""
     X, Y = pairs(600, 40)
     results = []
     for threads in (1, 2):

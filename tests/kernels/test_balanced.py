@@ -115,6 +115,7 @@ def test_another_order_of_the_rows_is_the_same_kernel_in_that_order(n_neighbors)
 
 @pytest.mark.parametrize("n_neighbors", [None, 8])
 def test_the_kernel_does_not_depend_on_the_threads(n_neighbors):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, codes = rows_and_groups(700, 6)
     one, two = (balanced_kernel(X, codes, 20.0, n_neighbors, n_jobs=jobs) for jobs in (1, 2))
     assert one.matrix.data.tobytes() == two.matrix.data.tobytes()

@@ -76,6 +76,7 @@ def test_quick_rows_are_those_of_the_longer_search(name, D2, perplexity):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_quick_rows_alone_have_the_bytes_they_have_in_company(dtype):
+    """Bytes may be compared: all arithmetic is within a row, without BLAS."""
     D2 = np.concatenate([rows for _, rows in squared_distance_rows()]).astype(dtype)
     D2 = D2[D2.max(axis=1) > 0]
     together = quick_rows(D2, 6.0)

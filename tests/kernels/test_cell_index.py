@@ -84,6 +84,7 @@ def test_a_query_is_answered_alike_alone_and_in_company(name):
 
 @pytest.mark.parametrize("d", [5, 80])
 def test_the_same_bytes_with_one_and_two_threads(d):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = mixture(5000, d)
     one, two = (CellIndex(X, size=64, n_probes=8, n_jobs=jobs).nearest(k=12, n_jobs=jobs) for jobs in (1, 2))
     assert one.index.tobytes() == two.index.tobytes()

@@ -99,6 +99,7 @@ def test_points_in_one_place_have_full_sums_and_no_pull(Z, name):
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_one_and_two_threads_give_the_same_bytes(name):
+    """Bytes may be compared: each transform of finufft runs on one thread, and they are added in order."""
     rng = np.random.default_rng(3)
     Z, W = 10 * rng.random((3000, 2)), rng.random((3000, 4))
     modes = modes_of(PROFILES[name], 3000, np.ptp(Z, axis=0))

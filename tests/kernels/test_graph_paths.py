@@ -102,6 +102,7 @@ def test_a_radius_of_zero_grows_without_a_thousand_rounds(monkeypatch):
 
 
 def test_paths_over_several_tiles_give_the_same_bytes_with_one_and_two_threads():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = np.random.default_rng(5).normal(size=(600, 3))
     near = nearest(X, k=6)
     graph = joined_graph(X, near)

@@ -91,6 +91,7 @@ def test_dense_kernel_is_the_profile_of_every_pair(shape):
 
 
 def test_dense_kernel_has_ones_on_its_diagonal_and_the_same_bytes_with_one_and_two_threads():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = np.random.default_rng(5).normal(size=(1030, 20))
     build = one_blas_thread(dense_kernel)
     one, two = (build(X, 3.0, GAUSSIAN, n_jobs=jobs) for jobs in (1, 2))

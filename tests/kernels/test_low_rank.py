@@ -82,6 +82,7 @@ def test_tiles_and_products_are_those_of_the_whole_matrix():
 
 
 def test_one_and_two_threads_give_the_same_bytes():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = cloud(3000, 5)
     one, two = (low_rank_kernel(X, 20.0, GAUSSIAN, most=20, n_jobs=jobs)[0] for jobs in (1, 2))
     assert one.factors.tobytes() == two.factors.tobytes()

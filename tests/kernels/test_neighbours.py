@@ -59,6 +59,7 @@ def test_neighbours_of_queries_are_those_of_a_full_sort(name):
 
 @pytest.mark.parametrize("name", CLOUDS)
 def test_a_query_is_answered_alike_alone_and_in_company(name):
+    """Bytes may be compared: products only find candidates, distances are taken from differences, ties go by number."""
     X = CLOUDS[name]
     Q = np.r_[X + 1e-3, X]
     together = nearest(X, Q, k=3)
@@ -81,6 +82,7 @@ def test_two_rows_are_each_others_neighbours():
 
 
 def test_more_than_one_tile_gives_the_same_bytes_with_one_and_two_threads():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X = np.random.default_rng(2).normal(size=(1030, 6))
     search = one_blas_thread(nearest)
     one, two = (search(X, k=12, n_jobs=jobs) for jobs in (1, 2))

@@ -156,6 +156,7 @@ def test_fewer_digits_take_single_precision_and_fewer_modes(always):
 @pytest.mark.parametrize("name", ["gaussian", "student"])
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 def test_a_transform_gives_the_same_bytes_on_one_and_two_threads(name, tolerance, always):
+    """Bytes may be compared: each transform of finufft runs on one thread, and they are added in order."""
     Z, W = cloud("clump", 2, 2000), weights(2000)
     one, two = (latent_sums(Z, profile(name), tolerance=tolerance, n_jobs=jobs) for jobs in (1, 2))
     assert isinstance(one, FastSums)
@@ -165,6 +166,7 @@ def test_a_transform_gives_the_same_bytes_on_one_and_two_threads(name, tolerance
 
 @pytest.mark.parametrize("single", [False, True])
 def test_pairs_give_the_same_bytes_on_one_and_two_threads(single, monkeypatch):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     monkeypatch.setattr("sidelight.kernels.pair_sums._BUDGET", 30_000)
     Z, W = cloud("clump", 3, 900), weights(900)
     one, two = (PairSums(Z, STUDENT, n_jobs=jobs, single=single) for jobs in (1, 2))

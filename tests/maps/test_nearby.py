@@ -102,6 +102,7 @@ def test_those_who_search_the_same_rows_share_a_search_that_ends_with_them():
 
 
 def test_a_pickle_does_not_hold_the_search(few):
+    """Bytes may be compared: a file or a pickle holds the arrays themselves, and the same calls follow."""
     A = cloud(d=12)
     density = ParzenDensity(A, np.ones(len(A)))
     before = len(pickle.dumps(density))
@@ -184,6 +185,7 @@ def test_many_rows_choose_their_perplexity_on_a_sample_and_cut_their_lists(few, 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [2, 12])
 def test_rows_alone_in_company_and_on_two_threads_are_answered_with_the_same_bytes(few, d, dtype):
+    """Bytes may be compared: a query's few neighbours are looked up and weighed by themselves, row by row."""
     fixed, adaptive, Q = maps(d, dtype)
     V = cloud(d=5, seed=4, dtype=dtype)
     density = ParzenDensity(fixed.inputs, np.random.default_rng(6).uniform(0.5, 1, size=len(V)))
@@ -317,6 +319,7 @@ def test_the_backward_mode_that_sees_every_latent_point_is_that_of_all_rows(few,
 
 
 def test_a_lean_frame_keeps_many_single_rows_single_and_rounds_each_by_itself(few):
+    """Bytes may be compared: numbers are moved and scaled one by one."""
     X = (5 + cloud(3000, 4)).astype(np.float32)
     lean, plain = Frame.of(X, lean=True), Frame.of(X.astype(np.float64))
     assert lean.single
@@ -348,6 +351,7 @@ def model():
 
 @pytest.mark.parametrize("which", [1, 2])
 def test_a_model_of_many_rows_is_saved_without_its_searches_and_answers_the_same(few, model, tmp_path, which):
+    """Bytes may be compared: a file or a pickle holds the arrays themselves, and the same calls follow."""
     X, fitted = model[0][:40] + 0.1, model[which]
     ways = ["transform", "transform_mode", "score_samples", "denoise"]
     latent = ["inverse_transform", "inverse_transform_mode", "predictive_variance", "latent_log_density"]

@@ -103,6 +103,7 @@ def test_far_away_the_density_is_low_and_never_nan(name, d):
 
 @pytest.mark.parametrize("d", [2, 12])
 def test_rows_are_answered_alike_alone_and_in_company_and_on_one_or_two_threads(d):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     density = ParzenDensity(cloud(2100, d), np.random.default_rng(5).uniform(0.5, 1, size=2100))
     Q = cloud(1030, d, seed=6)
     evaluate = one_blas_thread(density.log_density)

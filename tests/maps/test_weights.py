@@ -123,6 +123,7 @@ def test_rows_among_duplicates_are_answered_alike_alone_and_in_company():
 
 @pytest.mark.parametrize("d", [2, 12])
 def test_one_and_two_threads_give_the_same_bytes(d):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     A, V, _ = pairs(n=2100, d=d)
     Q = np.random.default_rng(4).normal(size=(1030, d))
     for weights in (FixedWeights(A, 0.3), adaptive(A)):

@@ -201,6 +201,7 @@ def test_a_transform_is_as_close_as_its_tolerance(latent, tolerance, many, monke
 @both_profiles
 @pytest.mark.parametrize("informed", [False, True], ids=["plain", "given"])
 def test_one_and_two_threads_give_the_same_bytes(latent, informed, many):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     P, Z = many
     A = gram_factors(len(Z)) if informed else None
     one, two = (InformationBound(P, latent, factors=A, n_jobs=jobs).value_and_grad(Z) for jobs in (1, 2))

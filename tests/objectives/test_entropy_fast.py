@@ -71,6 +71,7 @@ def test_the_gradient_is_that_of_the_value_for_tight_clumps_far_apart(name, alwa
 
 @fast_only
 def test_one_and_two_threads_give_the_same_bytes(always):
+    """Bytes may be compared: each transform of finufft runs on one thread, and they are added in order."""
     Z = cloud("outliers", 3000, 2, 20.0)
     one, two = (EntropySum([Entropy("H(Z)", 1.0)], GAUSSIAN, n_jobs=jobs).value_and_grad(Z) for jobs in (1, 2))
     assert len(always) == 2
@@ -113,6 +114,7 @@ def test_a_fit_converges_to_the_same_place_across_a_switch_of_method(monkeypatch
 @pytest.mark.parametrize("kind", ["plain", "dense"])
 @pytest.mark.parametrize("name", ["gaussian", "student", "quartic"])
 def test_tiles_that_are_not_kept_give_the_same_bytes(name, kind, monkeypatch):
+    """Bytes may be compared: a tile is computed again by the same calls, and added in the same order."""
     Z = cloud("uniform", 1100, 2, 30.0)
     terms = [Entropy("H(Z)", 1.0)] if kind == "plain" else information(dense_kernel(Z, 1.0, GAUSSIAN))
     kept = EntropySum(terms, profile(name)).value_and_grad(Z)

@@ -82,6 +82,7 @@ def test_single_precision_agrees_with_double(name, kind, n):
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("kind", STORE)
 def test_one_and_two_threads_give_the_same_bytes(kind, n):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     Z, kernels = cloud(n)
     results = []
     for jobs in (1, 2):

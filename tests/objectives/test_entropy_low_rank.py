@@ -76,6 +76,7 @@ def test_the_gradient_is_that_of_the_value(fast, kernel, way):
 
 @fast_only
 def test_one_and_two_threads_give_the_same_bytes(kernel, way):
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     way(True)
     one, two = (joint(kernel, "gaussian", n_jobs=jobs).value_and_grad(places(2)) for jobs in (1, 2))
     assert one.value == two.value

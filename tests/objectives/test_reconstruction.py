@@ -123,6 +123,7 @@ def test_rows_that_are_all_the_same_cost_nothing():
 
 
 def test_the_bytes_do_not_depend_on_the_threads():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     rng = np.random.default_rng(10)
     X, Z = rng.normal(size=(1300, 4)), rng.normal(size=(1300, 2))
     one, two = (LeaveOneOutReconstruction(X, profile("gaussian"), n_jobs=jobs).value_and_grad(Z) for jobs in (1, 2))

@@ -26,6 +26,7 @@ ANSWERS = ("transform", "denoise", "score_samples")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_model_gives_the_same_answers_to_the_bit(name, file):
+    """Bytes may be compared: a file or a pickle holds the arrays themselves, and the same calls follow."""
     prototype, rows = MODELS[name]
     model = clone(prototype).fit(rows)
     save(model, file)

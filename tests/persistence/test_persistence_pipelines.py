@@ -46,6 +46,7 @@ EMBEDDINGS = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("metric", "embedding"), list(product(METRICS, EMBEDDINGS)))
 def test_a_loaded_pipeline_gives_the_same_answers_to_the_bit(metric, embedding, file):
+    """Bytes may be compared: a file or a pickle holds the arrays themselves, and the same calls follow."""
     first = METRICS[metric]()
     pipeline = Pipeline([("metric", first), ("embedding", EMBEDDINGS[embedding]().fit(first.transform(X)))])
     save(pipeline, file)

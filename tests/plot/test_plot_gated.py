@@ -5,8 +5,6 @@ import pytest
 from matplotlib import pyplot as plt
 
 from sidelight import plot
-
-pytest.importorskip("torch")
 from sidelight.gated import GatedBoltzmannMachine
 
 

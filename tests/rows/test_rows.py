@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from sidelight.rows import ArrayRows, BatchRows, as_rows
+from sidelight.rows import ArrayRows, BatchRows, as_rows, check_batch
 
 X = np.random.default_rng(0).normal(size=(20_000, 3))
 
@@ -59,6 +59,7 @@ def test_sums_do_not_depend_on_where_rows_come_from(name, files):
 
 
 def test_threads_do_not_change_a_bit():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     one, two = (ArrayRows(X, n_jobs=jobs).total(moments)["outer"] for jobs in (1, 2))
     assert one.tobytes() == two.tobytes()
 
@@ -124,3 +125,16 @@ def test_files_that_are_not_there_or_not_known_are_said(tmp_path):
     (tmp_path / "rows.txt").write_text("1 2")
     with pytest.raises(ValueError, match=r"^Test: source=rows\.txt is no file of a kind that is read in batches"):
         as_rows(tmp_path / "rows.txt", owner="Test")
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5, 8])
+def test_a_batch_has_the_same_bytes_wherever_its_memory_begins(offset):
+    """Arrays from another process begin at any byte; NumPy gives those to another BLAS routine unless they move."""
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    raw = np.zeros(X.nbytes + 16, dtype=np.uint8)
+    placed = raw[offset : offset + X.nbytes].view(np.float64).reshape(X.shape)
+    placed[:] = X
+    found = check_batch("Test", placed, 3, missing=False)
+    assert found.flags.aligned
+    assert found.flags.c_contiguous
+    assert (found.T @ found).tobytes() == (X.T @ X).tobytes()

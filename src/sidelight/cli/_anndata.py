@@ -68,14 +68,19 @@ def _part(data: Any, how: Any, path: Path) -> tuple[Any, list[str], str]:
     if how.layer is not None:
         return _entry(data.layers, how.layer, "--layer", path), genes, f"layer {how.layer}"
     if data.X is None:
-        raise CommandError(f"{path}: has no X; choose with --layer ({', '.join(data.layers)}) or --obsm")
+        raise CommandError(f"{path}: has no X; choose with --layer ({_names(data.layers)}) or --obsm")
     return data.X, genes, "X"
 
 
 def _entry(entries: Any, key: str, option: str, path: Path) -> Any:
     if key not in entries:
-        raise CommandError(f"{option} {key}: {path.name} has no such entry; it has {', '.join(entries) or 'none'}")
+        raise CommandError(f"{option} {key}: {path.name} has no such entry; it has {_names(entries) or 'none'}")
     return entries[key]
+
+
+def _names(entries: Any) -> str:
+    """The names of layers or of ``obsm``; anndata 0.13 lists ``X`` as a layer without a name."""
+    return ", ".join(name for name in entries if name is not None)
 
 
 def _matched(values: Any, names: list[str], expected: list[str], path: Path) -> tuple[Any, list[str]]:

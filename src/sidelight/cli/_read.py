@@ -21,6 +21,9 @@ __all__ = ["Reading", "read", "read_frame"]
 _DELIMITERS = ",;\t|"
 _SPARSE_KEYS = {"format", "shape", "data"}  # that scipy.sparse.save_npz writes of every matrix
 _ARRAY_KEYS = ("data", "X", "x", "images", "arr_0")
+_PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
+# The parser of CSV files may be off by the last bit before pandas 3.1, and is exact, without the option, from there on.
+_EXACT_NUMBERS: dict[str, Any] = {"float_precision": "round_trip"} if _PANDAS < (3, 1) else {}
 
 
 @dataclass(frozen=True)
@@ -103,15 +106,16 @@ def _read_text(path: Path) -> pd.DataFrame:
     mark = max(counts, key=lambda mark: counts[mark])
     heading = next(csv.reader([first], delimiter=mark))
     bare = _are_numbers(heading)
-    return pd.read_csv(
+    frame: pd.DataFrame = pd.read_csv(
         path,
         sep=mark,
         header=None if bare else 0,
         names=[f"x{i + 1}" for i in range(len(heading))] if bare else None,
         encoding="utf-8-sig",
         low_memory=False,
-        float_precision="round_trip",  # pandas' default parser may be off by the last bit
+        **_EXACT_NUMBERS,
     )
+    return frame
 
 
 def _are_numbers(cells: list[str]) -> bool:

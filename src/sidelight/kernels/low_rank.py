@@ -24,9 +24,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, eye_array
+
+from sidelight._eigenvalues import selected_pairs
 
 from .distances import squared_distances
 from .landmarks import spread_rows
@@ -180,7 +182,7 @@ def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array
         total = [added([*total, *run_tiles(squares, parts[some], n_jobs)])]
     S = solve_triangular(L, solve_triangular(L, total[0], lower=True).T, lower=True)
     m = len(L)
-    _, V = eigh(0.5 * (S + S.T), subset_by_index=[max(0, m - most), m - 1])
+    _, V = selected_pairs(0.5 * (S + S.T), max(0, m - most), m - 1)
     B = solve_triangular(L, V[:, ::-1], lower=True, trans="T")
     return np.concatenate(run_tiles(lambda rows: columns(rows) @ B, parts, n_jobs))
 

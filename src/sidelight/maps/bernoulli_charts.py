@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 
+from sidelight._eigenvalues import selected_pairs
 from sidelight.maps.charts import local_numbers
 from sidelight.objectives.bernoulli import BernoulliParameters, joint_log_density
 from sidelight.objectives.mixtures import normalised
@@ -103,7 +103,7 @@ def _axes(residual: Array, r: Array, q: int) -> tuple[Array, Array]:
     residual = np.where(np.isnan(residual), 0.0, residual)
     d = residual.shape[1]
     C = (residual * r[:, None]).T @ residual / max(float(r.sum()), 1e-300)
-    values, vectors = eigh(C, subset_by_index=(d - q, d - 1)) if q else (np.empty(0), np.empty((d, 0)))
+    values, vectors = selected_pairs(C, d - q, d - 1) if q else (np.empty(0), np.empty((d, 0)))
     lengths = np.sqrt(np.maximum(values[::-1], 1e-12))  # a chart of equal rows has no axes: its coordinates are 0
     V = fix_signs(vectors[:, ::-1])
     return V * lengths, np.where(values[::-1] > 1e-12, V / lengths, 0.0)

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 
+from sidelight._eigenvalues import selected_pairs
 from sidelight.kernels.tiles import spans
 from sidelight.objectives import linear_gaussian
 from sidelight.objectives.linear_gaussian import Expected, LinearGaussian
@@ -290,7 +290,7 @@ def _principal(n: float, x: Array, xx: Array, q: int, floor: float) -> LinearGau
     C = np.zeros((d, d))
     C[np.triu_indices(d)] = xx / n
     C -= np.triu(np.outer(mean, mean))
-    values, vectors = eigh(C, lower=False, subset_by_index=(d - q, d - 1)) if q else (np.empty(0), np.empty((d, 0)))
+    values, vectors = selected_pairs(C, d - q, d - 1, lower=False) if q else (np.empty(0), np.empty((d, 0)))
     noise = max((np.trace(C) - values.sum()) / (d - q), floor)
     W = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1] - noise, 0.0))
     return LinearGaussian(mean, W, float(noise))

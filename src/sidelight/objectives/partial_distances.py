@@ -15,12 +15,15 @@ source's program, and no list of differences.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from sidelight._eigenvalues import fixed_restarts
 
 __all__ = ["PartialDistances"]
 
@@ -97,10 +100,12 @@ class PartialDistances:
             return np.asarray(self._scale * (self._T.T @ weighted))
 
         p = len(self._scale)
-        if p <= _DENSE or r > p // 3:
-            matrix = apply(np.eye(p))
-            values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-            return values[::-1][:r], vectors[:, ::-1][:, :r]
-        operator = LinearOperator((p, p), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
-        values, vectors = eigsh(operator, k=r, v0=np.cos(np.arange(p) * 0.7 + 0.3), tol=1e-6)
-        return values[::-1], vectors[:, ::-1]
+        if p > _DENSE and r <= p // 3:
+            operator = LinearOperator((p, p), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
+            start = np.cos(np.arange(p) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
+            with suppress(ArpackNoConvergence):
+                values, vectors = eigsh(operator, k=r, v0=start, tol=1e-6, **fixed_restarts())
+                return values[::-1], vectors[:, ::-1]
+        matrix = apply(np.eye(p))
+        values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        return values[::-1][:r], vectors[:, ::-1][:, :r]

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import eigh
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from sidelight._eigenvalues import selected_eigenvalues
 from sidelight.kernels.graph import joined_graph
 from sidelight.kernels.neighbours import Neighbours
 from sidelight.kernels.tiles import run_tiles, spans
@@ -189,7 +190,9 @@ def centred_kernel(squares: Array) -> Array:
 def shifted_kernel(L: csr_array) -> Array:
     """``λ_max I - L`` (n, n): the kernel of LLE and of Laplacian eigenmaps (S4 1.5); the constant comes first."""
     dense = L.toarray()
-    return np.asarray(float(eigvalsh(dense, subset_by_index=[len(dense) - 1] * 2)[0]) * np.eye(len(dense)) - dense)
+    return np.asarray(
+        float(selected_eigenvalues(dense, len(dense) - 1, len(dense) - 1)[0]) * np.eye(len(dense)) - dense
+    )
 
 
 def inverse_kernel(L: csr_array) -> Array:

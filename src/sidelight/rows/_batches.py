@@ -84,12 +84,16 @@ def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: b
 
 
 def _as_array(batch: Any) -> Array:
-    """A batch as float64: arrays, data frames (pandas, polars), record batches of pyarrow."""
+    """A batch as float64: arrays, data frames (pandas, polars), record batches of pyarrow.
+
+    In C order and aligned: from another process an array may arrive at any byte, and NumPy copies what is not aligned,
+    after which ``X.T @ X`` is no longer a product of one array with itself and goes by another BLAS routine.
+    """
     if type(batch).__module__.startswith("pyarrow"):
         batch = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
     elif hasattr(batch, "to_numpy"):
         batch = batch.to_numpy()
-    return np.asarray(batch, dtype=np.float64)
+    return np.require(batch, np.float64, ["C", "ALIGNED"])
 
 
 def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | None = None) -> Rows:

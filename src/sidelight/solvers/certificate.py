@@ -15,9 +15,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 from scipy.sparse import csc_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from sidelight._eigenvalues import fixed_restarts, selected_pairs
 
 from .factor import factored, n_below
 
@@ -47,7 +48,7 @@ def smallest_slack(L: csc_array) -> Slack | None:
     n = L.shape[0]
     if n <= _DENSE:
         dense = L.toarray() + (2.0 * float(abs(L).sum(axis=0).max()) + 1.0) / n  # the constant vector out of the way
-        values, vectors = eigh(dense, subset_by_index=(0, min(_WANTED, n - 1) - 1))
+        values, vectors = selected_pairs(dense, 0, min(_WANTED, n - 1) - 1)
         return Slack(values - 1.0, vectors)
     below = _below_all(L)
     if below is None:
@@ -88,7 +89,7 @@ def _lanczos(L: csc_array, shift: float) -> Slack | None:
     operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
     try:
-        inverse, vectors = eigsh(operator, k=_WANTED, which="LA", v0=start, tol=1e-5, maxiter=200)
+        inverse, vectors = eigsh(operator, k=_WANTED, which="LA", v0=start, tol=1e-5, maxiter=200, **fixed_restarts())
     except ArpackNoConvergence as partial:
         inverse, vectors = partial.eigenvalues, partial.eigenvectors
     if not len(inverse):

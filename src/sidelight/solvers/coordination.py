@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
+
+from sidelight._eigenvalues import selected_pairs
 
 __all__ = ["coordinated", "whitener"]
 
@@ -64,7 +65,7 @@ def coordinated(
     if count == 0:
         return L, found
     A = C.T @ (H.T @ B @ H) @ C
-    values, vectors = eigh(0.5 * (A + A.T), subset_by_index=(0, count - 1))
+    values, vectors = selected_pairs(0.5 * (A + A.T), 0, count - 1)
     V = H @ (C @ vectors)
     variance = np.einsum("pq,pr,rq->q", V, products, V) / n
     spread = variance > 1e-12 / n

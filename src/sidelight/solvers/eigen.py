@@ -25,6 +25,8 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from sidelight._eigenvalues import fixed_restarts, selected_pairs
+
 __all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling", "steady_signs"]
 
 Array = npt.NDArray[Any]
@@ -78,13 +80,20 @@ def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
 def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array]:
     if n <= 300 or k >= n // 4:
         matrix = apply(np.eye(n))
-        values, vectors = eigh(0.5 * (matrix + matrix.T), subset_by_index=[n - k, n - 1])
+        values, vectors = selected_pairs(0.5 * (matrix + matrix.T), n - k, n - 1)
     else:
         operator = LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
         start = np.cos(np.arange(n) * 0.7 + 0.3)  # fixed, and not orthogonal to anything in particular
         try:
             values, vectors = eigsh(
-                operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, 2 * k + 20), maxiter=300
+                operator,
+                k=k,
+                which="LA",
+                v0=start,
+                tol=tolerance,
+                ncv=min(n - 1, 2 * k + 20),
+                maxiter=300,
+                **fixed_restarts(),
             )
         except ArpackNoConvergence as partial:  # what converged serves: it is a start and a preconditioner
             values, vectors = partial.eigenvalues, partial.eigenvectors

@@ -22,8 +22,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve, eigvalsh
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, csr_array
+
+from sidelight._eigenvalues import selected_eigenvalues
 
 from .certificate import dual_bound, smallest_slack
 from .result import Callback, Record, State, Status
@@ -351,5 +353,5 @@ def _ratio(y: Array, dy: Array) -> float:
 def _furthest(M: Array, dM: Array) -> float:
     """How often dM may be added to M, positive definite on centred vectors, before it is not."""
     level = float(np.trace(M)) / len(M)
-    lowest = float(eigvalsh(dM, M + level / len(M), subset_by_index=(0, 0), check_finite=False)[0])
+    lowest = float(selected_eigenvalues(dM, 0, 0, M + level / len(M))[0])
     return -1.0 / lowest if lowest < 0 else np.inf

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, lobpcg
+
+from sidelight._eigenvalues import selected_pairs
 
 from .eigen import GraphSpectrum, fix_signs
 
@@ -65,8 +66,7 @@ def _whole(apply: Any, n: int, k: int) -> tuple[Array, Array]:
     matrix = apply(np.eye(n))
     highest = 2.0 * float(np.abs(matrix).sum(axis=0).max())
     matrix = 0.5 * (matrix + matrix.T) + highest / n
-    values, vectors = eigh(matrix, subset_by_index=[0, k - 1])
-    return np.asarray(values), np.asarray(vectors)
+    return selected_pairs(matrix, 0, k - 1)
 
 
 def _preconditioned(apply: Any, k: int, spectrum: GraphSpectrum) -> tuple[Array, Array]:

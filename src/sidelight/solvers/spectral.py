@@ -23,9 +23,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh, lu_factor, lu_solve
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+
+from sidelight._eigenvalues import fixed_restarts, selected_pairs
 
 from .eigen import fix_signs
 
@@ -120,7 +122,7 @@ def leading_pairs(
     found = _lanczos(lowered, n, k, tolerance)
     if found is not None:
         return _sharp(apply, *found, tolerance)
-    if matrix.dense is None and above is not None:
+    if matrix.dense is None and above is not None and size > 0:
         shift = above + 1e-9 * (abs(above) + size)
         solve = matrix.inverse(shift)
         found = _lanczos(lambda V: projected(solve(projected(np.asarray(V).reshape(n, -1)))), n, k, tolerance)
@@ -135,7 +137,7 @@ def _thin(F: Array, k: int) -> tuple[Array, Array] | None:
     """Of ``F Fᵀ`` by the small matrix ``Fᵀ F``, where it is small and has ``k`` eigenvalues above 0."""
     if not k <= F.shape[1] <= min(_THIN, len(F)):
         return None
-    values, vectors = eigh(F.T @ F, subset_by_index=[F.shape[1] - k, F.shape[1] - 1])
+    values, vectors = selected_pairs(F.T @ F, F.shape[1] - k, F.shape[1] - 1)
     if values[0] <= 1e-9 * values[-1]:
         return None
     return np.asarray(values), np.asarray(F @ vectors / np.sqrt(values))
@@ -149,7 +151,10 @@ def _lanczos(
     if not start.any():
         return None
     try:
-        found = eigsh(operator, k=k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, k + _BASIS), maxiter=restarts)
+        size = min(n - 1, k + _BASIS)
+        found = eigsh(
+            operator, k=k, which="LA", v0=start, tol=tolerance, ncv=size, maxiter=restarts, **fixed_restarts()
+        )
     except ArpackNoConvergence:
         return None
     return np.asarray(found[0]), np.asarray(found[1])
@@ -162,8 +167,7 @@ def _whole(apply: Callable[[Array], Array], n: int, k: int, trivial: Array | Non
     if trivial is not None:
         lowest = 2.0 * float(np.abs(matrix).sum(axis=0).max()) + 1.0
         matrix -= lowest * np.outer(trivial, trivial)
-    values, vectors = eigh(matrix, subset_by_index=[n - k, n - 1])
-    return np.asarray(values), np.asarray(vectors)
+    return selected_pairs(matrix, n - k, n - 1)
 
 
 def _size(apply: Callable[[Array], Array], n: int) -> float:

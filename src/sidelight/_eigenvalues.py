@@ -1,0 +1,62 @@
+"""Some eigenvalues of a symmetric matrix: always as many as were asked for.
+
+LAPACK finds a range of eigenvalues by bisection inside Gershgorin's bound, which it computes from a matrix that it has
+rounded to tridiagonal form. Where an eigenvalue lies on that bound (a complete graph, a simplex, a multiple of the
+identity, many equal eigenvalues) rounding may put it outside: fewer eigenvalues come back without an error, or an
+"Internal Error" is raised. Which matrices suffer depends on the processor. Those are decomposed whole instead, without
+bisection.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh, eigvalsh
+from scipy.sparse.linalg import eigsh
+
+__all__ = ["fixed_restarts", "selected_eigenvalues", "selected_pairs"]
+
+Array = npt.NDArray[Any]
+_DRAWS = "rng" in signature(eigsh).parameters  # from SciPy 1.17 on
+
+
+def fixed_restarts() -> dict[str, Any]:
+    """Keyword arguments with which ``eigsh`` draws the same vectors each time its start does not lead on.
+
+    That is so where the start spans an invariant subspace: a multiple of the identity, a graph without edges.
+    """
+    return {"rng": np.random.default_rng(0)} if _DRAWS else {}
+
+
+def selected_pairs(A: Array, first: int, last: int, *, lower: bool = True) -> tuple[Array, Array]:
+    """Eigenvalues ``first`` to ``last`` (both included, the smallest is 0) of A (n, n), rising, and unit vectors.
+
+    Examples
+    --------
+    >>> values, vectors = selected_pairs(np.diag([3.0, 1.0, 2.0]), 1, 2)
+    >>> values.tolist(), vectors.shape
+    ([2.0, 3.0], (3, 2))
+    """
+    try:
+        values, vectors = eigh(A, lower=lower, subset_by_index=(first, last))
+    except np.linalg.LinAlgError:
+        values, vectors = np.empty(0), np.empty((len(A), 0))
+    if len(values) <= last - first:
+        values, vectors = eigh(A, lower=lower, driver="evd")
+        values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+    return np.asarray(values), np.asarray(vectors)
+
+
+def selected_eigenvalues(A: Array, first: int, last: int, B: Array | None = None) -> Array:
+    """Eigenvalues ``first`` to ``last`` of ``A v = λ B v``, rising; B (n, n) is positive definite, None: identity."""
+    try:
+        values = eigvalsh(A, B, subset_by_index=(first, last), check_finite=False)
+    except np.linalg.LinAlgError:
+        values = np.empty(0)
+    if len(values) <= last - first:
+        whole = eigvalsh(A, driver="evd", check_finite=False) if B is None else eigvalsh(A, B, check_finite=False)
+        values = whole[first : last + 1]
+    return np.asarray(values)
