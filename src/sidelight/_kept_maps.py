@@ -12,9 +12,10 @@ from ._informed_problem import Informed
 from ._two_way_maps import latent_profile
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
+from .kernels.known import given_bandwidth, widened
 from .kernels.neighbours import nearest
 from .kernels.sparse_distances import nearest_known, submatrix
-from .maps.conditional import conditional_forward
+from .maps.conditional import conditional_forward, product_backward
 from .maps.effect import smooth_effect
 from .maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from .maps.parzen import ParzenDensity, fit_density
@@ -37,7 +38,7 @@ def keep_informed_maps(
     model.latent_frame_ = Frame(np.zeros(model.n_components), 1.0)
     model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), latent_kernel)
     model.effect_ = informed.effect
-    model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
+    model.marginal_ = model.marginal_forward_ = model.forward_effect_ = model.product_backward_ = None
     if model.metric == "precomputed":
         candidates = min(len(rows), round(3 * model.perplexity) + 1)
         near = nearest_known(informed.points, k=candidates - 1, own=True)
@@ -50,6 +51,8 @@ def keep_informed_maps(
             model.forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
         else:
             relative = _keep_conditional(model, fitted, inside, known.features[rows], Z)
+            if model.conditioning_ == "product":
+                _keep_product(model, informed, known.features[rows], Z)
         model.density_ = fit_density(inside, relative, n_jobs=model.n_jobs)
     if len(rows) < len(X):
         _place_unknown(model, points, rows, X.dtype)
@@ -76,6 +79,17 @@ def _keep_conditional(model: Any, points: Array, inside: Array, features: Array,
     rest = np.asarray(inside - model.forward_effect_(features), dtype=inside.dtype)
     model.forward_, model.given_scale_ = conditional_forward(Z, features, rest, latent_kernel)
     return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
+
+
+def _keep_product(model: Any, informed: Informed, features: Array, Z: Array) -> None:
+    """The backward map of the product of kernels, with that of ``given`` as wide as it was in the fit."""
+    units = widened(
+        np.ones((1, features.shape[1])), given_bandwidth(features, model.given_.chosen), model.given_.chosen
+    )
+    model.product_backward_, scale = product_backward(
+        informed.points, units * features, Z, informed.kernel, model.kernel, model.n_jobs
+    )
+    model.product_scale_ = scale * units
 
 
 def _place_unknown(model: Any, points: Any, rows: Array, dtype: npt.DTypeLike) -> None:
