@@ -279,7 +279,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         if y is None:
             return [np.asarray(X)]
         refuse_half_rows(self, "X", X)
-        self.y_is_flat_ = np.ndim(y) == 1
+        self.y_is_flat_ = np.asarray(y).ndim == 1
         return [np.asarray(X), check_second_view(self, y, len(X))]
 
     def _look(self, V: list[Array]) -> list[SeenView]:
