@@ -64,7 +64,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         How wide the kernels of the views are, as in KernelInformationEmbedding; a pair is one for each view.
     perplexity : float, default=30
         Effective neighbours of a row in each view (at most an eighth of the rows that the view has seen, a third
-        without y).
+        without y), in a perplexity kernel and in the alternating one.
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"

@@ -62,8 +62,8 @@ class KernelInformationEmbedding(
         leave-one-out likelihood of the data; one for all, learned with the map by leave-one-out likelihood of the data
         given the map (S0 3.3, experimental); or that number (of squared distance).
     perplexity : float, default=30
-        Effective neighbours of a row (at most a third of the rows). By levels it is the length of the list of
-        neighbours, of which half are effective.
+        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows). By levels it is the
+        length of the list of neighbours, of which half are effective.
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines, as
         it does by levels: many rows have their neighbours near.
