@@ -61,7 +61,7 @@ def test_batches_give_what_memory_gives():
 
 def test_a_batch_that_is_not_binary_is_said():
     with pytest.raises(ValueError, match=r"^BernoulliMixture: X=array with 0\.5 is not binary"):
-        BernoulliMixture(2).fit_batches([np.full((10, 3), 0.5)])
+        BernoulliMixture(2, binarize=None).fit_batches([np.full((10, 3), 0.5)])
 
 
 def test_a_stream_comes_close_to_the_fit_of_all_rows():
@@ -114,3 +114,10 @@ def test_a_value_never_seen_is_unlikely_and_not_impossible():
 def test_a_bad_parameter_is_said(parameter, value):
     with pytest.raises(ValueError, match=rf"^BernoulliMixture: {parameter}=.* is not .*\. Give .*\.$"):
         BernoulliMixture(**{parameter: value}).fit(kinds()[0])
+
+
+def test_the_default_threshold_leaves_binary_rows_as_they_are_and_takes_any_others():
+    X, *_ = kinds()
+    plain, strict = BernoulliMixture(3).fit(X), BernoulliMixture(3, binarize=None).fit(X)
+    np.testing.assert_array_equal(plain.predict_proba(X), strict.predict_proba(X))
+    np.testing.assert_array_equal(BernoulliMixture(3).fit(7.0 * X - 2.0 * (X == 0)).means_, plain.means_)

@@ -177,6 +177,12 @@ def test_mixtures_of_bernoullis_plug_in():
     assert abs(np.corrcoef(found.embedding_[:, 0], t)[0, 1]) > 0.9
 
 
+def test_a_mixture_of_bernoullis_is_coordinated_of_binary_rows_only():
+    """Its threshold would make other rows of them than those that the charts see."""
+    with pytest.raises(ValueError, match=r"^BernoulliMixture: X=array with 0\.5 is not binary"):
+        CoordinatedMixture(1, mixture=BernoulliMixture(5, binarize=0.2)).fit(np.full((40, 6), 0.5))
+
+
 def test_automatic_alignment_unrolls_an_s_curve(sheet):
     found = CoordinatedMixture(n_charts=12, alignment="automatic", random_state=0).fit(sheet.X)
     assert explained(found.embedding_, sheet.factors) > 0.95

@@ -52,8 +52,9 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
     smoothing : float, default=1.0
         Rows that each chart is given on top of its own, like the mean of all rows. So no chart is certain of a value
         that it has not seen.
-    binarize : float or None, default=None
-        Values above it are 1, the others 0. None: the data is 0, 1 and NaN already.
+    binarize : float or None, default=0.0
+        Values above it are 1, the others 0, as in scikit-learn's BernoulliNB; the default leaves 0 and 1 as they are.
+        None: the data is 0, 1 and NaN already, and anything else is refused.
     n_init : int, default=4
         Starts, k-means++ with a few rounds of Lloyd's algorithm on a sample; after ten steps there the best is taken.
     max_iter : int, default=500
@@ -103,7 +104,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         n_charts: int | str = 10,
         *,
         smoothing: float = 1.0,
-        binarize: float | None = None,
+        binarize: float | None = 0.0,
         n_init: int = 4,
         max_iter: int = 500,
         tol: float = 1e-4,
@@ -268,7 +269,7 @@ def _binary(X: Array, threshold: float | None) -> Array:
     strange = ~(missing | (X == 0) | (X == 1))
     if strange.any():
         seen = f"array with {float(X[strange][0])!r}"
-        remedy = "Give 0 and 1 (NaN where missing), or a threshold: binarize="
+        remedy = "Give 0 and 1 (NaN where missing), or to a BernoulliMixture by itself a threshold: binarize="
         raise ValueError(complain("BernoulliMixture", "X", seen, "is not binary", remedy))
     return X
 

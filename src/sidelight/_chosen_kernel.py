@@ -31,10 +31,19 @@ from .kernels.neighbours import nearest
 from .kernels.profiles import profile
 from .kernels.sparse_distances import nearest_known
 
-__all__ = ["check_form", "chosen_kernel", "noted", "path_cost"]
+__all__ = ["check_form", "check_profile", "chosen_kernel", "noted", "path_cost"]
 
 Array = npt.NDArray[Any]
 _EVALUATIONS = 180  # a middling number
+
+
+def check_profile(model: Any) -> None:
+    """``kernel`` is one that the bandwidth allows, or a sentence."""
+    check_choice(model, "kernel", model.kernel, ("gaussian", "student", "quartic"))
+    if model.kernel != "gaussian" and model.bandwidth in ("perplexity", "learned"):
+        rule = f"is for a kernel with one bandwidth, and with bandwidth={model.bandwidth!r} it is Gaussian"
+        remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"
+        raise ValueError(complain(model, "kernel", model.kernel, rule, remedy))
 
 
 def check_form(model: Any) -> None:

@@ -168,6 +168,7 @@ def _cloned(mixture: Any, seed: int, course: Course) -> Any:
     own = clone(mixture)
     known = own.get_params(deep=False)
     options = {"random_state": seed, "callback": both(course, known.get("callback"))}
+    options["binarize"] = None  # charts and the way back are of the rows as they are: only 0 and 1 will do
     return own.set_params(**{name: value for name, value in options.items() if name in known})
 
 

@@ -39,7 +39,7 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     n_components : int, default=2
         Latent dimensions.
     n_charts : int or "auto", default="auto"
-        Charts of each mixture. "auto": doubled until they are flat and stretch the data evenly, or until more
+        Charts of each default mixture. "auto": doubled until they are flat and stretch the data evenly, or until more
         of them are neither a better fit (Bayesian information criterion) nor better maps.
     n_mixtures : int, default=1
         Parallel mixtures, each from a start of its own, so that every row is seen by several charts.
@@ -48,9 +48,9 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         cloned and fitted, with its own number of charts; an object with ``responsibilities``, ``features`` and
         ``reconstruction`` (``sidelight.maps.charts.Charts``) is used as it is.
     n_local : int, "auto", list of int or None, default=None
-        Local coordinates of each chart; None: ``n_components``. Fewer than the dimensions that the data fills, or the
-        map is linear. "auto": as many as the rows of each chart speak for. A list, one for each chart: for Gaussian
-        mixtures of scikit-learn.
+        Local coordinates of each chart, of default and of scikit-learn's Gaussian mixtures; None: ``n_components``.
+        Fewer than the dimensions that the data fills, or the map is linear. "auto": as many as the rows of each chart
+        speak for. A list, one for each chart: for Gaussian mixtures.
     smoothing : float, default=1.0
         The power of responsibilities: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"

@@ -39,7 +39,8 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
     kernel : {"rbf", "poly"}, callable or None, default=None
         Learn in the space of a kernel. A callable takes rows (m, d) and (n, d) and returns (m, n).
     gamma : float or None, default=None
-        ``exp(-gamma |a - b|²)``, ``(gamma a·b + 1)^degree`` (of centred rows); None: 1 / mean squared distance.
+        Of "rbf", ``exp(-gamma |a - b|²)``, and "poly", ``(gamma a·b + 1)^degree`` (of centred rows); None: 1 / mean
+        squared distance.
     degree : int, default=3
         Of "poly".
     regularization : float or "auto", default="auto"

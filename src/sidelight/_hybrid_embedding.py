@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._cost import Cost, refuse_if_too_large
 from ._fitting import all_or_nothing
@@ -148,6 +148,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """Embed the rows of ``X`` (n, d) and keep the maps; ``y`` is ignored."""
         del y
         self._check_parameters()
+        table = X  # with the names of its columns, which a learned metric asks for
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         self._check_matrix(X)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
@@ -155,7 +156,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         points = self.frame_.points(X)
         wide = self._neighbours(points)
         edges, listed = self._graph(points, wide)
-        M, unit = self._distances(X, points, edges)
+        M, unit = self._distances(X, table, points, edges)
         heat = None if self.heat is None else (np.sqrt(self.heat) / self.frame_.scale) ** 2
         L = locality_matrix(self.locality, points, listed, edges, heat, precomputed=self._is("precomputed"))
         found = solve_hybrid(M.matrix, L, float(self.alpha), self.n_components)
@@ -181,9 +182,10 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
 
         For precomputed distances, give distances (m, n) to the training rows.
         """
-        X = self._checked(X)
+        check_is_fitted(self)
         if self.nystrom_ is None:
             return np.asarray(TwoWayMaps.transform(self, X))
+        X = self._checked(X)
         return np.asarray(self._placed(self.frame_.points(X)).astype(X.dtype, copy=False))
 
     def estimate_cost(self, n: int, d: int) -> Cost:
@@ -253,7 +255,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         near = Neighbours(wide.index[:, :k], wide.distance[:, :k])
         return neighbour_graph(points, near, kind=self.graph, precomputed=known), near.index
 
-    def _distances(self, X: Array, points: Array, edges: csr_array) -> tuple[Distances, float]:
+    def _distances(self, X: Array, table: Any, points: Array, edges: csr_array) -> tuple[Distances, float]:
         """M, and what one of its units of length is in those of the distance."""
         if self._is("euclidean"):
             return from_rows(points), self.frame_.scale
@@ -267,7 +269,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         if self._is("precomputed"):
             return from_squares(0.5 * (points**2 + points.T**2)), self.frame_.scale
         if not callable(self.distance) and hasattr(self.distance, "transform"):
-            made = np.asarray(self.distance.transform(X), dtype=np.float64)
+            made = np.asarray(self.distance.transform(table), dtype=np.float64)
             frame = Frame.of(made)
             return from_rows(frame.inside(made)), frame.scale
         D = self._matrix(self.distance(X) if callable(self.distance) else self.distance, len(X))

@@ -3,6 +3,7 @@
 Where it is missing, the map averages over it.
 
 backward  z(x, g) = Σ_j w_j(x - effect(g)) z_j         without g:  Σ_j w_j(x) z_j, weights of the data as it is
+          z(x, g) = Σ_j w_j(x, g) z_j                  of the published product of kernels, which takes no effect off
           both with a correction that puts training rows where the map shows them (``maps.interpolation``)
 forward   x(z, g) = effect(g) + Σ_j w_j(z, g) x̃_j      without g:  Σ_j w_j(z) x_j
 
@@ -21,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps, has_forward, latent_profile
+from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .maps.interpolation import BackwardMap, smooth_part
 from .maps.kernel_map import KernelMap
@@ -56,8 +58,9 @@ class InformedMaps(TwoWayMaps):
         given : array of shape (m,) or (m, g), or table, default=None
             What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
             answer is averaged over what could be the case.
-            Where no effect was taken off (``conditioning="product"``, precomputed distances) the row alone decides:
-            ``given`` is checked and changes nothing.
+            With ``conditioning="product"`` the weights of the training rows are those of the row times those of
+            ``given``. Of precomputed distances no effect can be taken off: there ``given`` is checked and has no
+            effect, and a warning says so.
 
         Returns
         -------
@@ -175,6 +178,9 @@ class InformedMaps(TwoWayMaps):
             seen, rule = "something", "cannot be used by a model that was fitted without given"
             raise ValueError(complain(self, "given", seen, rule, "Fit with given, or leave it out"))
         known: Known = self.given_.encode(self, given, n)
+        if self.metric == "precomputed":
+            rule = "has no effect on rows that are known by their distances, which decide alone"
+            warn(complain(self, "given", "something", rule, "Leave it out"), UserWarning)
         return None if self.marginal_forward_ is None else known
 
     def _content_mode(self: Any, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
@@ -187,6 +193,16 @@ class InformedMaps(TwoWayMaps):
     def _backward(self: Any, X: Array, known: Known | None, read: Read = _mean) -> Array:
         """Latent points of rows; ``read`` says what is read off a map, its mean or its mode."""
         points = self.frame_.points(X)
+        product = getattr(self, "product_backward_", None)  # that files of earlier versions do not have
+        if product is not None:
+            return self._by_knowledge(  # type: ignore[no-any-return]
+                known,
+                points,
+                lambda rows, n_jobs: read(self.backward_, rows, n_jobs),
+                lambda rows, features, n_jobs: read(
+                    product, np.column_stack([rows, self.product_scale_ * features]), n_jobs
+                ),
+            )
         if self.effect_ is None:
             return np.asarray(read(self.backward_, points, self.n_jobs))
         return self._by_knowledge(  # type: ignore[no-any-return]

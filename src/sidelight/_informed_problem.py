@@ -5,7 +5,8 @@ With x̃ = x - effect(given), K the balanced kernel of x̃ and G the kernel of `
     maximise  I(X̃; Z) - μ I(G; Z)  =  (1 - μ) H(Z) - H(X̃, Z) + μ H(G, Z)  + constants
 
 μ = 1 is the published conditional objective H(G,Z) - H(G,X,Z) (S0 3.2, S1 §3) with the kernel of the residual in
-the place of the product: decision 0006 says what each part is worth. ``conditioning="product"`` is the published one.
+the place of the product: decision 0006 says what each part is worth. ``conditioning="product"`` is the published one,
+``"residual"`` the published one on the residual rows, for a data kernel with one bandwidth, which cannot be balanced.
 
 By levels (``objectives.bound``) the kernel has short lists in straight lines, and G is not a matrix of pairs but a few
 factors A (n, r): of the kernel of the numbers, or of that of the strata where there are categories (1 within a stratum,
@@ -33,7 +34,7 @@ from ._warnings import warn
 from .kernels.balanced import balanced_kernel
 from .kernels.data_kernel import DataKernel
 from .kernels.hints import with_hints
-from .kernels.known import given_factors, given_kernel, strata_of, stratum_factors
+from .kernels.known import fitting_factors, given_bandwidth, given_kernel, strata_of, stratum_factors, widened
 from .kernels.sparse_distances import SparseDistances
 from .kernels.strata import merged
 from .maps.effect import Effect, category_effect, local_effect, smooth_effect, without
@@ -73,8 +74,11 @@ def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | N
     if hints is not None and isinstance(points, SparseDistances):
         rule, remedy = "needs all distances, and a sparse array holds some", "Give a dense array, or leave it out"
         raise ValueError(complain(model, "same", f"{len(hints)} pairs", rule, remedy))
-    G = cache(lambda: given_kernel(known.features, model.n_jobs))  # after the kernel of the data, which needs room
-    if model.conditioning == "product":
+    model.conditioning_ = _conditioning(model)
+    model.given_bandwidth_ = given.bandwidths(given_bandwidth(known.features, given.chosen))
+    # after the kernel of the data, which needs room
+    G = cache(lambda: given_kernel(known.features, model.n_jobs, chosen=given.chosen))
+    if model.conditioning_ == "product":
         kernel = chosen_kernel(model, points, alone=False)
         return Informed(points, kernel, conditional_information(kernel.matrix, G()), None, False, 0.0)
     categories, strata = strata_of(given, known)
@@ -88,13 +92,13 @@ def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | N
         rest = without(points, effect, known.features)
         explained = _explained(points, rest)
         rest = _nothing_left(model, points, rest, _ROUNDING if given.categorical else _REGRESSION)
-    if model.bandwidth != "perplexity":
+    if model.conditioning_ == "residual":
         kernel = chosen_kernel(model, rest, alone=False)
         return Informed(rest, kernel, conditional_information(kernel.matrix, G()), effect, confounded, explained)
     levels = getattr(model, "solver_", "path") == "levels"
     perplexity = model.perplexity / 2 if levels else model.perplexity
     model.perplexity_ = float(max(1.0 + 1e-6, min(perplexity, (len(points) - 1) / 3)))
-    A = _few_factors(known, categories, strata, model.given_weight) if levels else None
+    A = _few_factors(model, given, known, categories, strata) if levels else None
 
     def problem(rest: Array, again: Callable[[Array], Informed] | None = None) -> Informed:
         how: Any = {"precomputed": model.metric == "precomputed", "n_jobs": model.n_jobs}
@@ -112,13 +116,34 @@ def inform(model: Any, points: Any, given: Given, known: Known, hints: Array | N
     return problem(rest, None if fixed else refined)
 
 
-def _few_factors(known: Known, categories: Array, strata: Array, weight: float) -> Array | None:
-    """Few, as each column costs transforms at every evaluation; None without a price on ``given``."""
-    if weight == 0:
+def _few_factors(model: Any, given: Given, known: Known, categories: Array, strata: Array) -> Array | None:
+    """Factors (n, r) of the kernel of ``given``: few, as each column costs transforms at every evaluation.
+
+    Bandwidths that the user chose are kept, which may take more of them. None without a price on ``given``.
+    """
+    if model.given_weight == 0:
         return None
+    if given.chosen.any():
+        return mixed_factors(_chosen_factors(model, given, known.features), model.given_weight)
     if categories.any():
-        return mixed_factors(stratum_factors(merged(strata, _FACTORS)), weight)
-    return mixed_factors(given_factors(known.features, _NUMBER_FACTORS), weight)
+        model.given_bandwidth_ = None
+        return mixed_factors(stratum_factors(merged(strata, _FACTORS)), model.given_weight)
+    A, bandwidth = fitting_factors(known.features, given_bandwidth(known.features), _NUMBER_FACTORS)
+    model.given_bandwidth_ = given.bandwidths(bandwidth)
+    return mixed_factors(A, model.given_weight)
+
+
+def _chosen_factors(model: Any, given: Given, features: Array) -> Array:
+    """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
+    others = given_bandwidth(features, given.chosen)
+    A, every = fitting_factors(widened(features, others, given.chosen), 1.0)
+    model.given_bandwidth_ = given.bandwidths(others, every)
+    if every > 1.0:
+        rule = f"is too narrow for a fit by levels, which widened it to {model.given_bandwidth_}"
+        remedy = "Use solver='path', or a given_bandwidth like that"
+        message = complain(model, "given_bandwidth", model.given_bandwidth, rule, remedy)
+        warn(message, UserWarning)
+    return A
 
 
 def mixed_factors(A: Array, weight: float) -> Array:
@@ -129,9 +154,20 @@ def mixed_factors(A: Array, weight: float) -> Array:
     return np.column_stack([np.full(len(A), np.sqrt(1 - weight)), np.sqrt(weight / mean) * A])
 
 
+def _conditioning(model: Any) -> str:
+    """The conditioning that "auto" stands for, or the one that was asked for."""
+    if model.conditioning != "auto":
+        return str(model.conditioning)
+    return "balanced" if model.bandwidth == "perplexity" else "residual"
+
+
 def _check_balanced(model: Any, hints: Array | None) -> None:
-    """Hints and the weight of ``given`` are part of the balanced kernel's problem only."""
-    if model.conditioning == "balanced" and model.bandwidth == "perplexity":
+    """The balanced kernel needs a perplexity; hints and the weight of ``given`` are part of its problem only."""
+    if model.conditioning == "balanced" and model.bandwidth != "perplexity":
+        rule = f"needs a perplexity, and bandwidth={model.bandwidth!r} is one for all rows"
+        remedy = "Use conditioning='residual' (as 'auto' does) or 'product', or bandwidth='perplexity'"
+        raise ValueError(complain(model, "conditioning", model.conditioning, rule, remedy))
+    if _conditioning(model) == "balanced":
         return
     remedy = "Use conditioning='balanced' and bandwidth='perplexity', or leave it out"
     if hints is not None:

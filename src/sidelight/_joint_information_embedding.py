@@ -67,7 +67,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         How wide the kernels of the views are, as in KernelInformationEmbedding; a pair is one for each view.
     perplexity : float, default=30
         Effective neighbours of a row in each view (at most an eighth of the rows that the view has seen, a third
-        without y).
+        without y), in a perplexity kernel and in the alternating one.
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
@@ -198,9 +198,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
 
         The mean of the forward map over where a row may lie, ``Σ_j w_j(x) y(z_j)``.
         """
-        X = self._checked(X)
-        found = self.views_[1].frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs))
-        found = found.astype(X.dtype, copy=False)
+        found = self._predicted(self._checked(X))
         return np.asarray(found[:, 0] if self.y_is_flat_ else found)
 
     @one_blas_thread
@@ -240,7 +238,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
             raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
         weight = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[rows]
         frame = self._view(1).frame
-        truth, found = frame.inside(Y[rows]), frame.inside(as_columns(self.predict(X[rows])))
+        truth, found = frame.inside(Y[rows]), frame.inside(self._predicted(X[rows]))
         spread = truth - np.average(truth, axis=0, weights=weight)
         lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (truth - found, spread))
         return 1.0 - lost / total if total > 0 else 0.0
@@ -338,6 +336,11 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         self.density_ = first.density
         if len(views) == 2:
             self.prediction_ = KernelMap(first.backward.weights, self.views_[1].forward(Z[views[0].rows], self.n_jobs))
+
+    def _predicted(self, X: Array) -> Array:
+        """The second view (m, e) of rows that are checked already."""
+        found = self.views_[1].frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs))
+        return np.asarray(found.astype(X.dtype, copy=False))
 
     def _view(self, view: int) -> Any:
         check_is_fitted(self)

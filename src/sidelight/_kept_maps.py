@@ -16,9 +16,10 @@ from ._two_way_maps import latent_profile
 from .kernels.bandwidths import perplexity_rows
 from .kernels.data_kernel import DataKernel
 from .kernels.equal_rows import equal_row_groups, group_means
+from .kernels.known import given_bandwidth, widened
 from .kernels.neighbours import nearest
 from .kernels.sparse_distances import nearest_known, submatrix, zero_distance_groups
-from .maps.conditional import conditional_forward
+from .maps.conditional import conditional_forward, product_backward
 from .maps.effect import smooth_effect, without
 from .maps.interpolation import InterpolatingMap, interpolate
 from .maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
@@ -38,7 +39,10 @@ def keep_informed_maps(
     kernel, latent_kernel = informed.kernel, latent_profile(model)
     precomputed = model.metric == "precomputed"
     inputs = _backward_inputs(points, rows, known, informed)
-    groups = zero_distance_groups(inputs) if precomputed else equal_row_groups(inputs)
+    equal = zero_distance_groups(inputs) if precomputed else equal_row_groups(inputs)
+    groups = equal
+    if equal is not None and known is not None and not precomputed and informed.effect is None:
+        groups = equal_row_groups(np.column_stack([equal, known.features[rows]]))  # given tells equal rows apart
     Z = group_means(Z, groups)
     model.path_ = np.array([group_means(stage, groups) for stage in model.path_])
     model.confounded_, model.explained_ = informed.confounded, informed.explained
@@ -47,7 +51,7 @@ def keep_informed_maps(
     model.latent_frame_ = Frame(np.zeros(model.n_components), 1.0)
     model.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), latent_kernel)
     model.effect_ = informed.effect
-    model.marginal_ = model.marginal_forward_ = model.forward_effect_ = None
+    model.marginal_ = model.marginal_forward_ = model.forward_effect_ = model.product_backward_ = None
     if precomputed:
         candidates = min(len(rows), round(3 * model.perplexity) + 1)
         near = nearest_known(inputs, k=candidates - 1, own=True)
@@ -55,11 +59,13 @@ def keep_informed_maps(
     else:
         fitted = points if len(rows) == len(X) else points[rows]  # a copy only where some are left out
         inside = fitted if model.metric == "euclidean" else model.frame_.inside(X if fitted is points else X[rows])
-        model.backward_, relative = _backward_map(model, inputs, kernel, Z)
+        model.backward_, relative = _backward_map(model, inputs, kernel, group_means(Z, equal))
         if known is None:
             model.forward_ = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
         else:
             relative = _keep_conditional(model, fitted, inside, known.features[rows], Z)
+            if model.conditioning_ == "product":
+                _keep_product(model, informed, known.features[rows], Z)
         model.density_ = fit_density(inside, relative, n_jobs=model.n_jobs)
     if len(rows) < len(X):
         _place_unknown(model, points, rows, X.dtype)
@@ -100,6 +106,16 @@ def _keep_conditional(model: Any, points: Array, inside: Array, features: Array,
     rest = np.asarray(inside - model.forward_effect_(features), dtype=inside.dtype)
     model.forward_, model.given_scale_ = conditional_forward(Z, features, rest, latent_kernel)
     return perplexity_rows(near.distance**2, min(12.0, 0.8 * near.index.shape[1]))[1]
+
+
+def _keep_product(model: Any, informed: Informed, features: Array, Z: Array) -> None:
+    """The backward map of the product of kernels, with that of ``given`` as wide as it was in the fit."""
+    units = widened(
+        np.ones((1, features.shape[1])), given_bandwidth(features, model.given_.chosen), model.given_.chosen
+    )
+    mean, scale = product_backward(informed.points, units * features, Z, informed.kernel, model.kernel, model.n_jobs)
+    model.product_backward_ = interpolate(mean, n_jobs=model.n_jobs)
+    model.product_scale_ = scale * units
 
 
 def _place_unknown(model: Any, points: Any, rows: Array, dtype: npt.DTypeLike) -> None:

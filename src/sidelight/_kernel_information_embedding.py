@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from ._annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
-from ._chosen_kernel import check_form, chosen_kernel, path_cost
+from ._chosen_kernel import check_form, check_profile, chosen_kernel, path_cost
 from ._cost import Cost, refuse_if_too_large
 from ._distance_rows import DistanceRows
 from ._fitting import KeptInterrupt, all_or_nothing
@@ -28,7 +28,7 @@ from ._informed_maps import InformedMaps
 from ._informed_problem import Informed, inform
 from ._kept_maps import keep_informed_maps
 from ._learned_bandwidth import follow_learned_path
-from ._levels_fit import choose_solver, climb, levels_cost, roomy
+from ._levels_fit import DECAY, choose_solver, climb, levels_cost, roomy, warn_of_path_options
 from ._messages import complain
 from ._missing_values import MissingValues
 from ._starts import first_places, own_start
@@ -63,8 +63,8 @@ class KernelInformationEmbedding(
         leave-one-out likelihood of the data; one for all, learned with the map by leave-one-out likelihood of the data
         given the map (S0 3.3, experimental); or that number (of squared distance).
     perplexity : float, default=30
-        Effective neighbours of a row (at most a third of the rows). By levels it is the length of the list of
-        neighbours, of which half are effective.
+        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows). By levels it is the
+        length of the list of neighbours, of which half are effective.
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines, as
         it does by levels: many rows have their neighbours near.
@@ -72,7 +72,8 @@ class KernelInformationEmbedding(
         Distance between rows. With "precomputed", X holds the distances, in a sparse array those that are known, and
         there is no way back to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
-        Profile of a data kernel with one bandwidth (a perplexity kernel is Gaussian).
+        Profile of a data kernel with one bandwidth. A perplexity kernel is Gaussian, and so is one whose bandwidth is
+        learned: there another is refused.
     data_kernel : "auto", "dense", "sparse" or "low_rank", default="auto"
         How a data kernel with one bandwidth is held: every pair; the pairs that are not negligible; few factors and the
         near pairs. "auto": dense up to 10,000 rows, beyond sparse if it is narrow and of low rank if it is broad.
@@ -90,9 +91,10 @@ class KernelInformationEmbedding(
         What is penalised: the pulling apart of neighbours, the power of the latent points (the source's; use
         λ of 0.001 to 0.05), its fourth-power form, which aligns with the axes, or leaving the unit box.
     regularization_start : float or None, default=None
-        λ at the beginning of the path; None: 30 times ``regularization``.
+        λ at the beginning of the path; None: 30 times ``regularization``. A fit by levels has no path: there it is
+        refused, or, where "auto" chose the levels, has no effect, and a warning says so.
     regularization_decay : float, default=0.5
-        λ is multiplied by this from one stage to the next.
+        λ is multiplied by this from one stage to the next of the path. By levels, as ``regularization_start``.
     init : "mds", "spectral", "pca", "random" or array of shape (n, q), default="mds"
         Where the path begins: landmark scaling of the distances the kernel is made of (along the graph: Isomap), the
         smoothest vectors of the kernel graph, principal components, noise. All but the noise are the same for
@@ -115,13 +117,15 @@ class KernelInformationEmbedding(
         number), for all columns, one by one, or by name. None: as the entries look.
     given_bandwidth : float, list or dict, default=None
         How different two entries of ``given`` must be to count as different, in units of the column (for
-        categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model.
+        categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model, and wider where many columns
+        would leave no row with another like it. By levels one that is very narrow is widened, with a warning.
     given_weight : float, default=1.0
         How much information about ``given`` in the map costs, in units of information about the rest. 0: none, only the
         kernel is balanced. Above 1 it is pressed out harder, also where it is confounded with the rest.
-    conditioning : "balanced" or "product", default="balanced"
-        How ``given`` is factored out: balanced neighbours of the data less the effect of ``given``, or the published
-        product of kernels.
+    conditioning : "auto", "balanced", "residual" or "product", default="auto"
+        How ``given`` is factored out. "balanced": by balanced neighbours of the data less the effect of ``given``, for
+        ``bandwidth="perplexity"`` only. "residual": by the published product of kernels, of the data less the effect.
+        "product": by the published product of kernels alone. "auto": balanced, with another bandwidth residual.
     missing : "refuse" or "impute", default="refuse"
         What becomes of missing entries (NaN) of X: a sentence, or they are filled from the rows near them.
 
@@ -152,6 +156,11 @@ class KernelInformationEmbedding(
     n_features_in_ : int
     given_ : Given or None
         The columns of ``given`` as they were understood.
+    given_bandwidth_ : list of float or None
+        Of each column of ``given``, in the units of the parameter, as its kernel had it. None: by levels a kernel of
+        categories is one of strata, unless the parameter says how wide it is.
+    conditioning_ : str or None
+        What "auto" stands for; None without ``given``.
     explained_ : float
         The share of the variance of X that ``given`` explains, and that was taken out.
     confounded_ : bool
@@ -185,7 +194,7 @@ class KernelInformationEmbedding(
         regularization: float = 0.1,
         penalty: str = "stretch",
         regularization_start: float | None = None,
-        regularization_decay: float = 0.5,
+        regularization_decay: float = DECAY,
         init: str | Array = "mds",
         max_iter: int = 500,
         tol: float = 1e-6,
@@ -196,7 +205,7 @@ class KernelInformationEmbedding(
         given_types: Any = None,
         given_bandwidth: Any = None,
         given_weight: float = 1.0,
-        conditioning: str = "balanced",
+        conditioning: str = "auto",
         missing: str = "refuse",
     ) -> None:
         self.n_components = n_components
@@ -252,6 +261,8 @@ class KernelInformationEmbedding(
         self._check_parameters()
         X = self._check_data(X)
         self.solver_, self.latent_kernel_ = choose_solver(self, len(X), given is not None, same is not None)
+        if self.solver_ == "levels":
+            warn_of_path_options(self)
         width = X.width if isinstance(X, SparseDistances) else X.shape[1]
         refuse_if_too_large(self, self.estimate_cost(len(X), width, given=given is not None), len(X))
         self.frame_ = Frame.of(X, self.metric, lean=True)
@@ -299,9 +310,9 @@ class KernelInformationEmbedding(
         if self.n_neighbors is not None:
             check_integer(self, "n_neighbors", self.n_neighbors, 1)
         check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        check_choice(self, "kernel", self.kernel, ("gaussian", "student", "quartic"))
+        check_profile(self)
         check_form(self)
-        check_choice(self, "conditioning", self.conditioning, ("balanced", "product"))
+        check_choice(self, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
         check_choice(self, "missing", self.missing, ("refuse", "impute"))
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
@@ -334,6 +345,8 @@ class KernelInformationEmbedding(
     def _read_side(self, given: Any, same: Any, n: int) -> tuple[Known | None, Array | None]:
         """What is known of the rows, and the hints among the rows of which something is known."""
         self.given_: Given | None = None
+        self.conditioning_: str | None = None
+        self.given_bandwidth_: list[float] | None = None
         if same is not None and given is None:
             rule = "is a hint across groups, and there are no groups"
             raise ValueError(complain(self, "same", "pairs", rule, "Say with given which group each row belongs to"))

@@ -23,6 +23,7 @@ from ._informed_problem import Informed
 from ._messages import complain
 from ._progress import ProgressBar, both
 from ._starts import first_places
+from ._warnings import warn
 from .kernels.dimension import local_dimension
 from .kernels.gauss_transform import normaliser_cost
 from .kernels.graph import joined_links
@@ -38,13 +39,24 @@ from .solvers.levels import Level, levels_of, prolonged
 from .solvers.multigrid import DIRECT, Hierarchy
 from .solvers.result import Record, Result, State, Status
 
-__all__ = ["attraction_inverse", "choose_solver", "climb", "follow_levels", "levels_cost", "roomy"]
+__all__ = [
+    "DECAY",
+    "attraction_inverse",
+    "choose_solver",
+    "climb",
+    "follow_levels",
+    "levels_cost",
+    "roomy",
+    "warn_of_path_options",
+]
 
 Array = npt.NDArray[Any]
 _PATH_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
 _INFORMED_ROWS = 5000
 """The same with ``given``, of which the bound has a coarser kernel, and which costs it more."""
+DECAY = 0.5
+"""The default of ``regularization_decay``: whoever sets another wants a path."""
 ATTRACTION = 5.0  # times λ, above 1, is how much more neighbours attract each other than the bound has it
 _SPARE = 0.75  # dimensions that data may have more than the map and still be laid out flat
 _PROBED = 2000  # rows that the dimension is estimated from
@@ -63,18 +75,36 @@ def choose_solver(model: Any, n: int, given: bool, same: bool) -> tuple[str, str
         "bandwidth": model.bandwidth == "perplexity",
         "penalty": model.penalty == "stretch",
         "latent_kernel": model.latent_kernel != "quartic",
-        "conditioning": not given or model.conditioning == "balanced",
+        "conditioning": not given or model.conditioning in ("auto", "balanced"),
         "given_weight": not given or model.given_weight <= 1,
         "same": not same,
     }
     held_up = [name for name in fine if not fine[name]]
-    if model.solver == "levels" and held_up:
-        seen, rule = getattr(model, held_up[0], "pairs"), "has no place in a fit by levels"
-        raise ValueError(complain(model, held_up[0], seen, rule, "Use solver='path', or leave it as it is by default"))
+    refused = [*held_up, *_path_options(model)]
+    if model.solver == "levels" and refused:
+        seen, rule = getattr(model, refused[0], "pairs"), "has no place in a fit by levels"
+        raise ValueError(complain(model, refused[0], seen, rule, "Use solver='path', or leave it as it is by default"))
     suitable = "path" if held_up or n <= (_INFORMED_ROWS if given else _PATH_ROWS) else "levels"
     solver = suitable if model.solver == "auto" else model.solver
     kernel = "student" if solver == "levels" else "gaussian"
     return solver, kernel if model.latent_kernel == "auto" else model.latent_kernel
+
+
+def _path_options(model: Any) -> list[str]:
+    """The parameters that say how λ falls along the path, where they differ from the default."""
+    set_ = {
+        "regularization_start": model.regularization_start is not None,
+        "regularization_decay": model.regularization_decay != DECAY,
+    }
+    return [name for name in set_ if set_[name]]
+
+
+def warn_of_path_options(model: Any) -> None:
+    """Say that "auto" chose levels, where λ does not fall as the user asked."""
+    for name in _path_options(model):
+        rule = "has no effect by levels, which solver='auto' takes for so many rows"
+        message = complain(model, name, getattr(model, name), rule, f"Use solver='path', or leave {name} out")
+        warn(message, UserWarning)
 
 
 def roomy(model: Any, informed: Informed) -> bool:

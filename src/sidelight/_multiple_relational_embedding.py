@@ -69,7 +69,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
     sparsity : float, default=0
         Above 0, each relation but those of data is pressed to choose few axes (diagonal transformations only).
     perplexity : float, default=10
-        Effective neighbours of a row in the relation that X gives.
+        Effective neighbours of a row in the relation that X gives (with ``use_data``).
     n_neighbors : int or None, default=15
         The graph along which that relation measures distances; None: in straight lines.
     use_data : bool, default=True

@@ -52,7 +52,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         How wide the data kernel is: each row its own, so that it has ``perplexity`` neighbours; one for all by
         leave-one-out likelihood; or that number (of squared distance).
     perplexity : float, default=30
-        Effective neighbours of a row (at most a third of the rows).
+        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows).
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
     random_state : int, RandomState or None, default=None

@@ -115,7 +115,7 @@ MIXTURES = {
     "ppca-mixture": lambda: PPCAMixture(),
     "ppca-mixture-one": lambda: PPCAMixture(1, 3),
     "ppca-mixture-auto": lambda: PPCAMixture("auto", "auto", n_init=1),
-    "bernoulli-mixture": lambda: BernoulliMixture(binarize=0.0),
+    "bernoulli-mixture": lambda: BernoulliMixture(),
 }
 DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 

@@ -203,6 +203,6 @@ def test_cost_grows_with_the_rows(make):
     assert large.seconds > 100 * small.seconds
 
 
-def test_data_that_is_not_binary_is_said():
+def test_data_that_is_not_binary_is_said_where_no_threshold_is_wanted():
     with pytest.raises(ValueError, match=r"X=array with .* is not binary\. Give 0 and 1 .* binarize="):
-        BernoulliMixture().fit(blobs())
+        BernoulliMixture(binarize=None).fit(blobs())

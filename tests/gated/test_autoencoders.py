@@ -215,6 +215,13 @@ def test_outputs_without_inputs_help_where_pairs_are_few_and_noisy():
     assert ((told.predict(X_new) - Y_new) ** 2).mean() < 0.5 * ((plain.predict(X_new) - Y_new) ** 2).mean()
 
 
+@pytest.mark.parametrize("settings", [{}, {"n_components": None, "reconstruction": 1.0}], ids=str)
+def test_outputs_that_nothing_would_learn_from_are_refused(settings):
+    X, Y = pairs()
+    with pytest.raises(ValueError, match=r"^BiasedAutoencoder: outputs=9 rows teach nothing .*\. Set reconstruction="):
+        BiasedAutoencoder(**settings).fit(X, Y, outputs=Y[:9])
+
+
 def test_cross_entropy_gives_probabilities():
     X, Y = pairs()
     Y = (Y > 0).astype(float)

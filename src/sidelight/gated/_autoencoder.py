@@ -168,8 +168,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, N
     def score(self, X: Array, y: Any = None) -> float:
         """Share of the variance of ``X`` that ``denoise`` keeps (1 is best)."""
         del y
-        X = self._rows(X)
-        return explained(X, self.denoise(X))
+        return explained(self._rows(X), self.denoise(X))
 
     def _finished(self, raw: Tensor) -> Tensor:
         return self._back(finished(self.loss, raw, self.levels))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from sidelight._fitting import all_or_nothing
+from sidelight._messages import complain
 from sidelight._validation import check_integer, check_number
 from sidelight.solvers.result import Callback
 
@@ -139,8 +140,15 @@ class BiasedAutoencoder(PairedModel):
 
     @all_or_nothing
     def fit(self, X: Array, Y: Array, *, outputs: Array | None = None) -> BiasedAutoencoder:
-        """Learn to predict rows of ``Y`` (n, e) from rows of ``X`` (n, d); ``outputs`` (m, e): more outputs alone."""
+        """Learn to predict rows of ``Y`` (n, e) from rows of ``X`` (n, d); ``outputs`` (m, e): more outputs alone.
+
+        These teach the auto-encoder, and so need one, and ``reconstruction`` above 0.
+        """
         self._check_parameters()
+        if outputs is not None and (self.n_components is None or not self.reconstruction):
+            rule = "teach nothing without an auto-encoder that is to reconstruct them"
+            remedy = "Set reconstruction=1.0, or leave them out"
+            raise ValueError(complain(self, "outputs", f"{len(outputs)} rows", rule, remedy))
         X, Y = self._pair(X, Y, reset=True)
         more = Y if outputs is None else self._outputs("outputs", outputs).astype(Y.dtype, copy=False)
         self._frames(X, more)

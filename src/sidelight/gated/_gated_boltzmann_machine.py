@@ -229,7 +229,7 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
         module = self._module(X.dtype)
         found = self._far(module, X, Y, soft)
         if symmetric:
-            found = found + self._far(module, self._inputs(Y), self._outputs("X", X), soft).T
+            found = found + self._far(module, Y, self._outputs("X", X), soft).T
         return np.asarray(found)
 
     def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
@@ -262,8 +262,7 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
 
     def score(self, X: Array, Y: Array) -> float:
         """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
-        X, Y = self._pair(X, Y)
-        return explained(Y, self.reconstruct(X, Y))
+        return explained(self._pair(X, Y)[1], self.reconstruct(X, Y))
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
         """Memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (as many, where not said)."""

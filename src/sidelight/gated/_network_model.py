@@ -154,5 +154,4 @@ class PairedModel(PairModel, NetworkModel):
 
     def score(self, X: Array, Y: Array) -> float:
         """Share of the variance of ``Y`` that predictions explain (1 is best)."""
-        X, Y = self._pair(X, Y)
-        return explained(Y, self.predict(X))
+        return explained(self._pair(X, Y)[1], self.predict(X))

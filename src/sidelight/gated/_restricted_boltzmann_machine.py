@@ -190,8 +190,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def score(self, X: Array, y: Any = None) -> float:
         """Share of the variance of ``X`` that the reconstruction explains (1 is best)."""
         del y
-        X = self._rows(X)
-        return explained(X, self.reconstruct(X))
+        return explained(self._rows(X), self.reconstruct(X))
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, *, start: Array | None = None, n_steps: int = 200

@@ -2,6 +2,8 @@
 
     g_ij = exp(-|f_i - f_j|² / h)      f_i the features of row i (``side.given``), h ≥ 1
 
+h divides only the squares of features whose bandwidth nobody has chosen: a user's own bandwidth is never widened here.
+
 Two rows of one category, or with numbers near each other, are alike. The strata are the categories, each cut into
 cells of the numbers: the rows among which the balanced kernel looks for neighbours.
 
@@ -31,12 +33,14 @@ from .strata import MOST_STRATA, cells, centres, codes_of, merged
 __all__ = [
     "MOST_FACTORS",
     "factor_error",
+    "fitting_factors",
     "gaussian_factors",
     "given_bandwidth",
     "given_factors",
     "given_kernel",
     "strata_of",
     "stratum_factors",
+    "widened",
 ]
 
 Array = npt.NDArray[Any]
@@ -63,32 +67,52 @@ def strata_of(given: Given, known: Known) -> tuple[Array, Array]:
     return categories, codes_of(np.column_stack([coarse, cell]))
 
 
-def given_kernel(features: Array, n_jobs: int | None = None) -> SymmetricTiles:
-    """The Gaussian kernel of ``given``: widened, where many columns would leave a row alone with itself."""
-    return dense_kernel(features, given_bandwidth(features), GAUSSIAN, n_jobs=n_jobs)
+def given_kernel(features: Array, n_jobs: int | None = None, *, chosen: Array | None = None) -> SymmetricTiles:
+    """The Gaussian kernel of ``given``: widened, where many columns would leave a row alone with itself.
+
+    ``chosen`` (f,) says which features have a bandwidth of the user's, which is not widened; None: none of them.
+    """
+    bandwidth = given_bandwidth(features, chosen)
+    if chosen is None or not chosen.any():
+        return dense_kernel(features, bandwidth, GAUSSIAN, n_jobs=n_jobs)
+    return dense_kernel(widened(features, bandwidth, chosen), 1.0, GAUSSIAN, n_jobs=n_jobs)
 
 
-def given_bandwidth(features: Array) -> float:
-    """The bandwidth of the kernel of ``given``: 1, or as much more as leaves 0.07 of the kernel to an average pair."""
+def given_bandwidth(features: Array, chosen: Array | None = None) -> float:
+    """The bandwidth of the kernel of ``given``: 1, or as much more as leaves 0.07 of the kernel to an average pair.
+
+    It is for the features that are not ``chosen``, and they leave 0.07 of what the chosen ones leave.
+    """
+    fixed = np.zeros(features.shape[1], dtype=bool) if chosen is None else chosen
     rows = np.unique(np.linspace(0, len(features) - 1, min(500, len(features))).astype(np.int64))
-    D = squared_distances(features[rows], features[rows])
+    D, own = (squared_distances(features[rows][:, part], features[rows][:, part]) for part in (~fixed, fixed))
+    least = _LEAST_MEAN * float(np.exp(-own).mean())
     bandwidth = 1.0
-    while np.exp(-D / bandwidth).mean() < _LEAST_MEAN:
+    while np.exp(-D / bandwidth - own).mean() < least:
         bandwidth *= 1.2
     return bandwidth
 
 
+def widened(features: Array, bandwidth: float, chosen: Array) -> Array:
+    """The features (n, f) under a bandwidth of those that are not ``chosen``."""
+    return np.asarray(features / np.where(chosen, 1.0, np.sqrt(bandwidth)))
+
+
 def given_factors(features: Array, most: int = MOST_FACTORS) -> Array:
-    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` the kernel of ``given`` (``given_kernel``).
+    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` the kernel of ``given`` (``given_kernel``), or a wider one."""
+    return fitting_factors(features, given_bandwidth(features), most)[0]
+
+
+def fitting_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> tuple[Array, float]:
+    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` a kernel of the features (n, f), and its bandwidth.
 
     Where so few columns leave out more than 0.02 of it, the kernel is widened until they do not. Rows have length 1.
     """
-    bandwidth = given_bandwidth(features)
     A = gaussian_factors(features, bandwidth, most)
     while factor_error(A) > _TOO_MUCH:
         bandwidth *= 1.3
         A = gaussian_factors(features, bandwidth, most)
-    return np.asarray(A / np.linalg.norm(A, axis=1, keepdims=True))
+    return np.asarray(A / np.linalg.norm(A, axis=1, keepdims=True)), bandwidth
 
 
 def gaussian_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> Array:

@@ -43,6 +43,8 @@ class Column:
     scale: float = 1.0
     period: float = 0.0
     bandwidth: float = 1.0
+    chosen: bool = False
+    """Whether the bandwidth is the user's, who then gets it as it is."""
 
     @property
     def width(self) -> int:
@@ -60,6 +62,15 @@ class Column:
             turn = 2 * np.pi * (np.mod(codes, self.period) / self.period)
             F = np.sqrt(2.0) * np.column_stack([np.cos(turn), np.sin(turn)])
         return np.asarray(F / np.sqrt(self.bandwidth))
+
+    def bandwidth_times(self, widening: float) -> float:
+        """The bandwidth in the units of ``given_bandwidth``, for a kernel whose squares are divided by ``widening``."""
+        width = self.bandwidth * widening
+        if self.kind == "category":
+            return float(width)
+        if self.kind == "number":
+            return float(np.sqrt(width) * self.scale)
+        return float(self.period / np.pi * np.arcsin(np.sqrt(min(width / 8.0, 1.0))))
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,18 @@ class Given:
         return Known(features, values, known)
 
     @property
+    def chosen(self) -> Array:
+        """Whether the bandwidth of each feature (f,) is the user's."""
+        return np.repeat([column.chosen for column in self.columns], [column.width for column in self.columns])
+
+    def bandwidths(self, others: float, every: float = 1.0) -> list[float]:
+        """The bandwidths in the units of ``given_bandwidth``, those that nobody chose widened by ``others``.
+
+        ``every`` widens all of them; both are of squared distance.
+        """
+        return [column.bandwidth_times(every * (1.0 if column.chosen else others)) for column in self.columns]
+
+    @property
     def categorical(self) -> bool:
         """Whether every column is a category."""
         return all(column.kind == "category" for column in self.columns)
@@ -136,16 +159,16 @@ def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: An
         raise ValueError(complain(owner, "given", seen, rule, "Leave the column out"))
     if bandwidth is not None:
         check_number(owner, "given_bandwidth", bandwidth, 0.0)
-    period = _period(owner, kind)
+    period, chosen = _period(owner, kind), bandwidth is not None
     if kind is None:
         kind = "ordinal" if entries.order else "category" if entries.names else _natural_kind(here)
     if kind == "category":
         width = _CATEGORY_BANDWIDTH if bandwidth is None else float(bandwidth)
-        return Column(name, "category", _names(owner, name, here), bandwidth=width)
+        return Column(name, "category", _names(owner, name, here), bandwidth=width, chosen=chosen)
     if period:
         _as_numbers(owner, name, here)
         width = _NUMBER_BANDWIDTH if bandwidth is None else _circle(float(bandwidth), period)
-        return Column(name, "angle", period=period, bandwidth=width)
+        return Column(name, "angle", period=period, bandwidth=width, chosen=chosen)
     ranks: tuple[Any, ...] = ()
     if kind == "ordinal":
         ranks = entries.order or tuple(np.unique(_as_numbers(owner, name, here)).tolist())
@@ -155,7 +178,7 @@ def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: An
         numbers_ = _as_numbers(owner, name, here)
     centre, scale = _centre_and_scale(numbers_)
     width = _NUMBER_BANDWIDTH if bandwidth is None else (float(bandwidth) / scale) ** 2
-    return Column(name, "number", ranks, centre, scale, bandwidth=width)
+    return Column(name, "number", ranks, centre, scale, bandwidth=width, chosen=chosen)
 
 
 def _period(owner: object, kind: Any) -> float:
