@@ -139,7 +139,8 @@ def _chosen_factors(model: Any, given: Given, features: Array) -> Array:
     A, every = fitting_factors(widened(features, others, given.chosen), 1.0)
     model.given_bandwidth_ = given.bandwidths(others, every)
     if every > 1.0:
-        rule = f"is too narrow for a fit by levels, which widened it to {model.given_bandwidth_}"
+        wide = ", ".join(f"{width:.3g}" for width in model.given_bandwidth_)
+        rule = f"is too narrow for a fit by levels, which widened it to {wide}"
         remedy = "Use solver='path', or a given_bandwidth like that"
         message = complain(model, "given_bandwidth", model.given_bandwidth, rule, remedy)
         warn(message, UserWarning)
