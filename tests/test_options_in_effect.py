@@ -9,6 +9,7 @@ import pytest
 
 from sidelight import KernelInformationEmbedding, _levels_fit
 from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel
+from sidelight.maps.interpolation import smooth_part
 from sidelight.side.given import Given
 
 QUICK = {"tol": 1e-2, "max_iter": 20}
@@ -222,7 +223,31 @@ def test_a_row_under_the_product_is_placed_by_the_product_of_its_kernels():
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
     W = K * G
     expected = (W / W.sum(axis=1, keepdims=True)) @ model.embedding_
-    np.testing.assert_allclose(model.transform(X, given=given), expected, atol=1e-5 * np.abs(expected).max())
+    features = model.given_.encode(model, given, 90).features
+    query = np.column_stack([model.frame_.points(X), model.product_scale_ * features])
+    found = smooth_part(model.product_backward_)(query)
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("options", [{}, {"bandwidth": 2.0}], ids=str)
+def test_training_rows_under_the_product_are_found_at_their_places(options):
+    X, given, model = product(**options)
+    scale = np.abs(model.embedding_).max()
+    np.testing.assert_allclose(model.transform(X, given=given), model.embedding_, rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, rtol=0, atol=1e-9 * scale)
+    partly = {"who": [None, *given["who"][1:]], "age": given["age"]}
+    model = KernelInformationEmbedding(conditioning="product", **options, **QUICK).fit(X, given=partly)
+    np.testing.assert_allclose(model.transform(X, given=partly), model.embedding_, rtol=0, atol=1e-9 * scale)
+
+
+def test_rows_that_only_given_tells_apart_keep_their_places_under_the_product():
+    X, given, _ = product()
+    X, who = np.vstack([X, X[:5]]), np.r_[given["who"], (given["who"][:5] + 1) % 3]
+    model = KernelInformationEmbedding(conditioning="product", **QUICK).fit(X, given=who)
+    scale = np.abs(model.embedding_).max()
+    np.testing.assert_allclose(model.transform(X, given=who), model.embedding_, rtol=0, atol=1e-9 * scale)
+    middle = 0.5 * (model.embedding_[:5] + model.embedding_[90:])
+    np.testing.assert_allclose(model.transform(X[:5]), middle, rtol=0, atol=1e-9 * scale)
 
 
 @pytest.mark.parametrize("options", [{}, {"bandwidth": 2.0}, {"bandwidth": 2.0, "kernel": "student"}], ids=str)

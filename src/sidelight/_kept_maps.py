@@ -122,7 +122,7 @@ def _place_unknown(model: Any, points: Any, rows: Array, dtype: npt.DTypeLike) -
     """Place rows of which ``given`` is missing by the map that averages over it, at every stage of the path."""
     unknown = np.setdiff1d(np.arange(len(points)), rows)
     precomputed = model.metric == "precomputed"
-    backward = model.backward_ if precomputed else model.marginal_
+    backward = model.backward_ if model.effect_ is None else model.marginal_
     queries = submatrix(points, unknown, rows, model) if precomputed else points[unknown]
     places = backward(queries, model.n_jobs)
 
