@@ -65,7 +65,7 @@ def test_blas_has_one_thread_inside_and_what_it_had_outside():
     with threadpool_limits(2):
         before = blas_threads()
         inside, _ = product(np.eye(3))
-        assert set(before) == {2}
+        assert max(before) == 2  # a solver that another test has loaded may bring a BLAS of one thread
         assert set(inside) == {1}
         assert blas_threads() == before
     assert product.__doc__ == "Square a matrix."
