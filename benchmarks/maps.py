@@ -19,6 +19,7 @@ from benchmarks.harness import Check, Report, growth_exponent, peak_memory
 from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.tiles import one_blas_thread
 from sidelight.maps import nearby
+from sidelight.maps.interpolation import InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density
 from sidelight.maps.weights import FixedWeights
@@ -48,10 +49,11 @@ def sheet(n: int, dtype: Any = np.float64, seed: int = 0) -> tuple[Any, Any]:
     return X.astype(dtype), Z
 
 
-def two_maps(X: Any, Z: Any) -> tuple[KernelMap, KernelMap]:
+def two_maps(X: Any, Z: Any) -> tuple[InterpolatingMap, KernelMap]:
     """Backward and forward, as a kernel information embedding keeps them."""
     lists = nearest(X, k=LISTED, n_jobs=_JOBS).index
-    return KernelMap(adaptive_weights(X, Z, lists), Z), KernelMap(FixedWeights(Z, 1.0, "student"), X)
+    backward = interpolate(KernelMap(adaptive_weights(X, Z, lists), Z), n_jobs=_JOBS)
+    return backward, KernelMap(FixedWeights(Z, 1.0, "student"), X)
 
 
 @contextmanager
