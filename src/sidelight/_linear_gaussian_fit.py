@@ -37,6 +37,7 @@ from .objectives.relevance import (
     with_relevance,
 )
 from .rows import ArrayRows, Rows, Sums
+from .solvers.eigen import fix_signs
 from .solvers.em import EMResult, em
 from .solvers.result import Callback, Record, State, Status
 
@@ -152,8 +153,7 @@ def canonical(model: LinearGaussian) -> LinearGaussian:
     """The same density with orthogonal columns of W, longest first, the largest entry of each positive."""
     V = np.linalg.svd(np.linalg.qr(model.W, mode="r"))[2].T
     W = model.W @ V
-    largest = W[np.abs(W).argmax(axis=0), np.arange(model.n_components)]
-    return turned(model, np.where(largest < 0, -V, V))
+    return turned(model, np.where((fix_signs(W) * W).sum(axis=0) < 0, -V, V))
 
 
 def _count(axes: PrincipalAxes) -> int:

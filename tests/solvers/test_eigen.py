@@ -139,3 +139,10 @@ def test_signs_make_the_largest_entry_of_each_column_positive():
     V = np.array([[1.0, -2.0, 0.0], [-3.0, 1.0, 0.0]])
     assert fix_signs(V).tolist() == [[-1.0, 2.0, 0.0], [3.0, -1.0, 0.0]]
     assert fix_signs(-V).tolist() == fix_signs(V).tolist()
+
+
+@pytest.mark.parametrize("rounding", [-1e-15, 0.0, 1e-15])
+def test_signs_do_not_hang_on_which_of_two_ends_is_rounded_up(rounding):
+    ends = np.array([[0.5], [0.1], [-0.1], [-0.5 + rounding]])
+    assert fix_signs(ends)[0, 0] == 0.5
+    assert fix_signs(-ends)[0, 0] == 0.5

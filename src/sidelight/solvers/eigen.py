@@ -30,6 +30,7 @@ from sidelight._eigenvalues import fixed_restarts, selected_pairs
 __all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling", "steady_signs"]
 
 Array = npt.NDArray[Any]
+_TIED = 1e-6  # of the largest size: entries that far below it count as equal
 _SHIFT = 1e-2  # δ: below it directions are left to the solver (1e-3 to 1e-2 took the fewest evaluations)
 
 
@@ -124,8 +125,12 @@ def factor_spectrum(V: Array) -> tuple[Array, Array]:
 
 
 def fix_signs(vectors: Array) -> Array:
-    """Turn each column so that its entry of largest size is positive."""
-    largest = np.abs(vectors).argmax(axis=0)
+    """Turn each column so that its entry of largest size is positive: of those equally large, the first.
+
+    On symmetric data the two ends are equally far but for rounding, which must not decide.
+    """
+    size = np.abs(vectors)
+    largest = (size >= (1 - _TIED) * size.max(axis=0)).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
     turned: Array = vectors * np.where(signs == 0, 1.0, signs)
     return turned
