@@ -18,14 +18,13 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
 from ._hybrid_problem import Distances, Hybrid, from_graph, from_rows, from_squares, locality_matrix, solve_hybrid
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_choice, check_integer, check_number
+from ._validation import check_choice, check_integer, check_number, refuse_too_large, relative_bandwidth, validated
 from .kernels.neighbours import Neighbours, nearest, nearest_precomputed
 from .kernels.tiles import one_blas_thread
 from .maps.kernel_map import KernelMap, adaptive_map
@@ -142,7 +141,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """Embed the rows of ``X`` (n, d) and keep the maps; ``y`` is ignored."""
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         self._check_matrix(X)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         self.frame_ = Frame.of(X, self.metric)
@@ -150,7 +149,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         wide = self._neighbours(points)
         edges, listed = self._graph(points, wide)
         M, unit = self._distances(X, points, edges)
-        heat = None if self.heat is None else (np.sqrt(self.heat) / self.frame_.scale) ** 2
+        heat = None if self.heat is None else relative_bandwidth(self, "heat", self.heat, self.frame_.scale)
         L = locality_matrix(self.locality, points, listed, edges, heat, precomputed=self._is("precomputed"))
         found = solve_hybrid(M.matrix, L, float(self.alpha), self.n_components)
         factor = self._factors(found) * unit
@@ -270,6 +269,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
             rule = f"does not give finite distances, 0 or more, of shape ({n}, {n})"
             seen = f"array of shape {D.shape}"
             raise ValueError(complain(self, "distance", seen, rule, "Give the distances between the rows of X"))
+        refuse_too_large(self, "distance", D)
         return D
 
     def _factors(self, found: Hybrid) -> Array:

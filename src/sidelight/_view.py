@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array
 
 from ._frame import Frame
 from ._messages import complain
-from ._validation import check_rows
+from ._validation import check_rows, checked_array, relative_bandwidth
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.profiles import GAUSSIAN
 from .maps.kernel_map import KernelMap, best_perplexity
@@ -80,7 +79,9 @@ def look(
     if bandwidth == "perplexity":
         kernel = perplexity_kernel(points, perplexity, n_neighbors, n_jobs=n_jobs)
     else:
-        h = None if isinstance(bandwidth, str) else (np.sqrt(bandwidth) / frame.scale) ** 2
+        h = None
+        if not isinstance(bandwidth, str):
+            h = relative_bandwidth("JointInformationEmbedding", "bandwidth", bandwidth, frame.scale)
         kernel = fixed_kernel(points, h, GAUSSIAN, n_jobs=n_jobs)
     return SeenView(rows, frame, points, kernel)
 
@@ -116,7 +117,7 @@ def as_columns(V: Array) -> Array:
 def check_second_view(owner: object, y: Any, n: int) -> Array:
     """The second view as (n, e), with whole rows of NaN where it has not seen a row."""
     kinds = [np.float64, np.float32]
-    Y = as_columns(check_array(y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
+    Y = as_columns(checked_array(owner, y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
     check_rows(owner, "y", Y, n)
     refuse_half_rows(owner, "y", Y)
     return Y

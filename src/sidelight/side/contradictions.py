@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._messages import complain
+from sidelight._validation import DISTANCE_LIMIT, refuse_too_large
 
 from .pairs import Pairs, as_pairs
 
@@ -67,6 +68,7 @@ def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[
     if wrong.any():
         seen = f"{values[wrong][0]} for rows {listed(found.index[wrong])}"
         raise ValueError(complain(owner, "distances", seen, "is not a distance", "Give finite numbers of at least 0"))
+    refuse_too_large(owner, "distances", values, largest_allowed=DISTANCE_LIMIT)
     _refuse_loops(owner, "pairs", found.index)
     return found, values
 
