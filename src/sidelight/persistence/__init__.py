@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight._atomic import replacing
-from sidelight.persistence._container import ModelFileError, read_document, unreadable, write_container
+from sidelight.persistence._container import ModelFileError, quoted, read_document, unreadable, write_container
 from sidelight.persistence._decode import Decoder
 from sidelight.persistence._encode import Encoder, ForeignEstimator
 
@@ -91,5 +91,5 @@ def _decode(path: Path, part: str) -> Any:
     except ModelFileError:
         raise
     except _ABSURD as error:
-        rule = f"describes a model that cannot be built ({type(error).__name__}: {error})"
+        rule = f"describes a model that cannot be built ({type(error).__name__}: {quoted(str(error))})"
         raise unreadable(path, rule, "Save the model again with this version of Sidelight") from error
