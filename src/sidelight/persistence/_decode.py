@@ -16,6 +16,8 @@ from sklearn.pipeline import Pipeline
 
 from sidelight.persistence._container import ModelFileError, Tensors, quoted, unreadable
 from sidelight.persistence._encode import PASSTHROUGH, SPARSE, always_saved
+from sidelight.persistence._fitted import check_model
+from sidelight.persistence._schema import MismatchError
 from sidelight.persistence._tables import callables, estimator_class, record_class
 
 __all__ = ["Decoder"]
@@ -37,6 +39,7 @@ class Decoder:
         self._tensors = tensors
         self._arrays: dict[str, NDArray[Any]] = {}
         self._counted: Counter[str] = Counter()
+        self._nested = 0
 
     def model(self, node: Any) -> Any:
         """Return the model at the root of the tree: an estimator, or a Pipeline of them."""
@@ -205,6 +208,7 @@ class Decoder:
             raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
         self._count("models")
         self._check_names(node["name"], node["parameters"], dict.fromkeys(kind._get_param_names()))
+        self._nested += 1
         model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
         for name, item in node["attributes"].items():
             if not always_saved(kind, name):
@@ -212,6 +216,11 @@ class Decoder:
                     f"sets {quoted(name)}, which is not a fitted attribute", "Fit and save the model again"
                 )
             setattr(model, name, self.value(item))
+        self._nested -= 1
+        try:
+            check_model(model, set(node["attributes"]) - {"_sklearn_output_config"}, part=self._nested > 0)
+        except MismatchError as error:
+            raise self._wrong(f"holds a {node['name']} that {error}", "Fit and save the model again") from error
         return model
 
     def _check_names(self, kind: str, found: dict[str, Any], known: dict[str, Any]) -> None:
