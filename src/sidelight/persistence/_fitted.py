@@ -14,6 +14,8 @@ import typing
 from functools import cache
 from typing import Any
 
+from sidelight._measured_rows import METRICS
+from sidelight._two_way_maps import has_forward
 from sidelight.persistence._schema import MismatchError, Sizes, check_annotation, check_value
 
 __all__ = ["FITTED", "RECORD_TABLES", "check_model"]
@@ -23,7 +25,12 @@ _KERNEL = "choice:gaussian|student|quartic|delta"
 RECORD_TABLES: dict[str, dict[str, str]] = {
     # between data and latent space
     "Frame": {"centre": "float (a|1)", "scale": "positive"},
-    "MeasuredFrame": {"data": "record a=a", "rows": "float (n, a)", "unit": "positive"},
+    "MeasuredFrame": {
+        "data": "record a=a",
+        "rows": "float (n, a)",
+        "metric": f"choice:{'|'.join(METRICS)} / function",
+        "unit": "positive",
+    },
     "FixedWeights": {"inputs": "float (n, a)", "bandwidth": "positive", "kernel": _KERNEL},
     "AdaptiveWeights": {"inputs": "float (n, a)", "lists": "index:n (n, k)", "perplexity": "positive"},
     "PrecomputedWeights": {"n_candidates": "count", "perplexity": "positive"},
@@ -204,10 +211,10 @@ FITTED: dict[str, dict[str, str]] = {
         "confounded_": "~?flag",
         "explained_": "~?number~",
         "bandwidth_": "~number / float (N)",
-        "effect_": "~?record",
-        "marginal_": "~?record a=d b=q",
-        "marginal_forward_": "~?record a=q b=d",
-        "forward_effect_": "~?record b=d",
+        "effect_": "?record",
+        "marginal_": "?record a=d b=q",
+        "marginal_forward_": "?record a=q b=d",
+        "forward_effect_": "?record b=d",
         "given_scale_": "~number",
         "dimension_": "~number~",
         "sum_error_": "~number~",
@@ -316,7 +323,8 @@ def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
     table = FITTED.get(type(model).__name__)
     if table is None:
         return
-    for name, hint in _parameters(type(model)).items():
+    kind: Any = type(model)
+    for name, hint in _parameters(kind).items():
         _checked(f"parameter {name}", lambda name=name, hint=hint: check_annotation(getattr(model, name), hint))
     if not fitted:
         return
@@ -347,6 +355,31 @@ def _parameters(kind: type[Any]) -> dict[str, Any]:
     return {name: hint for name, hint in hints.items() if name not in ("return", "callback")}
 
 
+def _check_metric(model: Any) -> None:
+    """A linear map, or coefficients of the span of a kernel."""
+    if (model.kernel is None) != (model.span_ is None):
+        raise MismatchError("has span_, which contradicts kernel")
+    _require_all(model, ("mean_", "components_", "inverse_components_") if model.span_ is None else ("coefficients_",))
+
+
+def _check_ways(model: Any) -> None:
+    """The way back, where there is data to go back to; what conditions on ``given``, and what fills gaps."""
+    if has_forward(model):
+        _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
+        if getattr(model, "given_", None) is not None:
+            _require_all(model, ("marginal_", "marginal_forward_", "forward_effect_", "given_scale_"))
+    if getattr(model, "missing", None) == "impute":
+        _require_all(model, ("filler_",))
+    if getattr(model, "has_data_", False) and not model.maps_:
+        raise MismatchError("has maps_, in which there are none of its data")
+
+
+def _require_all(model: Any, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if getattr(model, name, None) is None]
+    if missing:
+        raise MismatchError(f"has no {missing[0]}, which belongs to such a fit")
+
+
 def _check_charts(model: Any) -> None:
     """Local coordinates of all charts, which maps and latent charts must have too."""
     both = model.map_
@@ -368,6 +401,7 @@ def _check_network(model: Any) -> None:
     import torch
 
     try:
+        torch.device(model.device)
         with torch.device("meta"):
             wanted = {name: tuple(value.shape) for name, value in model._build().state_dict().items()}
     except Exception as error:  # whatever a network of absurd parameters raises
@@ -378,6 +412,8 @@ def _check_network(model: Any) -> None:
 
 _TOGETHER: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
+    **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
+    **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
     **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},
 }
 """What several attributes must have in common, beyond sizes."""

@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-__all__ = ["LONGEST_TEXT", "too_much"]
+__all__ = ["LONGEST_TEXT", "allowed", "counted", "too_much"]
 
 LONGEST_TEXT = 50_000_000
 """Characters of a description."""
@@ -35,18 +35,33 @@ def too_much(text: str) -> str | None:
     >>> too_much('{"a": [1, 2]}') is None
     True
     >>> too_much("[" * 1000)
-    'nested 1000 deep'
+    'lists nested 1000 deep'
     """
     if len(text) > LONGEST_TEXT:
         return f"{len(text) / 1e6:.0f} MB of text"
     bare = _STRING.sub("", text)
-    containers, entries = bare.count("[") + bare.count("{"), bare.count(",")
-    if containers > _FREE_CONTAINERS + len(text) / _CHARACTERS_PER_CONTAINER:
+    (containers, entries), most = _counted(bare), allowed(len(text))
+    if containers > most[0]:
         return f"{containers} lists and dictionaries in {len(text)} characters"
-    if entries > _FREE_ENTRIES + len(text) / _CHARACTERS_PER_ENTRY:
+    if entries > most[1]:
         return f"{entries} entries in {len(text)} characters"
     depth = _depth(bare)
-    return f"nested {depth} deep" if depth > _DEEPEST else None
+    return f"lists nested {depth} deep" if depth > _DEEPEST else None
+
+
+def counted(text: str) -> tuple[int, int]:
+    """Return how many containers and further entries of containers a description has."""
+    return _counted(_STRING.sub("", text))
+
+
+def allowed(characters: int) -> tuple[float, float]:
+    """Return how many containers and further entries a description of so many characters may have."""
+    containers = _FREE_CONTAINERS + characters / _CHARACTERS_PER_CONTAINER
+    return containers, _FREE_ENTRIES + characters / _CHARACTERS_PER_ENTRY
+
+
+def _counted(bare: str) -> tuple[int, int]:
+    return bare.count("[") + bare.count("{"), bare.count(",")
 
 
 def _depth(bare: str) -> int:

@@ -8,7 +8,7 @@ A specification is a line of text, so that the tables of ``_fitted.py`` can be r
     index:n (m, k)    an array of whole numbers from 0 to n - 1;  ``index-:n`` -1 as well
     int (n), bool (n, d), text (d), array
     number, number~   a finite number; any number.    count, count:d  a whole number from 0 on; which is the size d
-    positive          a finite number above 0.        flag, string, choice:a|b
+    positive          a finite number above 0.        flag, string, function, choice:a|b
     list X, dict X    all items, or values, as X;  list:k X  of which there are k
     record n=m a=d    a dataclass, checked by its own annotations and table; its size n is the model's m
     model             an estimator.                   plain           whatever a file can hold
@@ -90,7 +90,8 @@ def _check_one(value: Any, specification: str, sizes: Sizes, tables: Mapping[str
 def check_record(record: Any, sizes: Sizes, tables: Mapping[str, Mapping[str, str]]) -> None:
     """Check the fields of a dataclass by their annotations, and by the table of its class."""
     table = tables.get(type(record).__name__, {})
-    annotations = _annotations(type(record))
+    kind: Any = type(record)
+    annotations = _annotations(kind)
     # sizes first: indices are compared with them
     for late in (False, True):
         for field in dataclasses.fields(record):
@@ -131,14 +132,16 @@ def _check_nested(value: Any, tables: Mapping[str, Mapping[str, str]]) -> None:
 
 def _check_array(value: Any, kind: str, detail: str, shape: str, sizes: Sizes) -> None:
     _require(isinstance(value, np.ndarray), f"is not an array but {type(value).__name__}")
-    _require(value.dtype.kind in _KINDS[kind], f"has numbers of type {value.dtype}")
+    _require(value.dtype.kind in _KINDS[kind], f"has entries of type {value.dtype}")
+    _require(value.dtype.kind != "f" or value.dtype.itemsize in (4, 8), f"has numbers of type {value.dtype}")
     if shape:
         sides = shape.strip("()").split(", ") if shape != "()" else []
         _require(value.ndim == len(sides), f"has {value.ndim} dimensions instead of {len(sides)}")
         for side, size in zip(sides, value.shape, strict=True):
             _check_side(side, size, sizes)
-    if kind != "real" and value.dtype.kind == "f":
-        _require(bool(np.isfinite(value).all()), "has numbers that are not finite")
+    if kind != "real" and value.dtype.kind == "f" and value.size:
+        # NaN is both the least and the largest; no array of truth values beside a large one
+        _require(bool(np.isfinite(value.min()) and np.isfinite(value.max())), "has numbers that are not finite")
     if kind.startswith("index") and value.size:
         least = -1 if kind == "index-" else 0
         inside = least <= int(value.min()) and int(value.max()) < sizes.get(detail, 2**62)
@@ -165,6 +168,8 @@ def _check_scalar(value: Any, kind: str, detail: str, sizes: Sizes) -> None:
         _require(isinstance(value, bool | np.bool_), "is neither True nor False")
     elif kind == "string":
         _require(isinstance(value, str), "is not text")
+    elif kind == "function":
+        _require(callable(value), "is not a function")
     elif kind == "choice":
         _require(isinstance(value, str) and value in detail.split("|"), f"is none of {detail.replace('|', ', ')}")
     else:
