@@ -15,7 +15,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._action_planning import ActionPlanning
 from ._action_program import (
@@ -36,7 +35,7 @@ from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
 from ._progress import ProgressBar, both
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_integer, check_number
+from ._validation import check_integer, check_number, refuse_too_large, validated
 from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .maps.rigid import RigidMap, fit_rigid
@@ -168,11 +167,11 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
         """
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         self.actions_ = as_actions(actions, len(X), trajectory)
         hints = self._known(known, len(X))
-        self.frame_, unit = frame_of(X, self.metric)
+        self.frame_, unit = frame_of(X, self.metric, self)
         points = self.frame_.points(X)
         squares = distances_of(self, points) ** 2 if self._measured else row_squares(points)
         self.states_ = find_places(squares, self.actions_, float(self.merge))
@@ -236,6 +235,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
             raise ValueError(
                 complain(self, "known", float(hints[:, 2].min()), rule, "Leave out rows that are the same place")
             )
+        refuse_too_large(self, "known", hints)
         return hints
 
     def _solve(self, squares: Array, hints: Array, unit: float) -> GramResult | None:

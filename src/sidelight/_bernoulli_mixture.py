@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import validate_data
 
 from ._cost import Cost
 from ._fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
@@ -29,7 +28,7 @@ from ._mixture_fit import (
     surveyed,
 )
 from ._mixture_maps import MixtureMaps
-from ._validation import check_number
+from ._validation import check_number, validated
 from .kernels.tiles import one_blas_thread
 from .maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from .objectives.bernoulli import BernoulliParameters, Bernoullis
@@ -130,7 +129,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         """Fit to the rows of ``X`` (n, d), of which values may be missing (NaN); ``y`` is ignored."""
         del y
         kinds = [np.float64, np.float32]
-        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         return self._fit_rows(ArrayRows(self._binary(X), n_jobs=self.n_jobs), X.dtype)
 
     @all_or_nothing
@@ -155,7 +154,7 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
         del y
         begun = hasattr(self, "running_")
         kinds = [np.float64, np.float32]
-        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=not begun))
+        X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=not begun))
         rows = self._binary(X).astype(np.float64)
         if not begun:
             self._begin(rows, X.dtype)

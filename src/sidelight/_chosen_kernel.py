@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ._cost import Cost, refuse_if_too_large
 from ._messages import complain
-from ._validation import check_choice
+from ._validation import check_choice, relative_bandwidth
 from .kernels.data_kernel import (
     EXACT_ROWS,
     MOST_STORED,
@@ -90,9 +90,10 @@ def _kernel(model: Any, points: Array, alone: bool) -> DataKernel:
         return perplexity_kernel(
             points, model.perplexity_, model.n_neighbors, precomputed=precomputed, n_jobs=model.n_jobs
         )
-    h = None if isinstance(model.bandwidth, str) else (np.sqrt(model.bandwidth) / model.frame_.scale) ** 2
-    if h is not None and model.metric == "cosine":
-        h = float(model.bandwidth)
+    h = None
+    if not isinstance(model.bandwidth, str):
+        scale = 1.0 if model.metric == "cosine" else model.frame_.scale
+        h = relative_bandwidth(model, "bandwidth", model.bandwidth, scale)
     if model.data_kernel == "low_rank" and not alone:
         rule, remedy = "cannot be multiplied with the kernel of given", "Use data_kernel='sparse' or 'dense'"
         raise ValueError(complain(model, "data_kernel", model.data_kernel, rule, remedy))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
@@ -22,7 +22,7 @@ from ._coordination_fit import Course, glued
 from ._fitting import all_or_nothing
 from ._messages import complain
 from ._mixture_fit import seed_of
-from ._validation import check_rows
+from ._validation import check_rows, checked_array, validated
 from ._view import as_columns, refuse_half_rows
 from .kernels.tiles import one_blas_thread
 from .maps.coordinated import ChartedView
@@ -149,7 +149,7 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         check_coordination(self)
         several = y is not None or self.views is not None
         kinds, finite = [np.float64, np.float32], "allow-nan" if several else True
-        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite=finite, ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite=finite, ensure_min_samples=2))
         V = [X] if y is None else [X, self._second(y, len(X))]
         self.y_is_flat_ = y is not None and np.asarray(y).ndim == 1
         self._set_columns(V[1].shape[1] if len(V) == 2 else 0)
@@ -184,7 +184,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     def transform_view(self, V: Array, view: int) -> Array:
         """Embed rows of one view (its columns only), each by itself, shape (m, q)."""
         columns = self._columns_of(view)
-        V = as_columns(check_array(V, dtype=[np.float64, np.float32], ensure_2d=False, input_name="V"))
+        kinds = {"dtype": [np.float64, np.float32], "ensure_2d": False}
+        V = as_columns(checked_array(self, V, input_name="V", spread=self._spread(), **kinds))
         if V.shape[1] != len(columns):
             rule = f"does not match the {len(columns)} of view {view}"
             raise ValueError(complain(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
@@ -293,14 +294,17 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     def _second(self, y: Any, n: int) -> Array:
         """Y as (n, e)."""
         kinds = [np.float64, np.float32]
-        Y = as_columns(check_array(y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
+        Y = as_columns(
+            checked_array(self, y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+        )
         check_rows(self, "y", Y, n)
         return Y
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self, "map_")
         finite: Any = "allow-nan" if self.views is not None else True
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=finite, reset=False))
+        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite}
+        X = np.asarray(validated(self, X, reset=False, spread=self._spread(), **kinds))
         self._refuse_unseen(X)
         return X
 

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._coordination_fit import Course, Glued
 from ._cost import Cost
 from ._messages import complain
 from ._random import random_numbers
-from ._validation import check_choice, check_integer, check_number
+from ._validation import check_choice, check_integer, check_number, checked_array, checked_weights, validated
 from .kernels.tiles import one_blas_thread, run_tiles, spans
 from .objectives.coordination import bridging
 
@@ -97,7 +97,7 @@ class CoordinatedMaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _explained(self: Any, truth: Array, found: Array, columns: Array, sample_weight: Any) -> float:
         """Share of the variance of ``truth``, over what is seen of it, that ``found`` has."""
         A, B = ((V - self.centre_[columns]) / self.scale_[columns] for V in (truth, found))
-        weight = np.ones(len(A)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = checked_weights(self, sample_weight, len(A))
         W = np.where(np.isnan(A), 0.0, weight[:, None])
         A = np.where(W > 0, A, 0.0)
         mean = (W * A).sum(axis=0) / np.maximum(W.sum(axis=0), 1e-300)
@@ -132,11 +132,14 @@ class CoordinatedMaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _checked(self: Any, X: Array) -> Array:
         check_is_fitted(self, "map_")
-        return np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self._spread()))
+
+    def _spread(self: Any) -> float:
+        return float(min(own.scale for own in self.map_.views))
 
     def _checked_latent(self: Any, X: Array) -> Array:
         check_is_fitted(self, "map_")
-        Z = np.asarray(check_array(X, dtype=[np.float64, np.float32], input_name="X"))
+        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], input_name="X"))
         if Z.shape[1] != self._n_features_out:
             rule = f"does not match the {self._n_features_out} latent dimensions"
             raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))

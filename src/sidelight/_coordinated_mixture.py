@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from ._coordinated_charts import charted, look
 from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
 from ._coordination_fit import Course, aligned, glued
 from ._fitting import all_or_nothing
 from ._mixture_fit import seed_of
-from ._validation import check_choice, check_integer
+from ._validation import check_choice, check_integer, validated
 from .kernels.tiles import one_blas_thread
 from .maps.coordinated import ChartedView
 from .rows import ArrayRows, Rows, as_rows
@@ -157,7 +156,7 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         """Fit charts to the rows of ``X`` (n, d) and glue them; ``y`` is ignored."""
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         rows = ArrayRows(X, n_jobs=self.n_jobs)
         course = Course(self)
         views, sample = self._charts(rows, course)

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, check_symmetric, validate_data
+from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from ._messages import complain
+from ._validation import validated
 from .kernels.sparse_distances import SparseDistances, refuse_negative
 
 __all__ = ["DistanceRows"]
@@ -34,7 +35,7 @@ class DistanceRows:
                 remedy = 'Use bandwidth="perplexity", or give a dense array'
                 raise ValueError(complain(self, "bandwidth", self.bandwidth, rule, remedy))
             known = SparseDistances.between_rows(X, owner=self)
-            validate_data(self, known.stored, accept_sparse="csr", ensure_min_samples=2)
+            validated(self, known.stored, accept_sparse="csr", ensure_min_samples=2)
             return known
         X = self._first_checked(X)
         if X.shape[0] != X.shape[1]:
@@ -48,7 +49,7 @@ class DistanceRows:
             return super()._checked(X)  # type: ignore[misc]
         check_is_fitted(self)
         known = SparseDistances.of_queries(X, owner=self)
-        validate_data(self, known.stored, accept_sparse="csr", reset=False)
+        validated(self, known.stored, accept_sparse="csr", reset=False, spread=self.frame_.scale)
         return known
 
     def __sklearn_tags__(self: Any) -> Tags:

@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._cost import Cost, refuse_if_too_large
 from ._fitting import all_or_nothing
@@ -25,7 +25,7 @@ from ._frame import Frame
 from ._hybrid_problem import Distances, Hybrid, from_graph, from_rows, from_squares, locality_matrix, solve_hybrid
 from ._messages import complain
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_choice, check_integer, check_number
+from ._validation import check_choice, check_integer, check_number, refuse_too_large, relative_bandwidth, validated
 from ._warnings import warn
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.neighbours import Neighbours, nearest, nearest_precomputed
@@ -149,7 +149,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         del y
         self._check_parameters()
         table = X  # with the names of its columns, which a learned metric asks for
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         self._check_matrix(X)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         self.frame_ = Frame.of(X, self.metric)
@@ -157,7 +157,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         wide = self._neighbours(points)
         edges, listed = self._graph(points, wide)
         M, unit = self._distances(X, table, points, edges)
-        heat = None if self.heat is None else (np.sqrt(self.heat) / self.frame_.scale) ** 2
+        heat = None if self.heat is None else relative_bandwidth(self, "heat", self.heat, self.frame_.scale)
         L = locality_matrix(self.locality, points, listed, edges, heat, precomputed=self._is("precomputed"))
         found = solve_hybrid(M.matrix, L, float(self.alpha), self.n_components)
         factor = self._factors(found) * unit
@@ -283,6 +283,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
             rule = f"does not give finite distances, 0 or more, of shape ({n}, {n})"
             seen = f"array of shape {D.shape}"
             raise ValueError(complain(self, "distance", seen, rule, "Give the distances between the rows of X"))
+        refuse_too_large(self, "distance", D)
         return D
 
     def _factors(self, found: Hybrid) -> Array:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._annealed_fit import check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
@@ -27,7 +27,16 @@ from ._frame import Frame
 from ._messages import complain
 from ._random import random_numbers
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_choice, check_integer, check_number, check_rows
+from ._validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_rows,
+    checked_array,
+    checked_weights,
+    refuse_far_start,
+    validated,
+)
 from ._view import SeenView, as_columns, check_second_view, fit_view_maps, look, refuse_half_rows, seen_rows
 from ._warnings import warn
 from .kernels.alternating import Kernel, ViewKernel, alternating_kernel
@@ -208,7 +217,8 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         if view == 0:
             V = self._checked(V)
         else:
-            V = as_columns(check_array(V, dtype=[np.float64, np.float32], ensure_2d=False, input_name="V"))
+            kinds = {"dtype": [np.float64, np.float32], "ensure_2d": False}
+            V = as_columns(checked_array(self, V, input_name="V", spread=maps.frame.scale, **kinds))
             expected = len(maps.frame.centre)
             if V.shape[1] != expected:
                 rule = f"does not match the {expected} of view {view}"
@@ -236,7 +246,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
         rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
         if len(rows) == 0:
             raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
-        weight = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[rows]
+        weight = checked_weights(self, sample_weight, len(X))[rows]
         frame = self._view(1).frame
         truth, found = frame.inside(Y[rows]), frame.inside(self._predicted(X[rows]))
         spread = truth - np.average(truth, axis=0, weights=weight)
@@ -277,7 +287,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
 
     def _check_views(self, X: Array, y: Any) -> list[Array]:
         finite: Any = y is None or "allow-nan"
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=finite, ensure_min_samples=2)
+        X = validated(self, X, dtype=[np.float64, np.float32], ensure_all_finite=finite, ensure_min_samples=2)
         if y is None:
             return [np.asarray(X)]
         refuse_half_rows(self, "X", X)
@@ -317,6 +327,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, Bas
             if start.shape != (n, q) or not np.isfinite(start).all():
                 rule = f"is not a finite array of shape ({n}, {q})"
                 raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+            refuse_far_start(self, start)
             return start
         if self.init == "random":
             return np.asarray(0.1 * random_numbers(self.random_state).standard_normal((n, q)))

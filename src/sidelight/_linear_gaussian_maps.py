@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._messages import complain
 from ._random import random_seed
+from ._validation import checked_array, validated
 from .kernels.tiles import one_blas_thread, run_tiles, spans
 from .objectives.gaussian import Gaussian, gaussian_entries
 from .objectives.linear_gaussian import (
@@ -149,12 +150,12 @@ class LinearGaussianMaps(TransformerMixin):
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self, "model_")
-        kinds = [np.float64, np.float32]
-        return np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=False))
+        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+        return np.asarray(validated(self, X, reset=False, spread=float(np.min(self.scale_)), **kinds))
 
     def _checked_latent(self, X: Array) -> Array:
         check_is_fitted(self, "model_")
-        Z = np.asarray(check_array(X, dtype=[np.float64, np.float32], input_name="X"))
+        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], input_name="X"))
         if Z.shape[1] != self.n_components_:
             rule = f"does not match the {self.n_components_} latent dimensions"
             raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))

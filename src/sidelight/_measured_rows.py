@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
+from ._validation import refuse_too_large
 from .kernels.equal_rows import group_means
 from .kernels.neighbours import nearest
 from .kernels.sparse_distances import nearest_known, zero_distance_groups
@@ -69,14 +70,16 @@ def check_metric(model: Any) -> None:
         raise ValueError(complain(model, "metric", model.metric, rule, remedy))
 
 
-def frame_of(X: Array, metric: Any) -> tuple[Any, float]:
+def frame_of(X: Array, metric: Any, owner: object = "metric") -> tuple[Any, float]:
     """The frame of rows under a metric, and the unit of its distances."""
     if isinstance(metric, str) and metric in ("euclidean", "precomputed"):
         size = np.abs(X) if metric == "precomputed" else X  # a negative distance stays one, to be refused
         frame = Frame.of(size, metric)
         return frame, frame.scale
     rows = np.asarray(X, dtype=np.float64)
-    unit = Frame.of(np.abs(pairwise_distances(rows, metric=metric)), "precomputed").scale  # as if they had been given
+    D = np.abs(pairwise_distances(rows, metric=metric))
+    refuse_too_large(owner, "largest distance", D)
+    unit = Frame.of(D, "precomputed").scale  # as if they had been given
     return MeasuredFrame(Frame.of(rows), rows, metric, unit), unit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["complain", "require_extra"]
+__all__ = ["complain", "printable", "require_extra"]
 
 
 def complain(owner: object, argument: str, seen: object, rule: str, remedy: str) -> str:
@@ -22,7 +22,20 @@ def complain(owner: object, argument: str, seen: object, rule: str, remedy: str)
     shown = seen if isinstance(seen, str) else repr(seen)
     if len(shown) > 80:
         shown = shown[:77] + "..."
-    return f"{name}: {argument}={shown} {rule.rstrip('.')}. {remedy.rstrip('.')}."
+    return printable(f"{name}: {argument}={shown} {rule.rstrip('.')}. {remedy.rstrip('.')}.")
+
+
+def printable(text: str) -> str:
+    r"""Return ``text`` with control characters, such as the escape codes of terminals, written out.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[31mred"))
+    a\x1b[31mred
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def require_extra(module: str, owner: str, extra: str) -> ModuleType:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._cost import Cost, refuse_if_too_large
 from ._frame import Frame
 from ._messages import complain
-from ._validation import check_choice, check_integer, check_number, check_rows
+from ._validation import check_choice, check_integer, check_number, check_rows, checked_array, validated
 from .kernels.tiles import one_blas_thread
 from .maps.hinted import regression
 from .maps.span import KernelSpan, LinearSpan, kernel_span, linear_span
@@ -33,6 +33,7 @@ __all__ = ["FORMS", "MetricMap"]
 Array = npt.NDArray[Any]
 FORMS = ("generalised", "literal")
 _KERNELS = ("rbf", "poly")
+_FARTHEST = 1e153  # learned coordinates that can be squared and summed
 _LARGE = 5000  # columns: a matrix of them is 200 MB
 
 
@@ -48,7 +49,7 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def transform(self: Any, X: Array) -> Array:
         """Rows in the space whose straight distances are the learned ones, shape (m, r)."""
         check_is_fitted(self)
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self._spread()))
         return np.asarray(self._mapped(X).astype(X.dtype, copy=False))
 
     @available_if(_is_linear)
@@ -56,7 +57,7 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def inverse_transform(self: Any, Z: Array) -> Array:
         """Rows (m, d) from learned coordinates: exact at full rank, else the linear regression of rows on them."""
         check_is_fitted(self)
-        Z = np.asarray(check_array(Z, dtype=[np.float64, np.float32]))
+        Z = np.asarray(checked_array(self, Z, dtype=[np.float64, np.float32]))
         if Z.shape[1] != self.n_components_:
             rule = f"does not have the {self.n_components_} columns of transform"
             raise ValueError(complain(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
@@ -120,13 +121,23 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _rows(self: Any, X: Array) -> Array:
         check_is_fitted(self)
-        rows = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        rows = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self._spread()))
         return np.asarray(self._mapped(rows))
 
     def _mapped(self: Any, X: Array) -> Array:
-        if self.span_ is not None:
-            return np.asarray(self.span_(X) @ self.coefficients_)
-        return np.asarray((np.asarray(X, dtype=np.float64) - self.mean_) @ self.components_.T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.span_ is not None:
+                Z = self.span_(X) @ self.coefficients_
+            else:
+                Z = (np.asarray(X, dtype=np.float64) - self.mean_) @ self.components_.T
+        largest = float(np.abs(Z).max(initial=0.0))
+        if not largest < _FARTHEST:
+            seen, rule = f"rows up to {np.abs(X).max():.3g}", "have learned coordinates whose squares overflow"
+            raise ValueError(complain(self, "X", seen, rule, "Rescale the data"))
+        return np.asarray(Z)
+
+    def _spread(self: Any) -> float:
+        return np.inf if self.span_ is None else float(self.span_.scale)
 
     def _checked_rows(self: Any, X: Array) -> Array:
         """X, and the parameters that all metrics share."""
@@ -137,7 +148,7 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             check_number(self, "gamma", self.gamma, 0.0)
         if self.kernel is not None and not callable(self.kernel):
             check_choice(self, "kernel", self.kernel, _KERNELS)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+        X = validated(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         limit, what = (X.shape[1], "columns") if self.kernel is None else (len(X), "rows")
         if self.n_components is not None:
@@ -170,9 +181,13 @@ class MetricMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return
         self.span_ = None
         self.mean_ = span.centre
-        V = V * (1.0 if units is None else units / span.scale)
-        axes = span.axes.T @ V
-        signs = np.where((fix_signs(axes) * axes).sum(axis=0) < 0, -1.0, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            V = V * (1.0 if units is None else units / span.scale)
+            axes = span.axes.T @ V
+        if not np.isfinite(axes).all():
+            rule = "are so close together that a map to distances of size 1 overflows"
+            raise ValueError(complain(self, "X", f"rows of spread {span.scale:.3g}", rule, "Rescale the data"))
+        signs = np.where((np.sign(fix_signs(axes)) * np.sign(axes)).sum(axis=0) < 0, -1.0, 1.0)
         self.components_ = (axes * signs).T
         self.inverse_components_ = signs[:, None] * regression(T, V) @ span.axes
 

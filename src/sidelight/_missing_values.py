@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._messages import complain
+from ._validation import validated
 from .kernels.tiles import one_blas_thread
 from .maps.missing import LocalFill, fit_fill
 
@@ -51,7 +52,8 @@ class MissingValues:
 
     def _with_gaps(self: Any, X: Array) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite="allow-nan")
+        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+        X = validated(self, X, reset=False, spread=self.filler_.scale, **kinds)
         self._refuse_empty(X, "row", axis=1)
         return np.asarray(X)
 
@@ -64,9 +66,9 @@ class MissingValues:
     def _first_checked(self: Any, X: Array) -> Array:
         """The rows of ``fit``, validated and, if so asked, filled."""
         fills = _fills(self)
-        kinds = {"dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+        kinds: Any = {"dtype": [np.float64, np.float32], "ensure_min_samples": 2}
         try:
-            X = np.asarray(validate_data(self, X, ensure_all_finite="allow-nan" if fills else True, **kinds))
+            X = np.asarray(validated(self, X, ensure_all_finite="allow-nan" if fills else True, **kinds))
         except ValueError as error:
             if "contains NaN" not in str(error):
                 raise

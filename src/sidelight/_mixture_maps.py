@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._messages import complain
 from ._random import random_numbers
+from ._validation import validated
 from .kernels.tiles import one_blas_thread, run_tiles, spans
 
 __all__ = ["MixtureMaps"]
@@ -71,8 +72,8 @@ class MixtureMaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self, "charts_")
-        kinds = [np.float64, np.float32]
-        return np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=False))
+        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+        return np.asarray(validated(self, X, reset=False, spread=getattr(self.charts_, "scale", np.inf), **kinds))
 
     @one_blas_thread
     def _by_block(self, X: Array, function: Callable[[Array], Array]) -> Array:

@@ -21,7 +21,6 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import announce
 from ._cost import Cost, refuse_if_too_large
@@ -31,7 +30,7 @@ from ._progress import ProgressBar, both
 from ._random import random_numbers
 from ._relational_maps import RelationalMaps, keep_relational_maps
 from ._relational_start import Start, relational_start
-from ._validation import check_choice, check_integer, check_number, check_rows
+from ._validation import check_choice, check_integer, check_number, check_rows, validated
 from ._warnings import warn
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.gauss_transform import normaliser_cost
@@ -225,7 +224,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         """X, the relations given, and all of them, that of X first."""
         every: list[tuple[str, Relation]] = []
         if X is not None:
-            X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+            X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         given = as_relations({} if relations is None else relations, None if X is None else len(X))
         self.has_data_ = X is not None
         if X is not None and self.use_data and _DATA not in given:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import validate_data
 
 from ._cost import Cost
 from ._fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
@@ -29,7 +28,7 @@ from ._mixture_fit import (
     surveyed,
 )
 from ._mixture_maps import MixtureMaps
-from ._validation import check_integer, check_number
+from ._validation import check_integer, check_number, validated
 from .kernels.tiles import one_blas_thread
 from .maps.plane_charts import PlaneCharts, plane_charts
 from .objectives.mixtures import MixtureParameters, Planes, kept_dimensions
@@ -141,7 +140,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         """Fit to the rows of ``X`` (n, d), of which values may be missing (NaN); ``y`` is ignored."""
         del y
         kinds = [np.float64, np.float32]
-        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         block = min(BLOCK, max(256, -(-len(X) // 4)))  # charts with missing values are slow enough for short blocks
         return self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block), X.dtype)
 
@@ -168,7 +167,7 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
         del y
         begun = hasattr(self, "running_")
         kinds = [np.float64, np.float32]
-        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=not begun))
+        X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", reset=not begun))
         if not begun:
             self._begin(X)
         charts = self.charts_

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
 from ._fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
@@ -23,7 +22,7 @@ from ._linear_gaussian_maps import LinearGaussianMaps
 from ._messages import complain
 from ._mixture_fit import Survey, seed_of, surveyed
 from ._progress import ProgressBar, both
-from ._validation import check_integer, check_number
+from ._validation import check_integer, check_number, validated
 from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .objectives.gaussian import Gaussian
@@ -136,7 +135,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         del y
         self._check_parameters()
         kinds = [np.float64, np.float32]
-        X = np.asarray(validate_data(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
         found = self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block))
@@ -169,7 +168,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         begun = before is not None
         if not begun:
             forget(self)
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
             raise ValueError(complain(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))

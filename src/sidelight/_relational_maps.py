@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ._frame import Frame
 from ._messages import complain
 from ._model_maps import LISTED
 from ._two_way_maps import TwoWayMaps
+from ._validation import checked_array
 from ._view import ViewMaps
 from .kernels.equal_rows import equal_row_groups, group_means
 from .kernels.neighbours import nearest
@@ -130,7 +131,7 @@ class RelationalMaps(TwoWayMaps):
         """New rows, checked against those that the relation was made of."""
         if self.has_data_ and name == next(iter(self.maps_)):
             return np.asarray(self._checked(X))
-        X = np.asarray(check_array(X, dtype=[np.float64, np.float32], input_name="X"))
+        X = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], spread=maps.frame.scale))
         wanted = maps.frame.centre.shape[0]
         if X.shape[1] != wanted:
             rule = f"does not match the {wanted} features of relation {name!r}"

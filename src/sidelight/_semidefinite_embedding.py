@@ -15,7 +15,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
 from ._fitting import KeptInterrupt, all_or_nothing
@@ -25,7 +24,7 @@ from ._model_maps import LISTED, keep_adaptive_maps
 from ._progress import ProgressBar, both
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_choice, check_integer, check_number
+from ._validation import check_choice, check_integer, check_number, validated
 from ._warnings import warn
 from .kernels.tiles import one_blas_thread
 from .solvers.eigen import factor_spectrum, steady_signs
@@ -138,9 +137,9 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         """Unfold the rows of ``X`` (n, d), or of their distances (n, n), and keep the maps; ``y`` is ignored."""
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.frame_, unit = frame_of(X, self.metric)
+        self.frame_, unit = frame_of(X, self.metric, self)
         points = self.frame_.points(X)
         points = distances_of(self, points) if self._measured else points
         first, which = distinct(points)

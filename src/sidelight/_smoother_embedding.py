@@ -16,7 +16,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._cost import Cost, refuse_if_too_large
 from ._fitting import all_or_nothing
@@ -24,7 +23,7 @@ from ._frame import Frame
 from ._messages import complain
 from ._model_maps import keep_maps
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_choice, check_integer, check_number
+from ._validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from ._warnings import warn
 from .kernels.bandwidths import maximise_over_scale
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
@@ -108,7 +107,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         self.frame_ = Frame.of(X)
         points = self.frame_.points(X)
@@ -148,7 +147,9 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         if self.bandwidth == "perplexity":
             perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (len(points) - 1) / 3)))
             return perplexity_kernel(points, perplexity, self.n_neighbors, n_jobs=self.n_jobs)
-        h = None if isinstance(self.bandwidth, str) else (np.sqrt(self.bandwidth) / self.frame_.scale) ** 2
+        h = None
+        if not isinstance(self.bandwidth, str):
+            h = relative_bandwidth(self, "bandwidth", self.bandwidth, self.frame_.scale)
         return fixed_kernel(points, h, profile("gaussian"), n_jobs=self.n_jobs)
 
     def _solve(self, kernel: DataKernel, n: int) -> Array:

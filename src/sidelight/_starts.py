@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 
 from ._messages import complain
 from ._random import random_numbers
-from ._validation import check_rows
+from ._validation import check_rows, refuse_far_start
 from .kernels.graph import joined_graph
 from .kernels.landmarks import landmark_distances
 from .kernels.sparse_distances import SparseDistances
@@ -35,6 +35,7 @@ def own_start(model: Any, rows: Array, n_rows: int) -> Array | None:
     if start.shape != shape or not np.isfinite(start).all():
         rule = f"is not a finite array of shape {shape}"
         raise ValueError(complain(model, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+    refuse_far_start(model, start)
     return start[rows]
 
 
@@ -47,7 +48,10 @@ def first_places(model: Any, points: Any, graph: csr_array | None, spectrum: Cal
     if model.init == "spectral":
         found = spectrum().coordinates(q)
     elif model.init == "pca" and not precomputed:
-        found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
+        with np.errstate(
+            invalid="ignore"
+        ):  # of rows that are all the same it divides 0 by 0, for a share we do not use
+            found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
     else:
         along = graph if model.init == "mds" else None
         if along is None and isinstance(points, SparseDistances):  # in straight lines there is next to nothing

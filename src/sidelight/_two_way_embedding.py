@@ -10,6 +10,7 @@ Cost: O(n² (d + q)) time for the neighbours, O(n) memory.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, validate_data
 
 from ._cost import Cost, refuse_if_too_large
 from ._fitting import all_or_nothing
@@ -25,7 +25,7 @@ from ._frame import Frame
 from ._messages import complain
 from ._model_maps import LISTED, keep_adaptive_maps
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_rows
+from ._validation import check_rows, checked_array, validated
 from .kernels.tiles import one_blas_thread
 
 __all__ = ["TwoWayEmbedding"]
@@ -82,7 +82,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, embedding: Any = None) -> TwoWayEmbedding:
         """Embed with the estimator, or take a ready ``embedding`` (n, q), and fit the maps both ways."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         Z = self._embed(X, y) if embedding is None else self._take(embedding, len(X))
         return self._fit_maps(X, Z)
@@ -107,10 +107,13 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
             raise TypeError(complain(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
         self.estimator_ = clone(chosen)
         self.estimator_description_ = _describe(self.estimator_)
-        return self._take(self.estimator_.fit_transform(X, y), len(X))
+        # our PCA also computes variances, of which nobody asks here: they overflow, or their shares are 0 / 0
+        with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():
+            Z = self.estimator_.fit_transform(X, y)
+        return self._take(Z, len(X))
 
     def _take(self, embedding: Any, n: int) -> Array:
-        Z = np.asarray(check_array(embedding, dtype=[np.float64, np.float32], input_name="embedding"))
+        Z = np.asarray(checked_array(self, embedding, dtype=[np.float64, np.float32], input_name="embedding"))
         check_rows(self, "embedding", Z, n)
         if not hasattr(self, "estimator_description_"):
             self.estimator_description_ = "a ready embedding"

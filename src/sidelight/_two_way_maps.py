@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._messages import complain
 from ._random import random_seed
+from ._validation import checked_array, checked_weights, validated
 from .kernels.tiles import one_blas_thread
 from .maps.interpolation import smooth_part
 from .maps.modes import conditional_mode
@@ -157,7 +158,7 @@ class TwoWayMaps(TransformerMixin):
         """Share of the variance of ``X`` that ``rows``, inside the frame, hold."""
         inside = self.frame_.inside(X)
         residual = inside - rows
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = checked_weights(self, sample_weight, len(X))
         spread = inside - np.average(inside, axis=0, weights=weight)
         lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
         return 1.0 - lost / total if total > 0 else 0.0
@@ -168,11 +169,11 @@ class TwoWayMaps(TransformerMixin):
 
     def _checked(self: Any, X: Array) -> Array:
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self.frame_.scale))
 
     def _checked_latent(self: Any, X: Array) -> Array:
         check_is_fitted(self)
-        Z = np.asarray(check_array(X, dtype=[np.float64, np.float32], input_name="X"))
+        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], spread=self.latent_frame_.scale))
         if Z.shape[1] != self._n_features_out:
             rule = f"does not match the {self._n_features_out} latent dimensions"
             raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))

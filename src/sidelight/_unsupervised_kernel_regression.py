@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ._annealed_fit import check_annealing, follow_path, keep_path, penalty_of
 from ._cost import Cost, refuse_if_too_large
@@ -26,7 +25,7 @@ from ._messages import complain
 from ._model_maps import keep_maps
 from ._random import random_numbers
 from ._two_way_maps import TwoWayMaps
-from ._validation import check_choice, check_integer, check_number, check_rows
+from ._validation import check_choice, check_integer, check_number, check_rows, refuse_far_start, validated
 from .kernels.data_kernel import DataKernel, perplexity_kernel
 from .kernels.landmarks import landmark_distances
 from .kernels.profiles import profile
@@ -150,7 +149,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
         del y
         self._check_parameters()
-        X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         self.frame_ = Frame.of(X)
         points = self.frame_.points(X)
@@ -200,6 +199,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         if start.shape != (n, q) or not np.isfinite(start).all():
             rule = f"is not a finite array of shape ({n}, {q})"
             raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+        refuse_far_start(self, start)
         return start
 
     def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array
 
 from ._frame import Frame
 from ._messages import complain
-from ._validation import check_rows
+from ._validation import check_rows, checked_array, relative_bandwidth
 from ._warnings import warn
 from .kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
 from .kernels.equal_rows import equal_row_groups, group_means
@@ -82,7 +81,9 @@ def look(
     if bandwidth == "perplexity":
         kernel = perplexity_kernel(points, perplexity, n_neighbors, n_jobs=n_jobs)
     else:
-        h = None if isinstance(bandwidth, str) else (np.sqrt(bandwidth) / frame.scale) ** 2
+        h = None
+        if not isinstance(bandwidth, str):
+            h = relative_bandwidth("JointInformationEmbedding", "bandwidth", bandwidth, frame.scale)
         kernel = fixed_kernel(points, h, GAUSSIAN, n_jobs=n_jobs)
     return SeenView(rows, frame, points, kernel)
 
@@ -119,7 +120,7 @@ def as_columns(V: Array) -> Array:
 def check_second_view(owner: object, y: Any, n: int) -> Array:
     """The second view as (n, e), with whole rows of NaN where it has not seen a row."""
     kinds = [np.float64, np.float32]
-    Y = as_columns(check_array(y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
+    Y = as_columns(checked_array(owner, y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
     check_rows(owner, "y", Y, n)
     refuse_half_rows(owner, "y", Y)
     return Y

@@ -79,7 +79,6 @@ ODD = {
 OURS = {name: make for name, make in VARIANTS.items() if name != "two-way-isomap"}  # Isomap refuses some by itself
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # PCA inside TwoWayEmbedding() divides 0 by 0
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # an honest answer to some of these
 @pytest.mark.parametrize("make", OURS.values(), ids=OURS.keys())
 @pytest.mark.parametrize("name", ODD)

@@ -15,7 +15,7 @@ from sidelight.cli._read import Reading, read
 from sidelight.cli._second_view import SecondView
 from sidelight.cli._talk import CommandError
 from sidelight.cli._write import latent_names
-from sidelight.persistence import load, load_notes, save
+from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
 from sidelight.report._chain import Chain, chained, name_of
 from sidelight.report._examples import takes_fields
 
@@ -60,6 +60,7 @@ class ModelFile:
             raise CommandError(f"{path}: {what}, and commands read tables; use it from Python (sidelight.report.write)")
         if not hasattr(model, "n_features_in_"):
             raise CommandError(f"{path}: this model was saved before it was fitted; fit it first")
+        _check_notes(path, notes, model.n_features_in_)
         scaled = notes.get("center") is not None
         return cls(
             model=model,
@@ -126,3 +127,22 @@ class ModelFile:
         """Bring rows that the model made back to the units of the data."""
         rows = np.asarray(X)
         return rows if self.scaling is None else self.scaling.undo(rows)
+
+
+_NOTES = {
+    "command": "string",
+    "image_shape": "?list:sides count",
+    "means": "float (d)",
+    "center": "?float (d)",
+    "scale": "?float (d)",
+    "second": "?dict plain",
+    "relations": "?dict list string",
+}
+"""What the notes of a file hold, as ``sidelight.persistence`` writes it down."""
+
+
+def _check_notes(path: Path, notes: Mapping[str, Any], d: int) -> None:
+    try:
+        check_notes(notes, _NOTES, {"d": d, "sides": 2})
+    except MismatchError as error:
+        raise CommandError(f"{path}: this file was not written by `sidelight embed` ({error}); fit again") from error

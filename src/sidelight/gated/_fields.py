@@ -13,6 +13,7 @@ from torch import Tensor
 
 from sidelight._frame import Frame
 from sidelight._messages import complain
+from sidelight._validation import refuse_too_large
 
 from .batches import Batch
 from .frames import frame_of
@@ -74,6 +75,7 @@ def as_fields(owner: object, name: str, samples: Any, structure: str) -> Fields:
         if sample.dtype.kind not in "fiub" or not np.isfinite(sample).all():
             rule = "has values that are not finite numbers"
             raise ValueError(complain(owner, name, f"sample of {sample.dtype}", rule, "Fill or drop them"))
+        refuse_too_large(owner, name, sample)
     bare = found[0].ndim == axes
     if not bare and len({sample.shape[-1] for sample in found}) > 1:
         seen = f"{sorted({sample.shape[-1] for sample in found})} channels"

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from sidelight._fitting import all_or_nothing, all_or_nothing_continued
 from sidelight._messages import complain
-from sidelight._validation import check_rows
+from sidelight._validation import check_rows, checked_array, refuse_too_large, validated
 
 from ._torch_model import TorchModel
 from .frames import frame_of, framed, unframed
@@ -92,7 +92,8 @@ class PairModel(TorchModel):
         if not reset:
             check_is_fitted(self, "parameters_")
         least = 2 if reset else 1
-        X = np.asarray(validate_data(self, X, reset=reset, dtype=_FLOATS, ensure_min_samples=least))
+        spread = np.inf if reset else self.input_frame_.scale
+        X = np.asarray(validated(self, X, reset=reset, spread=spread, dtype=_FLOATS, ensure_min_samples=least))
         Y = self._output_rows("Y", Y, X)
         if reset:
             self.n_outputs_ = Y.shape[1]
@@ -100,7 +101,7 @@ class PairModel(TorchModel):
 
     def _inputs(self, X: Any) -> Array:
         check_is_fitted(self, "parameters_")
-        return np.asarray(validate_data(self, X, reset=False, dtype=_FLOATS))
+        return np.asarray(validated(self, X, reset=False, spread=self.input_frame_.scale, dtype=_FLOATS))
 
     def _outputs(self, name: str, Y: Any, X: Array | None = None) -> Array:
         """Outputs, or first guesses of them; one for each input, where these are given."""
@@ -108,7 +109,7 @@ class PairModel(TorchModel):
         return self._like_fitted(name, self._output_rows(name, Y, X))
 
     def _output_rows(self, name: str, Y: Any, X: Array | None) -> Array:
-        Y = np.asarray(check_array(Y, dtype=_FLOATS if X is None else X.dtype, input_name=name))
+        Y = np.asarray(checked_array(self, Y, dtype=_FLOATS if X is None else X.dtype, input_name=name))
         if X is not None:
             check_rows(self, name, Y, len(X))
         return np.asarray(Y)
@@ -121,6 +122,7 @@ class PairModel(TorchModel):
     def _mapping(self, mapping: Any, n_mapping: int, X: Array) -> Array:
         """Mapping units, one row for each input or one for all."""
         mapping = np.atleast_2d(np.asarray(mapping, dtype=X.dtype))
+        refuse_too_large(self, "mapping", mapping)
         self._check_columns("mapping", mapping, n_mapping)
         if len(mapping) not in (1, len(X)):
             rule = f"does not match the {len(X)} rows of X"

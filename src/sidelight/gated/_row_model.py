@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from sidelight._fitting import all_or_nothing, all_or_nothing_continued
+from sidelight._validation import checked_array, validated
 
 from ._torch_model import TorchModel
 from .frames import frame_of, framed, unframed
@@ -70,13 +71,14 @@ class RowModel(TorchModel):
         if not reset:
             check_is_fitted(self, "parameters_")
         least = 2 if reset else 1
-        rows = np.asarray(validate_data(self, X, reset=reset, dtype=_FLOATS, ensure_min_samples=least))
+        spread = np.inf if reset else self.frame_.scale
+        rows = np.asarray(validated(self, X, reset=reset, spread=spread, dtype=_FLOATS, ensure_min_samples=least))
         self._check_values("X", rows)
         return rows
 
     def _given_codes(self, Z: Any) -> Array:
         check_is_fitted(self, "parameters_")
-        Z = np.asarray(check_array(Z, dtype=_FLOATS, input_name="X"))
+        Z = np.asarray(checked_array(self, Z, dtype=_FLOATS, input_name="X"))
         self._check_columns("X", Z, self.n_components)
         return np.asarray(Z)
 

@@ -43,6 +43,8 @@ def explained(Y: Array, found: Array) -> float:
     0.5
     """
     size = float(np.abs(Y).max()) or 1.0
-    wrong = (((found - Y) / size) ** 2).sum(dtype=np.float64)
+    with np.errstate(over="ignore"):  # rows of scale 1e-300 under a model of scale 1 are not explained at all
+        missed = np.clip((found - Y) / size, -1e100, 1e100)
+    wrong = (missed**2).sum(dtype=np.float64)
     spread = (((Y - Y.mean(axis=0)) / size) ** 2).sum(dtype=np.float64)
     return float(1 - wrong / (spread or 1.0))

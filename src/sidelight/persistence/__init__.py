@@ -11,15 +11,26 @@ imported, unpickled or called on its behalf.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sidelight._atomic import replacing
-from sidelight.persistence._container import ModelFileError, read_document, unreadable, write_container
+from sidelight.persistence._container import ModelFileError, quoted, read_document, unreadable, write_container
 from sidelight.persistence._decode import Decoder
 from sidelight.persistence._encode import Encoder, ForeignEstimator
+from sidelight.persistence._schema import MismatchError, Sizes, check_value
 
-__all__ = ["ForeignEstimator", "ModelFileError", "load", "load_notes", "replacing", "save"]
+__all__ = [
+    "ForeignEstimator",
+    "MismatchError",
+    "ModelFileError",
+    "check_notes",
+    "load",
+    "load_notes",
+    "replacing",
+    "save",
+]
 
 # What reading a well-signed but absurd tree can raise: all of it means "not a model", and is said as such.
 _ABSURD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
@@ -83,6 +94,23 @@ def load_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
     return notes
 
 
+def check_notes(notes: Mapping[str, Any], lines: Mapping[str, str], sizes: Mapping[str, int]) -> None:
+    """Raise ``MismatchError`` where notes are not as the ``lines`` say, which are those of ``_schema.py``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_notes({"means": np.zeros(3)}, {"means": "float (d)"}, {"d": 3})
+    """
+    known = Sizes(sizes)
+    for name, line in lines.items():
+        if name in notes:
+            try:
+                check_value(notes[name], line, known, {})
+            except MismatchError as error:
+                raise MismatchError(f"its note {name} {error}") from None
+
+
 def _decode(path: Path, part: str) -> Any:
     document, tensors = read_document(path)
     try:
@@ -91,5 +119,5 @@ def _decode(path: Path, part: str) -> Any:
     except ModelFileError:
         raise
     except _ABSURD as error:
-        rule = f"describes a model that cannot be built ({type(error).__name__}: {error})"
+        rule = f"describes a model that cannot be built ({type(error).__name__}: {quoted(str(error))})"
         raise unreadable(path, rule, "Save the model again with this version of Sidelight") from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import reprlib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._messages import complain
+from sidelight.persistence._limits import too_much
 
-__all__ = ["FORMAT", "ModelFileError", "Tensors", "read_document", "unreadable", "write_container"]
+__all__ = ["FORMAT", "ModelFileError", "Tensors", "quoted", "read_document", "unreadable", "write_container"]
 
 FORMAT = 1
 """Version of the file format; a reader accepts its own and older ones."""
 
 _KEY = "sidelight"
-_LARGEST_HEADER = 100_000_000
+_LARGEST_HEADER = 110_000_000  # a description of the longest kind, all of whose quotes are escaped
+_LONGEST_RULE = 300
+_SHORT = reprlib.Repr()
 _AGAIN = "Copy the file again from its source, or fit and save the model again"
 _SAVE = "Give a file that was written by sidelight.save or by `sidelight embed`"
 _SIGNATURES = {
@@ -51,7 +55,21 @@ def unreadable(path: str | os.PathLike[str], rule: str, remedy: str) -> ModelFil
     """Return the error for a file, worded like every message of the library."""
     name = os.fspath(path)
     shown = name if len(name) <= 80 else "..." + name[-77:]
+    # whatever a file says of itself is cut, so that no message is longer than a few lines
+    rule = rule if len(rule) <= _LONGEST_RULE else rule[: _LONGEST_RULE - 3] + "..."
     return ModelFileError(complain("load", "path", shown, rule, remedy))
+
+
+def quoted(value: Any) -> str:
+    r"""Return what a file says as text for a message: at most 60 characters, none of which a terminal would obey.
+
+    Examples
+    --------
+    >>> print(quoted("\x1b[2Jred"), len(quoted("x" * 100)))
+    '\x1b[2Jred' 60
+    """
+    text = repr(value[:60]) if isinstance(value, str) else _SHORT.repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def write_container(path: Path, document: dict[str, Any], tensors: Tensors) -> None:
@@ -62,8 +80,9 @@ def write_container(path: Path, document: dict[str, Any], tensors: Tensors) -> N
     body = head | document
     signed = head | {"digest": _digest(body, tensors)} | document
     text = _dump(signed)
-    if len(text) > _LARGEST_HEADER // 2:
-        rule = f"holds {len(text) / 1e6:.0f} MB of text and numbers outside arrays, more than a model file takes"
+    excess = too_much(text)
+    if excess is not None:
+        rule = f"is described by {excess} outside arrays, more than a model file takes"
         raise TypeError(complain("save", "model", "<model>", rule, "Keep long lists as NumPy arrays"))
     save_file(tensors, os.fspath(path), metadata={_KEY: text})
 
@@ -75,7 +94,11 @@ def read_document(path: Path) -> tuple[dict[str, Any], Tensors]:
     document = _parse(path, text)
     _check_format(path, document)
     digest = document.pop("digest", None)
-    if digest != _digest(document, tensors):
+    try:
+        expected = _digest(document, tensors)
+    except (ValueError, RecursionError) as error:  # 1e999 is read as infinity, which cannot be written
+        raise unreadable(path, "is damaged: its description holds what JSON has no number for", _AGAIN) from error
+    if digest != expected:
         raise unreadable(path, "is damaged: its content does not match its checksum", _AGAIN)
     return document, tensors
 
@@ -115,8 +138,12 @@ def _read_safetensors(path: Path) -> tuple[str, Tensors]:
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
+    excess = too_much(text)
+    if excess is not None:
+        rule = f"is not a model of this library: its description has {excess}"
+        raise unreadable(path, rule, _SAVE)
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise unreadable(path, "is damaged: its description is not readable", _AGAIN) from error
     if not isinstance(document, dict) or type(document.get("format")) is not int:
@@ -126,11 +153,15 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 def _check_format(path: Path, document: dict[str, Any]) -> None:
     if document["format"] > FORMAT:
-        rule = f"has format {document['format']}; this Sidelight ({_version()}) reads up to {FORMAT}"
-        remedy = f"It was written by {document.get('writer')}: run `pip install --upgrade sidelight`"
+        rule = f"has format {quoted(document['format'])}; this Sidelight ({_version()}) reads up to {FORMAT}"
+        remedy = f"It was written by {quoted(document.get('writer'))}: run `pip install --upgrade sidelight`"
         raise unreadable(path, rule, remedy)
     if document["format"] < 1:
-        raise unreadable(path, f"claims the impossible format {document['format']}", _AGAIN)
+        raise unreadable(path, f"claims the impossible format {quoted(document['format'])}", _AGAIN)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _digest(document: dict[str, Any], tensors: Tensors) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from sidelight.persistence._container import ModelFileError, Tensors, unreadable
+from sidelight.persistence._container import ModelFileError, Tensors, quoted, unreadable
 from sidelight.persistence._encode import PASSTHROUGH, SPARSE, always_saved
+from sidelight.persistence._fitted import check_model
+from sidelight.persistence._schema import MismatchError
 from sidelight.persistence._tables import callables, estimator_class, record_class
 
 __all__ = ["Decoder"]
@@ -25,6 +28,9 @@ _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _UPGRADE = "Upgrade with `pip install --upgrade sidelight`, or fit and save the model again"
 
 
+_MOST = 200  # models, or random generators, in one file
+
+
 class Decoder:
     """Rebuild the values of one file from its tree and its arrays."""
 
@@ -32,6 +38,8 @@ class Decoder:
         self._path = path
         self._tensors = tensors
         self._arrays: dict[str, NDArray[Any]] = {}
+        self._counted: Counter[str] = Counter()
+        self._nested = 0
 
     def model(self, node: Any) -> Any:
         """Return the model at the root of the tree: an estimator, or a Pipeline of them."""
@@ -74,8 +82,14 @@ class Decoder:
         }
         kind = kinds.get(node["$"])
         if kind is None:
-            raise self._wrong(f"holds a value of the unknown kind {node['$']!r}", _UPGRADE)
+            raise self._wrong(f"holds a value of the unknown kind {quoted(node['$'])}", _UPGRADE)
         return kind(node)
+
+    def _count(self, what: str) -> None:
+        """Count what takes far more memory than its description."""
+        self._counted[what] += 1
+        if self._counted[what] > _MOST:
+            raise self._wrong(f"holds more than {_MOST} {what}", "Save the models in several files")
 
     def _wrong(self, rule: str, remedy: str) -> ModelFileError:
         return unreadable(self._path, rule, remedy)
@@ -91,7 +105,7 @@ class Decoder:
 
     def _dtype(self, text: Any) -> np.dtype[Any]:
         if not isinstance(text, str) or not _DTYPE.fullmatch(text):
-            raise self._wrong(f"holds an array of the unknown type {text!r}", _UPGRADE)
+            raise self._wrong(f"holds an array of the unknown type {quoted(text)}", _UPGRADE)
         return np.dtype(text)
 
     def _scalar(self, node: dict[str, Any]) -> Any:
@@ -114,16 +128,25 @@ class Decoder:
         return np.ndarray(tuple(sides), dtype, buffer=raw.tobytes()).copy()
 
     def _objects(self, node: dict[str, Any]) -> NDArray[Any]:
-        items = self._texts(node) if "text" in node else [self.value(item) for item in node["items"]]
+        name = node.get("text")
+        if name is not None and name in self._arrays:  # an array that the model holds twice is written once
+            return self._arrays[name]
+        items = self._texts(node) if name is not None else [self.value(item) for item in node["items"]]
         flat = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             flat[i] = item
-        return flat.reshape(node["shape"])
+        found = flat.reshape(node["shape"])
+        if name is not None:
+            self._arrays[name] = found
+        return found
 
     def _texts(self, node: dict[str, Any]) -> list[str]:
-        text, ends = self._tensors[node["text"]].tobytes(), self._tensors[node["ends"]].tolist()
-        pairs = pairwise(ends)
-        return [text[start:end].decode("utf-8", "surrogatepass") for start, end in pairs]
+        text, ends = self._tensors[node["text"]].tobytes(), self._tensors[node["ends"]]
+        # parts that overlap would make a large list of a small file
+        whole = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and ends[0] == 0 and ends[-1] == len(text)
+        if not whole or (np.diff(ends) < 0).any():
+            raise self._wrong("holds texts whose ends contradict their length", "Save the model again")
+        return [text[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(ends.tolist())]
 
     def _sparse(self, node: dict[str, Any]) -> Any:
         data, indices, indptr = (self.value(node[part]) for part in ("data", "indices", "indptr"))
@@ -146,21 +169,22 @@ class Decoder:
         return np.random.Generator(source)
 
     def _bit_generator(self, state: dict[str, Any]) -> Any:
+        self._count("random generators")
         name = state["bit_generator"]
         if name not in _BIT_GENERATORS:
-            raise self._wrong(f"names the unknown random generator {name!r}", _UPGRADE)
+            raise self._wrong(f"names the unknown random generator {quoted(name)}", _UPGRADE)
         return getattr(np.random, name)(0)
 
     def _callable(self, node: dict[str, Any]) -> Any:
         function = callables().get(node["name"])
         if function is None:
-            raise self._wrong(f"names the unknown function {node['name']!r}", _UPGRADE)
+            raise self._wrong(f"names the unknown function {quoted(node['name'])}", _UPGRADE)
         return function
 
     def _record(self, node: dict[str, Any]) -> Any:
         kind = record_class(node["name"])
         if kind is None:
-            raise self._wrong(f"holds a record of the unknown class {node['name']!r}", _UPGRADE)
+            raise self._wrong(f"holds a record of the unknown class {quoted(node['name'])}", _UPGRADE)
         fields = {field.name: field for field in dataclasses.fields(kind)}
         self._check_names(node["name"], node["fields"], fields)
         record = object.__new__(kind)
@@ -176,21 +200,30 @@ class Decoder:
             return field.default
         if field.default_factory is not dataclasses.MISSING:
             return field.default_factory()
-        raise self._wrong(f"has no field {field.name!r} in its {kind}", "Fit and save the model again")
+        raise self._wrong(f"has no field {quoted(field.name)} in its {kind}", "Fit and save the model again")
 
     def _estimator(self, node: dict[str, Any]) -> Any:
         kind = estimator_class(node["name"])
         if kind is None:
-            raise self._wrong(f"holds a model of the unknown class {node['name']!r}", _UPGRADE)
+            raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
+        self._count("models")
         self._check_names(node["name"], node["parameters"], dict.fromkeys(kind._get_param_names()))
+        self._nested += 1
         model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
         for name, item in node["attributes"].items():
             if not always_saved(kind, name):
-                raise self._wrong(f"sets {name!r}, which is not a fitted attribute", "Fit and save the model again")
+                raise self._wrong(
+                    f"sets {quoted(name)}, which is not a fitted attribute", "Fit and save the model again"
+                )
             setattr(model, name, self.value(item))
+        self._nested -= 1
+        try:
+            check_model(model, set(node["attributes"]) - {"_sklearn_output_config"}, part=self._nested > 0)
+        except MismatchError as error:
+            raise self._wrong(f"holds a {node['name']} that {error}", "Fit and save the model again") from error
         return model
 
     def _check_names(self, kind: str, found: dict[str, Any], known: dict[str, Any]) -> None:
         unknown = sorted(set(found) - set(known))
         if unknown:
-            raise self._wrong(f"has {kind} with the unknown {', '.join(map(repr, unknown))}", _UPGRADE)
+            raise self._wrong(f"has {kind} with the unknown {quoted(unknown[0])}", _UPGRADE)

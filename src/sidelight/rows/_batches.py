@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._messages import complain
+from sidelight._validation import refuse_too_large
 from sidelight.kernels.tiles import run_tiles, spans
 from sidelight.rows._array import ArrayRows
 from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, summed
@@ -80,6 +81,7 @@ def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: b
     if np.isinf(X).any() if missing else not np.isfinite(X).all():
         what = "infinite numbers" if missing else "NaN or infinite numbers"
         raise ValueError(complain(owner, "source", f"a batch with {what}", "is not data", "Mend the source"))
+    refuse_too_large(owner, "source", X)
     return X
 
 

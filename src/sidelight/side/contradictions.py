@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._messages import complain
+from sidelight._validation import DISTANCE_LIMIT, refuse_too_large
 from sidelight._warnings import warn
 
 from .pairs import Pairs, as_pairs
@@ -65,6 +66,7 @@ def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[
     if wrong.any():
         seen = f"{values[wrong][0]} for rows {listed(found.index[wrong])}"
         raise ValueError(complain(owner, "distances", seen, "is not a distance", "Give finite numbers of at least 0"))
+    refuse_too_large(owner, "distances", values, largest_allowed=DISTANCE_LIMIT)
     _refuse_loops(owner, "pairs", found.index)
     return found, values
 

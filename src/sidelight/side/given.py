@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._messages import complain
-from sidelight._validation import check_number
+from sidelight._validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
 
@@ -230,6 +230,7 @@ def _as_numbers(owner: object, name: str, entries: Array) -> Array:
     if not np.isfinite(found).all():
         seen, rule = f"column {name!r}", "holds infinite entries"
         raise ValueError(complain(owner, "given", seen, rule, "Make them missing (NaN) or finite"))
+    refuse_too_large(owner, "given", found)
     return np.asarray(found)
 
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
-from sklearn.utils.validation import check_array
 
 from sidelight._messages import complain
-from sidelight._validation import check_integer, check_number
+from sidelight._validation import check_integer, check_number, checked_array, refuse_too_large
 
 from .columns import read_table
 from .labels import label_codes
@@ -105,7 +104,7 @@ class Relation:
             The graph of mutual neighbours along which distances are measured (at most a quarter of the rows); None: in
             straight lines.
         """
-        X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
+        X = checked_array("Relation", X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
         seen = ~np.isnan(X).all(axis=1)
         if np.isnan(X[seen]).any():
             rule = "has NaN beside numbers; only a whole row of NaN is not in the relation"
@@ -157,6 +156,7 @@ class Relation:
         here = np.isfinite(V).all(axis=1)
         if np.isinf(V).any():
             raise ValueError(complain("Relation", "values", "an entry", "is infinite", "Make it finite or missing"))
+        refuse_too_large("Relation", "values", V)
         check_number("Relation", "bandwidth", bandwidth, 0.0)
         if period is not None:
             check_number("Relation", "period", period, 0.0)
@@ -184,7 +184,7 @@ class Relation:
         Distances become similarities of the given ``perplexity``; of a sparse matrix, those that it does not store
         are too large to matter.
         """
-        P = check_array(P, dtype=np.float64, accept_sparse="csr", input_name="P")
+        P = checked_array("Relation", P, dtype=np.float64, accept_sparse="csr", input_name="P")
         if P.shape[0] != P.shape[1]:
             raise ValueError(complain("Relation", "P", f"shape {P.shape}", "is not square", "Give one row per row"))
         if P.shape[0] and P.min() < 0:

@@ -1,0 +1,427 @@
+"""What a fitted model holds, class by class, in the language of ``_schema.py``; checked when a file is loaded.
+
+A file whose checksum is right can still hold anything, and what it holds wrongly should be said at once and not by a
+failing product of matrices later. A new dataclass or fitted attribute is one line here (a test says which is missing);
+the types of fields come from their annotations, so lines are needed for arrays, ranges and what belongs together.
+
+Sizes: n rows that a map knows, N rows of the fit, d columns, q latent dimensions; in a map from a to b columns.
+A ``~`` in front of a specification: not every fit leaves the attribute behind.
+"""
+
+from __future__ import annotations
+
+import typing
+from functools import cache
+from typing import Any
+
+from sidelight._measured_rows import METRICS
+from sidelight._two_way_maps import has_forward
+from sidelight.persistence._schema import MismatchError, Sizes, check_annotation, check_value
+
+__all__ = ["FITTED", "RECORD_TABLES", "check_model"]
+
+_KERNEL = "choice:gaussian|student|quartic|delta"
+
+RECORD_TABLES: dict[str, dict[str, str]] = {
+    # between data and latent space
+    "Frame": {"centre": "float (a|1)", "scale": "positive"},
+    "MeasuredFrame": {
+        "data": "record a=a",
+        "rows": "float (n, a)",
+        "metric": f"choice:{'|'.join(METRICS)} / function",
+        "unit": "positive",
+    },
+    "FixedWeights": {"inputs": "float (n, a)", "bandwidth": "positive", "kernel": _KERNEL},
+    "AdaptiveWeights": {"inputs": "float (n, a)", "lists": "index:n (n, k)", "perplexity": "positive"},
+    "PrecomputedWeights": {"n_candidates": "count", "perplexity": "positive"},
+    "KernelMap": {"weights": "record n=n a=a", "outputs": "float (n, b)"},
+    "Correction": {"residuals": "float (n, b)", "falloff": "float (n)"},
+    "InterpolatingMap": {"mean": "record n=n a=a b=b", "correction": "record n=n b=b"},
+    "ParzenDensity": {"points": "float (n, a)", "bandwidths": "float (n)", "kernel": _KERNEL},
+    "ViewMaps": {
+        "frame": "record a=d",
+        "backward": "record a=d b=q",
+        "forward": "record n=n a=q b=d",
+        "density": "record n=n a=d",
+    },
+    "NystromMap": {
+        "points": "float (n, a)",
+        "vectors": "float (n, q)",
+        "values": "float (q)",
+        "scale": "float (q)",
+        "gain": "float (g, q)",
+        "offset": "float (g)",
+        "paths": "real (*, n)",
+        "constant": "float (q)",
+        "pull": "number",
+        "locality": "choice:laplacian|lle",
+        "heat": "number",
+        "lists": "index-:n (n, *)",
+        "n_neighbors": "count",
+    },
+    "LocalFill": {
+        "rows": "float (n, d)",
+        "observed": "bool (n, d)",
+        "perplexity": "positive",
+        "rank": "count",
+        "centre": "number / float (d)",
+        "scale": "positive",
+    },
+    # what is known
+    "Column": {
+        "kind": "choice:category|number|angle",
+        "centre": "number",
+        "scale": "positive",
+        "bandwidth": "positive",
+    },
+    "Given": {"columns": "list record"},
+    "Effect": {"landmarks": "float (*, *)", "bandwidth": "number", "coefficients": "float (*, b)"},
+    "Actions": {"n_samples": "count:n", "steps": "index:n (m, 2)", "codes": "int (m)"},
+    "Relation": {"kind": "choice:data|labels|values|pairs|matrix", "n_samples": "?count:n", "index": "index:n (m)"},
+    "Relations": {"by_name": "dict record"},
+    # mixtures and their coordination
+    "Gaussian": {"mean": "float (d)", "covariance": "float (d, d)", "precision": "float (d, d)"},
+    "LinearGaussian": {"mean": "float (d)", "W": "float (d, q)", "noise": "number", "spread": "?float (d, *)"},
+    "Planes": {"floor": "number"},
+    "PlaneCharts": {"centre": "float (d)", "scale": "positive", "weights": "float (k)", "charts": "list:k record d=d"},
+    "GaussianCharts": {
+        "weights": "float (k)",
+        "means": "float (k, d)",
+        "whiteners": "float (k, d, d)",
+        "axes": "list:k float (d, *)",
+    },
+    "BernoulliCharts": {
+        "weights": "float (k)",
+        "means": "float (k, d)",
+        "axes": "list:k float (d, *)",
+        "inverse": "list:k float (d, *)",
+    },
+    "ChartedView": {
+        "charts": "record d=d",
+        "columns": "index:D (d)",
+        "centre": "float (d)",
+        "scale": "positive",
+        "view": "count",
+    },
+    "LatentCharts": {
+        "weights": "float (k)",
+        "centres": "float (k, q)",
+        "covariances": "float (k, q, q)",
+        "local_means": "list:k float (*)",
+        "gains": "list:k float (*, q)",
+    },
+    "CoordinatedMap": {
+        "views": "list record D=D",
+        "maps": "list:k float (*, q)",
+        "latent": "record k=k q=q",
+        "residuals": "list float (*, *)",
+        "smoothing": "number",
+    },
+    "Regression": {"origin": "float (p)", "slopes": "float (p, e)", "mean": "float (e)"},
+    "CrossView": {"views": "list record D=D", "sums": "dict float", "full": "list record", "smoothing": "number"},
+    # metrics, actions, and what is all in the annotations
+    "KernelSpan": {
+        "centre": "float (d)",
+        "scale": "positive",
+        "rows": "float (n, d)",
+        "axes": "float (n, p)",
+        "means": "float (n)",
+        "gamma": "number",
+        "degree": "count",
+    },
+    "RigidMap": {"rotation": "float (r, r)", "translation": "float (r)"},
+    "ForeignEstimator": {},
+    "ReconstructionDistance": {},
+    "TangentDistance": {},
+}
+"""Specifications of the fields of each dataclass that a file may hold."""
+
+_ROWS = {"n_features_in_": "count:d", "feature_names_in_": "~text (d)"}
+_COURSE = {"history_": "~list dict plain", "n_iter_": "~count"}
+_TWO_WAY = _ROWS | {
+    "frame_": "record a=d",
+    "latent_frame_": "record a=q",
+    "embedding_": "float (N, q)",
+    "backward_": "record a=d b=q",
+    "forward_": "~record n=n a=q b=d",
+    "density_": "~record n=n a=d",
+    "latent_density_": "record a=q",
+}
+_PATH = _COURSE | {"path_": "~real (*, N, q)", "regularization_path_": "~real (*)"}
+_METRIC = _ROWS | {
+    "n_components_": "count:r",
+    "span_": "?record d=d p=p",
+    "mean_": "~float (d)",
+    "components_": "~float (r, d)",
+    "inverse_components_": "~float (r, d)",
+    "coefficients_": "~float (p, r)",
+}
+_COORDINATED = _COURSE | {
+    "n_features_in_": "count",
+    "feature_names_in_": "~text",
+    "centre_": "float (D)",
+    "scale_": "float (D)",
+    "map_": "record D=D q=q k=k",
+    "n_charts_": "count:k",
+    "n_local_": "list:k count",
+    "disagreement_": "real (*)",
+    "balance_": "number~",
+    "distortion_": "number~",
+    "off_plane_": "real (*)",
+    "bridging_": "int",
+    "embedding_": "~float (N, q)",
+}
+_GRAM = {"certificate_": "dict plain", "gram_eigenvalues_": "float (*)", "explained_": "float (*)"}
+_NETWORK = _COURSE | {"parameters_": "dict float"}
+_NETWORK_ROWS = _ROWS | _NETWORK | {"frame_": "record a=d"}
+_NETWORK_PAIRS = (
+    _ROWS | _NETWORK | {"n_outputs_": "count:e", "input_frame_": "record a=d", "output_frame_": "record a=e"}
+)
+_NETWORK_FIELDS = _NETWORK | {
+    "model_": "model",
+    "n_channels_in_": "count:d",
+    "n_channels_out_": "count:e",
+    "bare_": "flag",
+    "input_frame_": "record a=d",
+    "output_frame_": "record a=e",
+}
+_MIXTURE = (
+    _ROWS
+    | _COURSE
+    | {
+        "charts_": "record d=d k=k",
+        "dtype_": "choice:float32|float64|<f4|<f8",
+        "n_charts_": "count:k",
+        "weights_": "float (k)",
+        "means_": "float (k, d)",
+        "n_samples_seen_": "count",
+        "running_": "dict plain",
+    }
+)
+
+FITTED: dict[str, dict[str, str]] = {
+    "KernelInformationEmbedding": _TWO_WAY
+    | _PATH
+    | {
+        "forward_": "~record n=n b=d",  # under given it takes features, too
+        "solver_": "string",
+        "latent_kernel_": _KERNEL,
+        "given_": "?record",
+        "perplexity_": "~positive",
+        "data_kernel_": "~string",
+        "kernel_error_": "~?dict number~",
+        "confounded_": "~?flag",
+        "explained_": "~?number~",
+        "bandwidth_": "~number / float (N)",
+        "effect_": "?record",
+        "marginal_": "?record a=d b=q",
+        "marginal_forward_": "?record a=q b=d",
+        "forward_effect_": "?record b=d",
+        "given_scale_": "~number",
+        "conditioning_": "~string",
+        "given_bandwidth_": "~?plain",
+        "product_backward_": "~?record b=q",
+        "product_scale_": "~number / float (1, *)",
+        "dimension_": "~number~",
+        "sum_error_": "~number~",
+        "filler_": "~record d=d",
+        "filled_": "~float (N, d)",
+    },
+    "JointInformationEmbedding": _TWO_WAY
+    | _PATH
+    | {
+        "n_pairs_": "~count",
+        "bandwidth_": "~list number / list float (*)",
+        "views_": "list record q=q",
+        "y_is_flat_": "~flag",
+        "prediction_": "~?record a=d",
+    },
+    "UnsupervisedKernelRegression": _TWO_WAY
+    | _PATH
+    | {"reconstruction_error_": "~number", "bandwidth_": "~number / float (N)"},
+    "SmootherEmbedding": _TWO_WAY
+    | {
+        "eigenvalues_": "~float (*)",
+        "scale_": "~number",
+        "reconstruction_error_": "~number",
+        "bandwidth_": "~number / float (N)",
+    },
+    "TwoWayEmbedding": _TWO_WAY | {"estimator_description_": "~string", "estimator_": "~model"},
+    "HybridEmbedding": _TWO_WAY
+    | {"scale_": "~number", "eigenvalues_": "~float (*)", "nystrom_": "?record a=d", "correction_": "~?record b=q"},
+    "SemidefiniteEmbedding": _TWO_WAY | _COURSE | _GRAM | {"landmarks_": "index:N (*)"},
+    "ActionRespectingEmbedding": _TWO_WAY
+    | _COURSE
+    | _GRAM
+    | {
+        "actions_": "record n=N",
+        "states_": "index:P (N)",
+        "place_rows_": "index:N (P)",
+        "latent_": "float (N, *)",
+        "rigid_maps_": "list plain",
+    },
+    "MultipleRelationalEmbedding": _TWO_WAY
+    | _COURSE
+    | {
+        "n_features_in_": "~count:d",
+        "frame_": "~record a=d",
+        "backward_": "~record a=d b=q",
+        "has_data_": "flag",
+        "relations_": "record",
+        "relation_names_": "list:R string",
+        "transformations_": "float (R, q, q)",
+        "relation_weights_": "~float (R, q)",
+        "relation_shares_": "~float (R, q)",
+        "axis_names_": "~list:q string",
+        "maps_": "dict record q=q",
+    },
+    "ProbabilisticPCA": _ROWS
+    | _COURSE
+    | {
+        "centre_": "float (d)",
+        "scale_": "float (d)",
+        "model_": "record d=d q=q",
+        "gaussian_": "?record d=d",
+        "n_components_": "count:q",
+        "mean_": "float (d)",
+        "components_": "float (q, d)",
+        "explained_variance_": "float (q)",
+        "noise_variance_": "number / float (d)",
+        "embedding_": "~float (N, q)",
+        "unit_": "~number",
+        "moments_": "~dict float",
+    },
+    "PPCAMixture": _MIXTURE
+    | {
+        "components_": "list:k float (*, d)",
+        "noise_variance_": "float (k)",
+        "n_local_": "list:k count",
+        "family_": "~record",
+        "criteria_": "~dict number~",
+    },
+    "BernoulliMixture": _MIXTURE | {"prior_": "~float (*)"},
+    "CoordinatedMixture": _COORDINATED | {"n_features_in_": "count:D", "feature_names_in_": "~text (D)"},
+    "CoordinatedCCA": _COORDINATED
+    | {
+        "joint_embedding_": "~float (N, q)",
+        "y_is_flat_": "flag",
+        "n_columns_y_": "count",
+        "view_columns_": "list index:D (*)",
+        "cross_": "record D=D",
+    },
+    "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count"},
+    "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},
+    "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number"},
+    "RestrictedBoltzmannMachine": _NETWORK_ROWS,
+    "Autoencoder": _NETWORK_ROWS,
+    "GatedBoltzmannMachine": _NETWORK_PAIRS,
+    "GatedAutoencoder": _NETWORK_PAIRS,
+    "BiasedAutoencoder": _NETWORK_PAIRS,
+    "GatedField": _NETWORK_FIELDS,
+    "Manifield": _NETWORK_FIELDS,
+}
+"""Specifications of the fitted attributes of each estimator."""
+
+
+def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
+    """Raise ``MismatchError`` where parameters, or the ``fitted`` attributes, are not those of a model.
+
+    ``part``: of another model, which may keep the sizes of a patch model and not its other attributes.
+    """
+    table = FITTED.get(type(model).__name__)
+    if table is None:
+        return
+    kind: Any = type(model)
+    for name, hint in _parameters(kind).items():
+        _checked(f"parameter {name}", lambda name=name, hint=hint: check_annotation(getattr(model, name), hint))
+    if not fitted:
+        return
+    missing = sorted(name for name, line in table.items() if not line.startswith("~") and name not in fitted)
+    if missing and not part:
+        raise MismatchError(f"has no {missing[0]}, which every fit leaves")
+    sizes = Sizes()
+    # sizes first: indices are compared with them
+    for late in (False, True):
+        for name, line in table.items():
+            if name in fitted and ("index:" in line) == late:
+                value, line = getattr(model, name), line.removeprefix("~")
+                _checked(name, lambda value=value, line=line: check_value(value, line, sizes, RECORD_TABLES))
+    for check in () if missing else _TOGETHER.get(type(model).__name__, ()):
+        check(model)
+
+
+def _checked(name: str, check: Any) -> None:
+    try:
+        check()
+    except MismatchError as error:
+        raise MismatchError(f"has {name}{'' if str(error).startswith('.') else ', which '}{error}") from None
+
+
+@cache
+def _parameters(kind: type[Any]) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind.__init__)
+    return {name: hint for name, hint in hints.items() if name not in ("return", "callback")}
+
+
+def _check_metric(model: Any) -> None:
+    """A linear map, or coefficients of the span of a kernel."""
+    if (model.kernel is None) != (model.span_ is None):
+        raise MismatchError("has span_, which contradicts kernel")
+    _require_all(model, ("mean_", "components_", "inverse_components_") if model.span_ is None else ("coefficients_",))
+
+
+def _check_ways(model: Any) -> None:
+    """The way back, where there is data to go back to; what conditions on ``given``, and what fills gaps."""
+    if has_forward(model):
+        _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
+        if getattr(model, "given_", None) is not None:
+            _require_all(model, ("marginal_", "marginal_forward_", "forward_effect_", "given_scale_"))
+    if getattr(model, "missing", None) == "impute":
+        _require_all(model, ("filler_",))
+    if getattr(model, "has_data_", False) and not model.maps_:
+        raise MismatchError("has maps_, in which there are none of its data")
+
+
+def _require_all(model: Any, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if getattr(model, name, None) is None]
+    if missing:
+        raise MismatchError(f"has no {missing[0]}, which belongs to such a fit")
+
+
+def _check_charts(model: Any) -> None:
+    """Local coordinates of all charts, which maps and latent charts must have too."""
+    both = model.map_
+    local = [q for view in both.views for q in view.charts.n_local]
+    shapes = (
+        [len(L) - 1 for L in both.maps],
+        [len(m) for m in both.latent.local_means],
+        [len(K) for K in both.latent.gains],
+    )
+    if any(found != local for found in shapes):
+        raise MismatchError("has map_, whose charts have other local coordinates than its maps")
+    wanted = [(view.charts.n_charts, len(view.columns)) for view in both.views]
+    if [left.shape for left in both.residuals] != wanted:
+        raise MismatchError("has map_.residuals, which are not those of its charts")
+
+
+def _check_network(model: Any) -> None:
+    """The shapes of the network that the parameters describe, made without memory."""
+    import torch
+
+    try:
+        torch.device(model.device)
+        with torch.device("meta"):
+            wanted = {name: tuple(value.shape) for name, value in model._build().state_dict().items()}
+    except Exception as error:  # whatever a network of absurd parameters raises
+        raise MismatchError(f"has parameters of which no network can be made ({type(error).__name__})") from error
+    if {name: value.shape for name, value in model.parameters_.items()} != wanted:
+        raise MismatchError("has parameters_, which are not those of its network")
+
+
+_TOGETHER: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
+    **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
+    **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
+    **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},
+}
+"""What several attributes must have in common, beyond sizes."""
