@@ -248,6 +248,12 @@ FITTED: dict[str, dict[str, str]] = {
     },
     "TwoWayEmbedding": _TWO_WAY | {"estimator_description_": "~string", "estimator_": "~model"},
     "HybridEmbedding": _TWO_WAY
+    | {
+        "scale_": "~number",
+        "eigenvalues_": "~float (*)",
+        "nystrom_": "?record a=d",
+        "correction_": "~?record b=q",
+    },
     | {"scale_": "~number", "eigenvalues_": "~float (*)", "nystrom_": "?record a=d", "correction_": "~?record b=q"},
     "SemidefiniteEmbedding": _TWO_WAY | _COURSE | _GRAM | {"landmarks_": "index:N (*)"},
     "ActionRespectingEmbedding": _TWO_WAY
