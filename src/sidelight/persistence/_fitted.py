@@ -254,7 +254,6 @@ FITTED: dict[str, dict[str, str]] = {
         "nystrom_": "?record a=d",
         "correction_": "~?record b=q",
     },
-    | {"scale_": "~number", "eigenvalues_": "~float (*)", "nystrom_": "?record a=d", "correction_": "~?record b=q"},
     "SemidefiniteEmbedding": _TWO_WAY | _COURSE | _GRAM | {"landmarks_": "index:N (*)"},
     "ActionRespectingEmbedding": _TWO_WAY
     | _COURSE
