@@ -129,3 +129,14 @@ def test_report_is_written_from_the_model_file(fitted, table, run, here):
     assert done.code == 0, done.err
     assert "sidelight embed" in (here / "page.html").read_text(encoding="utf-8")
     assert run("report", fitted / "model.sidelight", table, "--out", "page.html").code == 1
+
+
+@pytest.mark.parametrize(
+    "notes", [{"means": [1.0, 2.0]}, {"means": np.zeros(3)}, {"image_shape": "wide"}, {"command": 3}]
+)
+def test_notes_that_no_command_wrote_are_said(notes, fitted, table, run, here):
+    model = sidelight.load(fitted / "model.sidelight")
+    sidelight.save(model, here / "forged.sidelight", notes=notes)
+    done = run("transform", "forged.sidelight", table, "--out", "z.csv")
+    assert done.code == 1
+    assert "was not written by `sidelight embed` (its note" in " ".join(done.err.split())

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from sidelight.persistence._container import ModelFileError, Tensors, quoted, unreadable
 from sidelight.persistence._encode import PASSTHROUGH, SPARSE, always_saved
-from sidelight.persistence._fitted import check_model
+from sidelight.persistence._model_check import check_model
 from sidelight.persistence._schema import MismatchError
 from sidelight.persistence._tables import callables, estimator_class, record_class
 

@@ -21,7 +21,7 @@ _DEEPEST = 200
 _FREE_CONTAINERS, _CHARACTERS_PER_CONTAINER = 2_000, 12
 _FREE_ENTRIES, _CHARACTERS_PER_ENTRY = 20_000, 6
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 _STEPS = np.zeros(256, dtype=np.int64)
 _STEPS[[ord("["), ord("{")]] = 1
 _STEPS[[ord("]"), ord("}")]] = -1

@@ -1,0 +1,125 @@
+"""Whether a loaded model is one: its parameters, its fitted attributes by the tables, and what belongs together."""
+
+from __future__ import annotations
+
+import typing
+from functools import cache
+from typing import Any
+
+from sidelight._two_way_maps import has_forward
+from sidelight.persistence._fitted import FITTED, RECORD_TABLES
+from sidelight.persistence._schema import MismatchError, Sizes, check_annotation, check_value
+
+__all__ = ["check_model"]
+
+
+def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
+    """Raise ``MismatchError`` where parameters, or the ``fitted`` attributes, are not those of a model.
+
+    ``part``: of another model, which may keep the sizes of a patch model and not its other attributes.
+    """
+    table = FITTED.get(type(model).__name__)
+    if table is None:
+        return
+    kind: Any = type(model)
+    for name, hint in _parameters(kind).items():
+        _checked(f"parameter {name}", lambda name=name, hint=hint: check_annotation(getattr(model, name), hint))
+    if not fitted:
+        return
+    missing = sorted(name for name, line in table.items() if not line.startswith("~") and name not in fitted)
+    if missing and not part:
+        raise MismatchError(f"has no {missing[0]}, which every fit leaves")
+    sizes = Sizes()
+    # sizes first: indices are compared with them
+    for late in (False, True):
+        for name, line in table.items():
+            if name in fitted and ("index:" in line) == late:
+                value, line = getattr(model, name), line.removeprefix("~")
+                _checked(name, lambda value=value, line=line: check_value(value, line, sizes, RECORD_TABLES))
+    for check in () if missing else _TOGETHER.get(type(model).__name__, ()):
+        check(model)
+
+
+def _checked(name: str, check: Any) -> None:
+    try:
+        check()
+    except MismatchError as error:
+        raise MismatchError(f"has {name}{'' if str(error).startswith('.') else ', which '}{error}") from None
+
+
+@cache
+def _parameters(kind: type[Any]) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind.__init__)
+    return {name: hint for name, hint in hints.items() if name not in ("return", "callback")}
+
+
+def _check_metric(model: Any) -> None:
+    """A linear map, or coefficients of the span of a kernel."""
+    if (model.kernel is None) != (model.span_ is None):
+        raise MismatchError("has span_, which contradicts kernel")
+    _require_all(model, ("mean_", "components_", "inverse_components_") if model.span_ is None else ("coefficients_",))
+
+
+def _check_ways(model: Any) -> None:
+    """The way back, where there is data to go back to; what conditions on ``given``, and what fills gaps."""
+    if has_forward(model):
+        _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
+        if getattr(model, "given_", None) is not None:
+            _require_all(model, ("marginal_", "marginal_forward_", "forward_effect_", "given_scale_"))
+    if getattr(model, "missing", None) == "impute":
+        _require_all(model, ("filler_",))
+    if getattr(model, "has_data_", False) and not model.maps_:
+        raise MismatchError("has maps_, in which there are none of its data")
+
+
+def _check_nystrom(model: Any) -> None:
+    """Without paths along a graph, the gain belongs to the columns of the rows."""
+    found = model.nystrom_
+    if found is not None and not len(found.paths) and len(found.gain) != found.points.shape[1]:
+        raise MismatchError("has nystrom_.gain, which does not match its points")
+
+
+def _require_all(model: Any, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if getattr(model, name, None) is None]
+    if missing:
+        raise MismatchError(f"has no {missing[0]}, which belongs to such a fit")
+
+
+def _check_charts(model: Any) -> None:
+    """Local coordinates of all charts, which maps and latent charts must have too."""
+    both = model.map_
+    local = [q for view in both.views for q in view.charts.n_local]
+    shapes = (
+        [len(L) - 1 for L in both.maps],
+        [len(m) for m in both.latent.local_means],
+        [len(K) for K in both.latent.gains],
+    )
+    if any(found != local for found in shapes):
+        raise MismatchError("has map_, whose charts have other local coordinates than its maps")
+    wanted = [(view.charts.n_charts, len(view.columns)) for view in both.views]
+    if [left.shape for left in both.residuals] != wanted:
+        raise MismatchError("has map_.residuals, which are not those of its charts")
+
+
+def _check_network(model: Any) -> None:
+    """The shapes of the network that the parameters describe, made without memory."""
+    import torch
+
+    try:
+        torch.device(model.device)
+        with torch.device("meta"):
+            wanted = {name: tuple(value.shape) for name, value in model._build().state_dict().items()}
+    except Exception as error:  # whatever a network of absurd parameters raises
+        raise MismatchError(f"has parameters of which no network can be made ({type(error).__name__})") from error
+    if {name: value.shape for name, value in model.parameters_.items()} != wanted:
+        raise MismatchError("has parameters_, which are not those of its network")
+
+
+_TOGETHER: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
+    **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
+    "HybridEmbedding": (_check_ways, _check_nystrom),
+    **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
+    **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},
+}
+"""What several attributes must have in common, beyond sizes."""
