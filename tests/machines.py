@@ -7,7 +7,7 @@ for. What a setting wrote is kept in `out/machines`.
 
     python tests/machines.py --list
     python tests/machines.py --only Nehalem '3.13-*' --tests tests/solvers
-    python tests/machines.py --only Nehalem Haswell SkylakeX --sensitive        (what .ci/run asks for)
+    python tests/machines.py --only Nehalem Sandybridge Haswell SkylakeX --sensitive        (what .ci/run asks for)
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 
@@ -49,6 +48,6 @@ def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(alone):
 
 
 def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(added):
-    """What ``import sidelight`` adds to scikit-learn in memory, beside what that took: load slows both."""
-    theirs, ours = (statistics.median(run[part][0] for run in added) for part in (0, 1))
+    """What ``import sidelight`` adds to scikit-learn in memory, beside what that took: the least disturbed of three."""
+    theirs, ours = (min(run[part][0] for run in added) for part in (0, 1))
     assert ours <= 0.35 * theirs
