@@ -178,10 +178,10 @@ def past_the_end(lists):
         ("kie", with_array("embedding_", lambda Z: Z * np.nan), "embedding_, which has numbers that are not finite"),
         (
             "two-way",
-            with_array("backward_.weights.lists", past_the_end),
-            r"backward_\.weights\.lists points outside the",
+            with_array("backward_.mean.weights.lists", past_the_end),
+            r"backward_\.mean\.weights\.lists points outside the",
         ),
-        ("two-way", with_array("backward_.weights.lists", lambda L: L - 1), r"lists points outside the 40 rows"),
+        ("two-way", with_array("backward_.mean.weights.lists", lambda L: L - 1), r"lists points outside the 40 rows"),
         ("two-way", lambda tree, arrays: tree["attributes"].pop("frame_"), "has no frame_, which every fit leaves"),
         ("two-way", lambda tree, arrays: tree["attributes"].pop("forward_"), "has no forward_, which belongs to such"),
         ("autoencoder", with_parameter("hidden", [10**9]), "has parameters_, which are not those of its network"),
