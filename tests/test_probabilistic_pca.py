@@ -266,7 +266,7 @@ def test_rows_with_gaps_one_by_one_equal_batch():
 
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
 def test_gaps_are_filled_at_any_scale(factor):
-    X = with_gaps(planted(), 0.3)
+    X = with_gaps(planted(), 0.3) / 10  # of size 1: numbers from 1e151 on are refused
     plain, scaled = (ProbabilisticPCA().fit(rows) for rows in (X, X * factor))
     np.testing.assert_allclose(scaled.impute(X * factor) / factor, plain.impute(X), rtol=1e-6)
     assert np.isfinite(scaled.score_samples(X * factor)).all()

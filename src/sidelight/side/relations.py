@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import check_array
 
 from sidelight._messages import complain
 from sidelight._validation import check_integer, check_number, checked_array, refuse_too_large
@@ -184,7 +185,9 @@ class Relation:
         Distances become similarities of the given ``perplexity``; of a sparse matrix, those that it does not store
         are too large to matter.
         """
-        P = checked_array("Relation", P, dtype=np.float64, accept_sparse="csr", input_name="P")
+        how: dict[str, Any] = {"dtype": np.float64, "accept_sparse": "csr", "input_name": "P"}
+        # similarities are divided by their sums and never squared, so their size does not matter
+        P = checked_array("Relation", P, **how) if distances else check_array(P, estimator="Relation", **how)
         if P.shape[0] != P.shape[1]:
             raise ValueError(complain("Relation", "P", f"shape {P.shape}", "is not square", "Give one row per row"))
         if P.shape[0] and P.min() < 0:
