@@ -165,7 +165,7 @@ HUGE = {
     "a metric that squares": ("largest distance", lambda: SemidefiniteEmbedding(metric="sqeuclidean").fit(X * 1e100)),
     "values of a relation": ("values", lambda: Relation.from_values(X[:, 0] * 1e200)),
     "data of a relation": ("X", lambda: Relation.from_data(X * 1e200)),
-    "matrix of a relation": ("P", lambda: Relation.from_matrix(D * 1e200)),
+    "distances of a relation": ("P", lambda: Relation.from_matrix(D * 1e200, distances=True)),
     "data beside relations": ("X", lambda: MultipleRelationalEmbedding().fit(X * 1e200)),
     "batches": ("source", lambda: sidelight.PPCAMixture().fit_batches([X, X * 1e200])),
     "rows on their way": ("source", lambda: sidelight.embed_rows([X, X * 1e200], sample=50)),
