@@ -1,0 +1,37 @@
+"""Files that version 0.1 wrote before backward maps interpolated (commit 9ebc551) load, and answer as they did then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from registry import blobs
+
+import sidelight
+
+FILES = Path(__file__).parent / "files"
+NAMES = sorted(path.stem for path in FILES.glob("*.sidelight"))
+
+
+def test_there_are_files():
+    assert len(NAMES) == 11
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_an_earlier_version_gives_the_same_places(name):
+    if name == "autoencoder":
+        pytest.importorskip("torch", reason="needs torch")
+    X, expected = blobs(40), np.load(FILES / "places.npz")[name]
+    model = sidelight.load(FILES / f"{name}.sidelight")
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(model.transform(X), expected, rtol=0, atol=1e-9 * scale)  # of another processor
+    if hasattr(model, "inverse_transform"):
+        assert np.isfinite(model.inverse_transform(expected)).all()
+
+
+@pytest.mark.parametrize("name", ["kie-levels", "given", "two-way"])
+def test_a_file_of_an_earlier_version_can_be_saved_again(name, tmp_path):
+    model = sidelight.load(FILES / f"{name}.sidelight")
+    sidelight.save(model, tmp_path / "again")
+    np.testing.assert_array_equal(sidelight.load(tmp_path / "again").transform(blobs(40)), model.transform(blobs(40)))
