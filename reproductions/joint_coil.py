@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reproductions.figures import GREY, house_style
-from reproductions.harness import Outcome
+from reproductions.harness import Outcome, with_published_map
 from sidelight import JointInformationEmbedding
 from sidelight.datasets import load_coil20
 
@@ -37,7 +37,7 @@ def run() -> Outcome:
     outcome.note("largest difference of distances between two starts, relative", alike)
     outcome.note("our defaults: angle between a point and its nearest", neighbour_angle(ours.embedding_), "-")
     outcome.note("our defaults: largest step, in median steps", _largest_step(ours.embedding_), "-")
-    for name, model in (("source's setting", published[0]), ("our defaults", ours)):
+    for name, model in (("source's setting", with_published_map(published[0])), ("our defaults", ours)):
         outcome.note(f"variance that survives there and back, object 1, {name}", model.score(first), "-")
         outcome.note(f"R² of object 2 predicted from object 1, {name}", model.score(first, second), "-")
     outcome.notes.append("5° is the angle between two views, so 5 is perfect. Scores are of training rows.")

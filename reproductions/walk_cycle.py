@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reproductions.figures import house_style
-from reproductions.harness import Outcome
+from reproductions.harness import Outcome, with_published_map
 from reproductions.walk_figure import draw
 from sidelight import KernelInformationEmbedding
 from sidelight.datasets import load_cmu_walk
@@ -87,7 +87,8 @@ def _fill_in(X: Any, seed: int, h: float) -> dict[str, Any]:
     filled = nearest_frame(X, missing)
     found = {"missing": missing, "nearest-frame fill": filled, "linear in time": linear_in_time(X, missing)}
     for name, bandwidth in (("source, h by leave-one-out", "loo"), ("source, h the median", h)):
-        found[name] = _as_published(10, 0.01, bandwidth, seed).fit(filled).denoise(filled)
+        model = _as_published(10, 0.01, bandwidth, seed).fit(filled)
+        found[name] = with_published_map(model).denoise(filled)
     found["ours, perplexity 15"] = KernelInformationEmbedding(10, perplexity=15).fit(filled).denoise(filled)
     for name in OURS:
         found[name] = KernelInformationEmbedding(10).fit(filled).denoise(filled)
