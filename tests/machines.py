@@ -41,6 +41,7 @@ SENSITIVE = (
     "tests/test_eigenvalues.py",
     "tests/common/test_bad_input.py",
     "tests/report/test_report_file.py",
+    "tests/test_action_planning.py",
     "tests/test_action_respecting_embedding.py",
     "tests/test_coordinated_cca.py",
     "tests/test_coordinated_mixture.py",

@@ -39,6 +39,7 @@ __all__ = ["ActionPlanning", "Localization", "Step", "steps_of"]
 Array = npt.NDArray[Any]
 _CELL = 1 / 12  # variance of a uniform spread over one step, in squared steps
 _EXACT = 1e-5  # of a step: no solver is more exact
+_TIED = 1e-9  # of a step: errors that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +210,7 @@ def transitions(model: Any, steps: Sequence[Step]) -> Array:
     known = np.full((len(steps), len(every)), -1)
     for row, step in enumerate(steps):
         known[row, step.ends[:, 0]] = step.ends[:, 1]
-    best = [np.argmin(step.error, axis=1) for step in steps]
+    best = [_best_nodes(step) for step in steps]
     near = [step.error[every, k] <= step.tolerance for step, k in zip(steps, best, strict=True)]
     undoing = _undoing(known, nodes.points, steps)
     sure = _consistent(np.where(known >= 0, known, np.where(near, best, -1)), known, nodes.points, steps, undoing)
@@ -219,6 +220,15 @@ def transitions(model: Any, steps: Sequence[Step]) -> Array:
         free = (table[a, sure[b, back]] < 0) & (steps[a].error[sure[b, back], back] <= 0.5 * steps[a].length)
         table[a, sure[b, back[free]]] = back[free]
     return table
+
+
+def _best_nodes(step: Step) -> Array:
+    """The node (N,) that an action leads to from each; of those with equal errors the one nearest to the map's guess.
+
+    Steps along a line fit a place and its mirror image equally well, and rounding must not choose between them.
+    """
+    tied = step.error <= step.error.min(axis=1, keepdims=True) + _TIED * step.length
+    return np.asarray(np.where(tied, step.guess, np.inf).argmin(axis=1))
 
 
 def _consistent(table: Array, known: Array, Z: Array, steps: Sequence[Step], undoing: Array) -> Array:

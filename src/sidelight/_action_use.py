@@ -27,6 +27,7 @@ __all__ = ["ActionUse"]
 
 Array = npt.NDArray[Any]
 _AT_ONCE = 2**22  # distances of queries to candidates that are held
+_TIED = 1e-9  # of the largest distance: misfits that differ by less are equal
 
 
 class ActionUse:
@@ -129,7 +130,9 @@ def _best_fit(D: Array, moves: Array, places: Array) -> Array:
     many = max(1, _AT_ONCE // len(D))
     for start in range(0, len(places), many):
         some = places[start : start + many]
-        found[start : start + many] = cdist(D[some][:, moves[:, 0]], D[:, moves[:, 1]]).argmin(axis=1)
+        misfit = cdist(D[some][:, moves[:, 0]], D[:, moves[:, 1]])
+        tied = misfit <= misfit.min(axis=1, keepdims=True) + _TIED * D.max(initial=0.0)
+        found[start : start + many] = tied.argmax(axis=1)  # the first of equals: rounding must not choose
     return found
 
 
