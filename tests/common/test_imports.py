@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+import sidelight
+
 ROOMS = ["evaluate", "datasets", "plot", "report"]
 HEAVY = {"torch", "matplotlib", "plotly", "pandas", "pyarrow", "typer", "rich", "PIL", "anndata", "polars", "dask"}
 SCRIPT = """
@@ -26,14 +28,16 @@ def fresh(*statements: str) -> list[tuple[float, set[str]]]:
 
 @pytest.fixture(scope="module")
 def added():
-    """Scikit-learn's manifold module and then Sidelight, in processes of their own."""
-    return [fresh("import sklearn.manifold, sklearn.base", "import sidelight") for _ in range(3)]
+    """Scikit-learn's manifold module and then Sidelight's first estimator, in processes of their own."""
+    ours = "from sidelight import KernelInformationEmbedding"  # public names are imported when they are asked for
+    return [fresh("import sklearn.manifold, sklearn.base", ours) for _ in range(3)]
 
 
 @pytest.fixture(scope="module")
 def alone():
     """Sidelight, and then its rooms on demand."""
-    return fresh("import sidelight", *[f"assert sidelight.{room}.__name__ == 'sidelight.{room}'" for room in ROOMS])
+    everything = "import sidelight; [getattr(sidelight, name) for name in sidelight._MODULES]"
+    return fresh(everything, *[f"assert sidelight.{room}.__name__ == 'sidelight.{room}'" for room in ROOMS])
 
 
 def test_importing_sidelight_loads_nothing_heavy_that_scikit_learn_does_not_load(added, alone):
@@ -48,6 +52,15 @@ def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(alone):
 
 
 def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(added):
-    """What ``import sidelight`` adds to scikit-learn in memory, beside what that took: the least disturbed of three."""
+    """What the first estimator adds to scikit-learn in memory, beside what that took: the least disturbed of three."""
     theirs, ours = (min(run[part][0] for run in added) for part in (0, 1))
     assert ours <= 0.35 * theirs
+
+
+def test_every_public_name_is_found_when_it_is_asked_for():
+    for name in sidelight.__all__:
+        if name not in ("gated",):  # needs torch
+            assert getattr(sidelight, name) is not None
+    assert set(sidelight.__all__) == {*sidelight._MODULES, *set(sidelight._ROOMS) & set(sidelight.__all__)}
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        sidelight.nothing  # noqa: B018
