@@ -16,12 +16,15 @@ import numpy as np
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.neighbors import KNeighborsRegressor
 
-from benchmarks.harness import Check, Report
+from benchmarks.harness import Check, Report, growth_exponent
+from benchmarks.maps import sheet
 from sidelight import KernelInformationEmbedding, datasets
 from sidelight.kernels.data_kernel import perplexity_kernel
+from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.tiles import one_blas_thread
 from sidelight.maps.interpolation import interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights
+from sidelight.maps.weights import AdaptiveWeights
 
 TITLE = "places of new rows: interpolating map, regression, nearest neighbours"
 RIVALS = ("scikit-learn",)
@@ -44,7 +47,25 @@ def run(*, quick: bool) -> Report:
         report.at_most(f"{name}: largest jump", steps[0], 1e-6, rival=steps[1], rival_name="regression")
         report.checks.append(Check(f"{name}: seconds of a transform", seconds[0], "s", seconds[1], "regression"))
     report.at_most("error of new rows, mean ratio to the regression", float(np.mean(ratios)), 1.0)
+    if not quick:
+        _growth(report)
     return report
+
+
+def _growth(report: Report) -> None:
+    """Many rows: making the map exact is near-linear, and training rows are exact."""
+    sizes, seconds = (100_000, 300_000, 1_000_000), []
+    for n in sizes:
+        X, Z = sheet(n, np.float32)
+        Z *= np.sqrt(n / 70_000)
+        mean = KernelMap(AdaptiveWeights(X, nearest(X, k=30, n_jobs=2).index.astype(np.int32), 5.0), Z)
+        began = time.perf_counter()
+        ours = interpolate(mean, n_jobs=2)
+        seconds.append(time.perf_counter() - began)
+        report.note(f"{n:,} rows of a sheet in 50 columns: seconds to make the map exact", seconds[-1], unit="s")
+        exact = float(np.abs(ours(X[:5000], 2) - Z[:5000]).max() / np.abs(Z).max())
+        report.at_most(f"{n:,} rows: error at training rows", exact, 1e-6)
+    report.at_most("growth exponent", growth_exponent(sizes, seconds), 1.2)
 
 
 def _sets(quick: bool) -> dict[str, Any]:
