@@ -15,7 +15,10 @@ import numpy as np
 
 from benchmarks.harness import Report, Timing, growth_exponent
 from sidelight import ActionRespectingEmbedding
-from sidelight._action_program import (
+from sidelight.datasets import Imagebot, imagebot
+from sidelight.side.actions import as_actions
+from sidelight.solvers.interior import solve_interior
+from sidelight.unfolding._action_program import (
     ActionProblem,
     action_problem,
     distance_classes,
@@ -24,9 +27,6 @@ from sidelight._action_program import (
     place_squares,
     row_squares,
 )
-from sidelight.datasets import Imagebot, imagebot
-from sidelight.side.actions import as_actions
-from sidelight.solvers.interior import solve_interior
 
 TITLE = "action respecting embedding beside SCS and Clarabel, and long walks"
 RIVALS = ("cvxpy",)

@@ -21,10 +21,10 @@ from sklearn.neighbors import kneighbors_graph
 
 from benchmarks.harness import Report, peak_memory
 from sidelight import KernelInformationEmbedding
-from sidelight._frame import Frame
 from sidelight.datasets import load_mnist
 from sidelight.evaluate import neighbour_hit, trustworthiness
-from sidelight.kernels.neighbours import nearest
+from sidelight.maps.frames import Frame
+from sidelight.neighbours.search import nearest
 
 TITLE = "maps of a graph of distances, beside those of the rows"
 RIVALS = ()

@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks.harness import Report, growth_exponent, peak_memory, race
 from benchmarks.reference import gaussian_kernel, negative_information
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.matrices import dense_kernel
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.objectives.entropy import EntropySum, information
 
 TITLE = "value and gradient of the objective, exact, float32, two threads"

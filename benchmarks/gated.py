@@ -15,11 +15,11 @@ from torch import Tensor
 
 from benchmarks.harness import Report, peak_memory, race
 from sidelight.gated import GatedBoltzmannMachine
-from sidelight.gated.distance import pairwise_distance
-from sidelight.gated.divergence import contrast
-from sidelight.gated.machines import GatedMachine
-from sidelight.gated.training import Run, Schedule
-from sidelight.gated.units import units
+from sidelight.gated._distance import pairwise_distance
+from sidelight.gated._divergence import contrast
+from sidelight.gated._machines import GatedMachine
+from sidelight.gated._training import Run, Schedule
+from sidelight.gated._units import units
 
 TITLE = "gated Boltzmann machine: steps of learning, and distances of all pairs"
 RIVALS = ("torch",)

@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.harness import Report, growth_exponent, peak_memory, race
 from sidelight import KernelInformationEmbedding
-from sidelight._informed_problem import inform
+from sidelight.base.tiles import one_blas_thread
+from sidelight.information._informed_problem import inform
 from sidelight.kernels.data_kernel import perplexity_kernel
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.objectives.entropy import EntropySum, information
 from sidelight.side.given import Given
 

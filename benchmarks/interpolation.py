@@ -19,12 +19,12 @@ from sklearn.neighbors import KNeighborsRegressor
 from benchmarks.harness import Check, Report, growth_exponent
 from benchmarks.maps import sheet
 from sidelight import KernelInformationEmbedding, datasets
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.data_kernel import perplexity_kernel
-from sidelight.kernels.neighbours import nearest
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.maps.interpolation import interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights
 from sidelight.maps.weights import AdaptiveWeights
+from sidelight.neighbours.search import nearest
 
 TITLE = "places of new rows: interpolating map, regression, nearest neighbours"
 RIVALS = ("scikit-learn",)

@@ -41,8 +41,9 @@ import numpy as np
 from benchmarks.defaults import METHODS
 from benchmarks.harness import RESULTS, Report, Timing, growth_exponent, peak_memory, table
 from benchmarks.neighbours import mixture, pixels
-from sidelight import KernelInformationEmbedding, _levels_fit, datasets
+from sidelight import KernelInformationEmbedding, datasets
 from sidelight.evaluate import leakage, neighbour_hit, trustworthiness
+from sidelight.information import _levels_fit
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import best_size
 from sidelight.solvers.lbfgs import minimise

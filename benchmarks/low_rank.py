@@ -26,12 +26,12 @@ from sklearn.decomposition import PCA
 
 from benchmarks.harness import Report, Timing, fresh_process, peak_memory
 from sidelight import KernelInformationEmbedding, datasets
+from sidelight.base.tiles import one_blas_thread
 from sidelight.evaluate import trustworthiness
 from sidelight.kernels.data_kernel import fixed_kernel
 from sidelight.kernels.matrices import SymmetricTiles
-from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.profiles import GAUSSIAN
-from sidelight.kernels.tiles import one_blas_thread
+from sidelight.neighbours.search import nearest
 from sidelight.objectives.entropy import Entropy, EntropySum, information
 from sidelight.objectives.penalties import Stretch
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Check, Report, growth_exponent, peak_memory
-from sidelight.kernels.neighbours import nearest
-from sidelight.kernels.tiles import one_blas_thread
+from sidelight.base.tiles import one_blas_thread
 from sidelight.maps import nearby
 from sidelight.maps.interpolation import InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density
 from sidelight.maps.weights import FixedWeights
+from sidelight.neighbours.search import nearest
 
 TITLE = "transform, inverse and densities of many rows: near rows, all rows, UMAP"
 RIVALS = ("umap-learn",)

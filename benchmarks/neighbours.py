@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Report, growth_exponent, not_installed, peak_memory, race
-from sidelight.kernels.cell_index import CellIndex
-from sidelight.kernels.neighbours import exact_seconds, nearest
-from sidelight.kernels.tiles import one_blas_thread
+from sidelight.base.tiles import one_blas_thread
+from sidelight.neighbours.cell_index import CellIndex
+from sidelight.neighbours.search import exact_seconds, nearest
 
 TITLE = "nearest neighbours: exact and in cells; recall, time, memory, bytes"
 RIVALS = ("scikit-learn", "pynndescent")

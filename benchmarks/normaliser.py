@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Report, growth_exponent, peak_memory, race
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.gauss_transform import FastSums, fast_sums, modes_of
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.objectives.entropy import Entropy, EntropySum, fast_entropy
 
 TITLE = "value and gradient of the normaliser H(Z), by transform and by tiles, two threads"

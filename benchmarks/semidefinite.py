@@ -16,10 +16,10 @@ import numpy as np
 
 from benchmarks.harness import Report, Timing, growth_exponent
 from sidelight import SemidefiniteEmbedding
-from sidelight._semidefinite_problem import SemidefiniteProblem, semidefinite_problem
 from sidelight.datasets import Dataset, swiss_roll
 from sidelight.evaluate import recovery
 from sidelight.solvers.semidefinite import GramResult, solve_gram
+from sidelight.unfolding._semidefinite_problem import SemidefiniteProblem, semidefinite_problem
 
 TITLE = "semidefinite embedding beside SCS and Clarabel, and how it grows"
 RIVALS = ("cvxpy",)

@@ -15,8 +15,7 @@ from reproductions.harness import Outcome
 from sidelight import HybridEmbedding, ReconstructionDistance, TangentDistance
 from sidelight.datasets import load_coil20, load_mnist, shifted_digits, swiss_roll, turntable
 from sidelight.evaluate import neighbour_hit, recovery, sheet_correlation
-from sidelight.kernels.neighbours import nearest
-from sidelight.kernels.transformations import rotated
+from sidelight.neighbours.search import nearest
 from sidelight.objectives.spectral import (
     centred_kernel,
     edge_weights,
@@ -27,6 +26,7 @@ from sidelight.objectives.spectral import (
     reconstruction_weights,
 )
 from sidelight.solvers.spectral import SymmetricSum, leading_pairs
+from sidelight.spectral._transformations import rotated
 
 TITLE = "Hybrid embedding: distances, locality and known transformations"
 SOURCE = "S4 (Ghodsi 2005), chapter 2, figs. 2.2, 2.6, 2.7, 2.12-2.14"

@@ -25,9 +25,9 @@ from reproductions.imagebot_protocol import (
     unfolded,
     without_actions,
 )
-from sidelight._action_program import neighbours_by_actions, place_squares
 from sidelight.datasets import Dataset
 from sidelight.side.actions import as_actions
+from sidelight.unfolding._action_program import neighbours_by_actions, place_squares
 
 TITLE = "Action respecting embedding: predictions of the image robot"
 SOURCE = "S4 (Ghodsi 2005), chapter 4, table 4.2 and figs. 4.3-4.9"

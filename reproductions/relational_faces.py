@@ -78,7 +78,7 @@ def fitted(labelled: Labelled, **choices: Any) -> Any:
 
 def regressed(labelled: Labelled) -> Any:
     """|Spearman| of the start alone: kernel ridge regression from the labelled pictures (k,)."""
-    from sidelight._relational_start import relational_start
+    from sidelight.relational._relational_start import relational_start
 
     relations = [Relation.from_data(labelled.X), *labelled.relations().values()]
     q = len(labelled.names)

@@ -15,13 +15,13 @@ from sklearn.linear_model import LinearRegression
 from reproductions.figures import bare, house_style
 from reproductions.harness import Outcome
 from sidelight import SemidefiniteEmbedding
-from sidelight._semidefinite_problem import near_graph
 from sidelight.datasets import load_coil20, load_frey, load_isomap_faces, load_mnist, swiss_roll
 from sidelight.evaluate import continuity, trustworthiness
-from sidelight.kernels.graph import joined_graph
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.graph import joined_graph
+from sidelight.neighbours.search import nearest
 from sidelight.plot import spectrum
 from sidelight.plot._spectrum import spectrum_of
+from sidelight.unfolding._semidefinite_problem import near_graph
 
 TITLE = "Semidefinite embedding: rolls of many sizes, dimensions of pictures"
 SOURCE = "S4 (Ghodsi 2005), section 1.7; Weinberger and Saul 2004"

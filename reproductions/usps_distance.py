@@ -16,7 +16,7 @@ from reproductions.harness import Outcome
 from sidelight import TangentDistance
 from sidelight.datasets import load_usps
 from sidelight.gated import GatedBoltzmannMachine
-from sidelight.kernels.transformations import orthonormal, smoothed
+from sidelight.spectral._transformations import orthonormal, smoothed
 
 TITLE = "Digits under affine transformations: k nearest neighbours with a learned distance"
 SOURCE = "S0 (Memisevic 2007), section 5.4.2, figs. 5.7 and 5.10"

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sidelight import HybridEmbedding, ReconstructionDistance
 from sidelight.datasets import shifted_digits, swiss_roll
 from sidelight.evaluate import neighbour_hit
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 from sidelight.objectives.spectral import (
     centred_kernel,
     edge_weights,

@@ -13,29 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, evaluate, gated, plot, report
-    from ._action_respecting_embedding import ActionRespectingEmbedding
-    from ._bernoulli_mixture import BernoulliMixture
-    from ._coordinated_cca import CoordinatedCCA
-    from ._coordinated_mixture import CoordinatedMixture
-    from ._distance_metric import DistanceMetric
-    from ._embed_rows import embed_rows
-    from ._equivalence_metric import EquivalenceMetric
-    from ._hybrid_embedding import HybridEmbedding
-    from ._joint_information_embedding import JointInformationEmbedding
-    from ._kernel_information_embedding import KernelInformationEmbedding
-    from ._multi_attribute_metric import MultiAttributeMetric
-    from ._multiple_relational_embedding import MultipleRelationalEmbedding
-    from ._ppca_mixture import PPCAMixture
-    from ._probabilistic_pca import ProbabilisticPCA
-    from ._semidefinite_embedding import SemidefiniteEmbedding
-    from ._smoother_embedding import SmootherEmbedding
-    from ._transformation_distances import ReconstructionDistance, TangentDistance
-    from ._two_way_embedding import TwoWayEmbedding
-    from ._unsupervised_kernel_regression import UnsupervisedKernelRegression
+    from .coordinated.coordinated_cca import CoordinatedCCA
+    from .coordinated.coordinated_mixture import CoordinatedMixture
+    from .information.embed_rows import embed_rows
+    from .information.joint_information_embedding import JointInformationEmbedding
+    from .information.kernel_information_embedding import KernelInformationEmbedding
+    from .information.smoother_embedding import SmootherEmbedding
+    from .information.unsupervised_kernel_regression import UnsupervisedKernelRegression
+    from .metrics.distance_metric import DistanceMetric
+    from .metrics.equivalence_metric import EquivalenceMetric
+    from .metrics.multi_attribute_metric import MultiAttributeMetric
+    from .mixtures.bernoulli_mixture import BernoulliMixture
+    from .mixtures.ppca_mixture import PPCAMixture
+    from .mixtures.probabilistic_pca import ProbabilisticPCA
     from .persistence import load, save
+    from .relational.multiple_relational_embedding import MultipleRelationalEmbedding
     from .side.actions import Actions
     from .side.pairs import Pairs
     from .side.relations import Relation, Relations
+    from .spectral.hybrid_embedding import HybridEmbedding
+    from .spectral.transformation_distances import ReconstructionDistance, TangentDistance
+    from .two_way.two_way_embedding import TwoWayEmbedding
+    from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
+    from .unfolding.semidefinite_embedding import SemidefiniteEmbedding
 
 __version__ = "0.1.0"
 
@@ -75,30 +75,30 @@ __all__ = [
 
 _ROOMS = ("datasets", "distributed", "evaluate", "gated", "persistence", "plot", "report")
 _MODULES = {
-    "ActionRespectingEmbedding": "_action_respecting_embedding",
+    "ActionRespectingEmbedding": "unfolding.action_respecting_embedding",
     "Actions": "side.actions",
-    "BernoulliMixture": "_bernoulli_mixture",
-    "CoordinatedCCA": "_coordinated_cca",
-    "CoordinatedMixture": "_coordinated_mixture",
-    "DistanceMetric": "_distance_metric",
-    "EquivalenceMetric": "_equivalence_metric",
-    "HybridEmbedding": "_hybrid_embedding",
-    "JointInformationEmbedding": "_joint_information_embedding",
-    "KernelInformationEmbedding": "_kernel_information_embedding",
-    "MultiAttributeMetric": "_multi_attribute_metric",
-    "MultipleRelationalEmbedding": "_multiple_relational_embedding",
-    "PPCAMixture": "_ppca_mixture",
+    "BernoulliMixture": "mixtures.bernoulli_mixture",
+    "CoordinatedCCA": "coordinated.coordinated_cca",
+    "CoordinatedMixture": "coordinated.coordinated_mixture",
+    "DistanceMetric": "metrics.distance_metric",
+    "EquivalenceMetric": "metrics.equivalence_metric",
+    "HybridEmbedding": "spectral.hybrid_embedding",
+    "JointInformationEmbedding": "information.joint_information_embedding",
+    "KernelInformationEmbedding": "information.kernel_information_embedding",
+    "MultiAttributeMetric": "metrics.multi_attribute_metric",
+    "MultipleRelationalEmbedding": "relational.multiple_relational_embedding",
+    "PPCAMixture": "mixtures.ppca_mixture",
     "Pairs": "side.pairs",
-    "ProbabilisticPCA": "_probabilistic_pca",
-    "ReconstructionDistance": "_transformation_distances",
+    "ProbabilisticPCA": "mixtures.probabilistic_pca",
+    "ReconstructionDistance": "spectral.transformation_distances",
     "Relation": "side.relations",
     "Relations": "side.relations",
-    "SemidefiniteEmbedding": "_semidefinite_embedding",
-    "SmootherEmbedding": "_smoother_embedding",
-    "TangentDistance": "_transformation_distances",
-    "TwoWayEmbedding": "_two_way_embedding",
-    "UnsupervisedKernelRegression": "_unsupervised_kernel_regression",
-    "embed_rows": "_embed_rows",
+    "SemidefiniteEmbedding": "unfolding.semidefinite_embedding",
+    "SmootherEmbedding": "information.smoother_embedding",
+    "TangentDistance": "spectral.transformation_distances",
+    "TwoWayEmbedding": "two_way.two_way_embedding",
+    "UnsupervisedKernelRegression": "information.unsupervised_kernel_regression",
+    "embed_rows": "information.embed_rows",
     "load": "persistence",
     "save": "persistence",
 }

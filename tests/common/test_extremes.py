@@ -25,7 +25,7 @@ from sidelight import (
     TwoWayEmbedding,
     UnsupervisedKernelRegression,
 )
-from sidelight._validation import LIMIT, refuse_too_large
+from sidelight.base.validation import LIMIT, refuse_too_large
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LARGEST = np.finfo(np.float64).max

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_bad_input import ODD, REFUSED
 
 import sidelight
-import sidelight._cost
+import sidelight.base.cost
 from sidelight.gated import GatedBoltzmannMachine, RestrictedBoltzmannMachine
 
 RESTRICTED = {
@@ -348,7 +348,7 @@ def test_cost_grows_with_the_model_and_a_fit_that_does_not_fit_is_refused(monkey
     assert large.bytes > 10 * small.bytes
     assert large.seconds > 10 * small.seconds
     assert GatedBoltzmannMachine(50, n_factors=100).estimate_cost(1000, 400).bytes < large.bytes / 10
-    monkeypatch.setattr(sidelight._cost, "available_memory", lambda: 1000)
+    monkeypatch.setattr(sidelight.base.cost, "available_memory", lambda: 1000)
     for fit in (lambda: GATED["gbm"]().fit(blobs(), blobs()), lambda: RESTRICTED["rbm"]().fit(blobs())):
         with pytest.raises(MemoryError, match=r"X=90 rows needs about .*"):
             fit()

@@ -12,7 +12,7 @@ from refit_cases import CASES, NEW, OLD
 from registry import MIXTURES, VARIANTS, blobs
 
 from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, Relation, TwoWayEmbedding
-from sidelight._fitting import is_fitted_name
+from sidelight.base.fitting import is_fitted_name
 from sidelight.rows import ArrayRows
 
 every = pytest.mark.parametrize("name", CASES)
@@ -253,7 +253,7 @@ def test_ctrl_c_while_charts_are_glued_leaves_the_old_model(monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sidelight._coordination_fit.coordinated", interrupted)
+    monkeypatch.setattr("sidelight.coordinated._coordination_fit.coordinated", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(ROWS)
     assert is_as_before(model, before)

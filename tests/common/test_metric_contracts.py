@@ -269,6 +269,6 @@ def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(make, name, value
 
 @each
 def test_a_fit_that_does_not_fit_is_refused_with_a_way_out(make, monkeypatch):
-    monkeypatch.setattr("sidelight._cost.available_memory", lambda: 1000)
+    monkeypatch.setattr("sidelight.base.cost.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"X=90 rows needs about .*\. Fit on a random sample"):
         make().fit(blobs())

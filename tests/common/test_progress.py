@@ -7,7 +7,7 @@ import pytest
 from registry import MIXTURES, VARIANTS, blobs
 from sklearn.exceptions import ConvergenceWarning
 
-import sidelight._cost
+import sidelight.base.cost
 from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, PPCAMixture, TwoWayEmbedding
 
 COORDINATED = {
@@ -82,7 +82,7 @@ def test_history_records_every_iteration_and_the_objective_falls_within_a_stage(
 
 
 def test_a_fit_that_does_not_fit_is_refused_with_a_way_out(monkeypatch):
-    monkeypatch.setattr(sidelight._cost, "available_memory", lambda: 1000)
+    monkeypatch.setattr(sidelight.base.cost, "available_memory", lambda: 1000)
     for model in (KernelInformationEmbedding(), TwoWayEmbedding()):
         with pytest.raises(MemoryError, match=r"X=90 rows needs about .* Fit on a random sample"):
             model.fit(blobs())
@@ -185,7 +185,7 @@ def test_coordinated_charts_are_kept_when_a_fit_of_batches_is_interrupted(name):
 
 def test_charts_of_more_rows_than_the_search_sees_are_kept_when_interrupted(monkeypatch):
     """The search ends by itself; Ctrl-C comes while its charts are fitted to all rows."""
-    monkeypatch.setattr("sidelight._coordinated_charts._SAMPLE", 100)
+    monkeypatch.setattr("sidelight.coordinated._coordinated_charts._SAMPLE", 100)
     X, total = blobs(300, d=3), []
     options = {"n_components": 1, "tol": 1e-2, "random_state": 0}
     CoordinatedMixture(**options, callback=lambda state: total.append(state)).fit(X)

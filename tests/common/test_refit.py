@@ -26,7 +26,7 @@ from sidelight import (
     Relation,
     TwoWayEmbedding,
 )
-from sidelight._fitting import is_fitted_name
+from sidelight.base.fitting import is_fitted_name
 from sidelight.gated import Autoencoder, GatedBoltzmannMachine, RestrictedBoltzmannMachine
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -158,7 +158,7 @@ def test_every_method_that_fits_changes_everything_or_nothing(kind):
     assert "fit" in found
     for name in found:
         method = getattr(kind, name)
-        assert method.__code__.co_filename.endswith("_fitting.py"), f"{kind.__name__}.{name} is not all_or_nothing"
+        assert method.__code__.co_filename.endswith("base/fitting.py"), f"{kind.__name__}.{name} is not all_or_nothing"
         assert next(iter(inspect.signature(method).parameters)) == "self"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sidelight
-from sidelight._warnings import warn
+from sidelight.base.warnings import warn
 
 HOME = Path(sidelight.__file__).parent
 BEGIN = '''
@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-import sidelight._hybrid_embedding, sidelight._smoother_embedding
+import sidelight.spectral.hybrid_embedding, sidelight.information.smoother_embedding
 from sidelight import *
 from sidelight.gated import *
 
@@ -143,8 +143,8 @@ TIRED = [
 ]
 """Said once the solvers say that they have not converged."""
 SOLVERS = """
-unconverged(sidelight._hybrid_embedding, "solve_hybrid")
-unconverged(sidelight._smoother_embedding, "smoother_vectors")
+unconverged(sidelight.spectral.hybrid_embedding, "solve_hybrid")
+unconverged(sidelight.information.smoother_embedding, "smoother_vectors")
 """
 
 
@@ -169,12 +169,12 @@ def test_a_warning_points_at_the_line_of_the_user(found, number):
 def test_nobody_else_counts_frames():
     for path in HOME.rglob("*.py"):
         text = path.read_text()
-        assert path.name == "_warnings.py" or not ("stacklevel" in text or "warnings.warn(" in text), path
+        assert path.name == "base/warnings.py" or not ("stacklevel" in text or "warnings.warn(" in text), path
 
 
 def test_a_warning_without_a_user_is_given_all_the_same():
     """In a thread of a pool there may be no line of the user's above ours."""
-    source = "from sidelight._warnings import warn\ndef ours():\n    warn('hear me', UserWarning)\n"
+    source = "from sidelight.base.warnings import warn\ndef ours():\n    warn('hear me', UserWarning)\n"
     scope: dict = {}
     exec(compile(source, str(HOME / "made_up.py"), "exec"), scope)
     with warnings.catch_warnings(record=True) as caught:

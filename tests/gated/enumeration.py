@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sidelight.gated.machines import BIASES, Conditioned, GatedMachine
-from sidelight.gated.premapping import layers
-from sidelight.gated.units import units
+from sidelight.gated._machines import BIASES, Conditioned, GatedMachine
+from sidelight.gated._premapping import layers
+from sidelight.gated._units import units
 
 SIZES = {"binary": 3, "gaussian": 2, "gaussian-learned": 2, "poisson": 2, "multinomial": 4}
 OPTIONS = {"multinomial": {"levels": 2}}

@@ -9,10 +9,10 @@ from datetime import timedelta
 import torch
 from torch import distributed
 
-from sidelight.gated.divergence import contrast
-from sidelight.gated.machines import GatedMachine
-from sidelight.gated.training import Run, Schedule
-from sidelight.gated.units import units
+from sidelight.gated._divergence import contrast
+from sidelight.gated._machines import GatedMachine
+from sidelight.gated._training import Run, Schedule
+from sidelight.gated._units import units
 
 
 def gradient_of_a_batch():

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sidelight
 from sidelight.gated import Autoencoder, BiasedAutoencoder, GatedAutoencoder, Manifield
-from sidelight.gated.networks import (
+from sidelight.gated._networks import (
     LOSSES,
     PATHS,
     AutoencoderNetwork,
@@ -26,8 +26,8 @@ from sidelight.gated.networks import (
     finished,
     total_weight,
 )
-from sidelight.gated.premapping import layers
-from sidelight.gated.units import MultinomialUnits, units
+from sidelight.gated._premapping import layers
+from sidelight.gated._units import MultinomialUnits, units
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 quick = {"max_iter": 30, "random_state": 0}

@@ -8,7 +8,7 @@ import torch
 from enumeration import machine
 
 from sidelight.gated import GatedBoltzmannMachine, RestrictedBoltzmannMachine
-from sidelight.gated.flow import arrows, targets
+from sidelight.gated._flow import arrows, targets
 
 
 def shifted(n, seed, density=0.2, side=5):

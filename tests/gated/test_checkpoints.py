@@ -7,7 +7,7 @@ import pytest
 from test_training import gated, pairs, same
 
 from sidelight.gated import BiasedAutoencoder, Manifield, RestrictedBoltzmannMachine
-from sidelight.gated.checkpoints import FREE
+from sidelight.gated._checkpoints import FREE
 
 
 class Stop(Exception):

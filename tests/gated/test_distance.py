@@ -8,9 +8,9 @@ import torch
 from enumeration import SIZES, machine, states_of
 from sklearn.neighbors import KNeighborsClassifier
 
-import sidelight.gated.distance as module
+import sidelight.gated._distance as module
 from sidelight.gated import GatedBoltzmannMachine
-from sidelight.gated.distance import pairwise_distance
+from sidelight.gated._distance import pairwise_distance
 
 FORMS = {"full": {}, "factored": {"n_factors": 3}, "premapped": {"premapped": True}, "no biases": {"biases": ()}}
 

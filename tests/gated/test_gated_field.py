@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import sidelight
 from sidelight.gated import GatedBoltzmannMachine, GatedField
-from sidelight.gated.divergence import contrast
-from sidelight.gated.machines import GatedMachine
-from sidelight.gated.patches import Patches, bands
-from sidelight.gated.site_product import SiteProduct
-from sidelight.gated.units import units
+from sidelight.gated._divergence import contrast
+from sidelight.gated._machines import GatedMachine
+from sidelight.gated._patches import Patches, bands
+from sidelight.gated._site_product import SiteProduct
+from sidelight.gated._units import units
 
 TINY = {"max_iter": 30, "batch_size": 5, "random_state": 0}
 
@@ -109,7 +109,7 @@ def test_bands_do_not_change_what_comes_out(monkeypatch):
     site = product(patches=Patches(3, 3, 2))
     x, y = field(1, 21, 11), field(2, 21, 11)
     whole = site.infer(x, y), site.step(x, y, mean_field=True)
-    monkeypatch.setattr("sidelight.gated.site_product._FILTERS", 1)
+    monkeypatch.setattr("sidelight.gated._site_product._FILTERS", 1)
     assert len(site._spans(x)) == 10
     torch.testing.assert_close(site.infer(x, y), whole[0])
     torch.testing.assert_close(site.step(x, y, mean_field=True), whole[1])

@@ -8,10 +8,10 @@ import pytest
 import torch
 from enumeration import OPTIONS, SIZES, all_scores, gradients, log_partition, machine, states_of
 
-from sidelight.gated.divergence import contrast
-from sidelight.gated.machines import BIASES, GatedMachine, PlainMachine
-from sidelight.gated.training import Schedule, train
-from sidelight.gated.units import units
+from sidelight.gated._divergence import contrast
+from sidelight.gated._machines import BIASES, GatedMachine, PlainMachine
+from sidelight.gated._training import Schedule, train
+from sidelight.gated._units import units
 
 X = torch.tensor([[0.7, -0.4]], dtype=torch.float64)
 PAIRS = [

@@ -77,7 +77,7 @@ def test_large_pictures_are_predicted_in_bands_to_the_same_numbers(monkeypatch):
     X, Y = pictures()
     field = Manifield(BiasedAutoencoder(3, **quick), (3, 4), "grid").fit(X, Y)
     whole = field.predict(X)
-    monkeypatch.setattr("sidelight.gated._manifield._TOGETHER", 20)
+    monkeypatch.setattr("sidelight.gated.manifield._TOGETHER", 20)
     for part, expected in zip(field.predict(X), whole, strict=True):
         np.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-12)
 
@@ -153,7 +153,7 @@ def test_mapping_units_have_their_places_and_bands_do_not_change_them(structure,
     everywhere = [np.broadcast_to(np.array([0.2, 0.8]), (*shape, 2)) for shape in places]
     for one, many in zip(field.apply(X, np.array([0.2, 0.8])), field.apply(X, everywhere), strict=True):
         np.testing.assert_array_equal(one, many)
-    monkeypatch.setattr("sidelight.gated._manifield._TOGETHER", 20)
+    monkeypatch.setattr("sidelight.gated.manifield._TOGETHER", 20)
     for one, many in zip((*field.infer(X, Y), *field.transfer(X, Y, X)), (*codes, *moved), strict=True):
         np.testing.assert_allclose(one, many, rtol=1e-10, atol=1e-12)
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sidelight.gated._fields import as_fields, crops
-from sidelight.gated.patches import Patches, bands
+from sidelight.gated._patches import Patches, bands
 
 PLACE = (torch.device("cpu"), torch.float32)
 

@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import sidelight
+from sidelight.base.result import Status
 from sidelight.gated import GatedBoltzmannMachine
-from sidelight.gated.batches import array_batches, as_batches, first_of, share, tensor
-from sidelight.gated.training import Schedule, train
-from sidelight.solvers.result import Status
+from sidelight.gated._batches import array_batches, as_batches, first_of, share, tensor
+from sidelight.gated._training import Schedule, train
 
 PLACE = (torch.device("cpu"), torch.float32)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from enumeration import OPTIONS, SIZES, states_of
 
-from sidelight.gated.units import KINDS, MultinomialUnits, units
+from sidelight.gated._units import KINDS, MultinomialUnits, units
 
 every = pytest.mark.parametrize("kind", KINDS)
 

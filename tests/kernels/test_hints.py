@@ -7,7 +7,7 @@ import pytest
 
 from sidelight.kernels.hints import harmonic_coordinates, hint_classes, with_hints
 from sidelight.kernels.matrices import adaptive_kernel
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 
 
 def line(n=41, d=3, seed=0):

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth
 from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, perplexity_kernel
 from sidelight.kernels.matrices import (
@@ -17,9 +18,8 @@ from sidelight.kernels.matrices import (
     multiply,
     within_reach,
 )
-from sidelight.kernels.neighbours import Neighbours, nearest
 from sidelight.kernels.profiles import DELTA, GAUSSIAN, QUARTIC, STUDENT
-from sidelight.kernels.tiles import one_blas_thread
+from sidelight.neighbours.search import Neighbours, nearest
 from sidelight.objectives.entropy import EntropySum, information
 
 SIZES = [1, 40, 512, 530]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from sidelight.base.tiles import TILE
 from sidelight.datasets import s_curve
 from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, likely_bandwidth
-from sidelight.kernels.landmarks import spread_rows
 from sidelight.kernels.low_rank import LowRankKernel, low_rank_kernel
 from sidelight.kernels.matrices import SymmetricTiles
-from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT
-from sidelight.kernels.tiles import TILE
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import nearest
 
 both_profiles = pytest.mark.parametrize("profile", [GAUSSIAN, STUDENT], ids=lambda p: p.name)
 

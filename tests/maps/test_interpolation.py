@@ -8,12 +8,12 @@ from scipy.spatial.distance import cdist
 
 from sidelight.datasets import swiss_roll
 from sidelight.kernels.data_kernel import perplexity_kernel
-from sidelight.kernels.neighbours import nearest
-from sidelight.kernels.sparse_distances import nearest_known
 from sidelight.maps import nearby
 from sidelight.maps.interpolation import anchor_shares, correction_at_rows, interpolate, nearest_anchors
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+from sidelight.neighbours.search import nearest
+from sidelight.neighbours.sparse_distances import nearest_known
 
 
 def bent_sheet(n=300, seed=0, noise=0.05):

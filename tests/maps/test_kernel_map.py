@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.kernels.neighbours import nearest
 from sidelight.maps.kernel_map import KernelMap, adaptive_map, best_perplexity, precomputed_weights
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights
+from sidelight.neighbours.search import nearest
 
 
 def curve(n=200, noise=0.0):

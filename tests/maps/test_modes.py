@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import spearmanr
 
 from sidelight import KernelInformationEmbedding, TwoWayEmbedding
-from sidelight.kernels.neighbours import nearest
 from sidelight.maps.kernel_map import KernelMap, adaptive_map
 from sidelight.maps.modes import InformationContent, conditional_log_density, conditional_mode, content_mode
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
+from sidelight.neighbours.search import nearest
 
 PENALTIES = ["stretch", "l2", "l4", "box"]
 PROFILES = ["gaussian", "student", "quartic"]

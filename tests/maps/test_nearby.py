@@ -10,16 +10,16 @@ from scipy.special import logsumexp
 
 import sidelight
 from sidelight import KernelInformationEmbedding
-from sidelight._frame import Frame
-from sidelight.kernels.neighbours import nearest
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.maps import nearby, parzen, weights
+from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, best_perplexity
 from sidelight.maps.modes import InformationContent, conditional_log_density, conditional_mode, content_mode
 from sidelight.maps.nearby import row_search
 from sidelight.maps.parzen import ParzenDensity, fit_density
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights, kept_lists
+from sidelight.neighbours.search import nearest
 
 PROFILES = ["gaussian", "student", "quartic"]
 

@@ -5,9 +5,9 @@ import pytest
 from scipy.integrate import dblquad, quad
 from sklearn.neighbors import KernelDensity
 
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.bandwidths import LeaveOneOut
 from sidelight.kernels.profiles import GAUSSIAN
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.maps.parzen import ParzenDensity, fit_density
 
 NAMES = ["gaussian", "student", "quartic"]

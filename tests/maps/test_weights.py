@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.bandwidths import perplexity_rows
-from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.maps.weights import AdaptiveWeights, FixedWeights, PrecomputedWeights
+from sidelight.neighbours.search import nearest
 
 NAMES = ["gaussian", "student", "quartic"]
 

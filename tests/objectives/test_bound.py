@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from sidelight.kernels import gauss_transform
 from sidelight.kernels.matrices import adaptive_kernel
-from sidelight.kernels.neighbours import nearest
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT
+from sidelight.neighbours.search import nearest
 from sidelight.objectives.bound import InformationBound
 from sidelight.objectives.entropy import EntropySum, information
 from sidelight.solvers.levels import merged

@@ -5,10 +5,10 @@ import pytest
 from entropy_reference import FAMILY, STORE, VALUES, data_kernels
 from scipy.sparse import csr_array
 
+from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.data_kernel import perplexity_kernel
 from sidelight.kernels.matrices import SymmetricTiles, dense_kernel
 from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, profile
-from sidelight.kernels.tiles import one_blas_thread
 from sidelight.objectives.entropy import Entropy, EntropySum, information
 
 SIZES = [300, 512, 530, 1030]

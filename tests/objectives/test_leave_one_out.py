@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from sidelight._learned_bandwidth import learn_bandwidth
+from sidelight.base.result import Status
 from sidelight.datasets import noisy_s
+from sidelight.information._learned_bandwidth import learn_bandwidth
 from sidelight.kernels.bandwidths import LeaveOneOut, leave_one_out_bandwidth
 from sidelight.kernels.data_kernel import perplexity_kernel
 from sidelight.kernels.profiles import GAUSSIAN
@@ -14,7 +15,6 @@ from sidelight.objectives.leave_one_out import LatentRows, LeaveOneOutLikelihood
 from sidelight.objectives.penalties import Power, Stretch
 from sidelight.solvers.anneal import geometric
 from sidelight.solvers.eigen import graph_spectrum
-from sidelight.solvers.result import Status
 
 
 def naive(X, Z, h):

@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree, sh
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.neighbors import radius_neighbors_graph
 
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 from sidelight.objectives.spectral import (
     centred_kernel,
     edge_weights,

@@ -9,7 +9,7 @@ from persistence_standins import Shelf, Stranger, Unlisted
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
-from sidelight import _atomic
+from sidelight.base import files as _atomic
 from sidelight.persistence import load, save
 
 

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from sidelight.base.result import Record, State, Status
 from sidelight.solvers.anneal import anneal, geometric
-from sidelight.solvers.result import Record, State, Status
 
 
 @pytest.mark.parametrize(

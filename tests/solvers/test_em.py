@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sidelight.base.result import Status
 from sidelight.solvers.em import em, squared
-from sidelight.solvers.result import Status
 
 
 def halving(target=2.0):

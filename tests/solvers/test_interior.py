@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from oracle import solved_by
 
+from sidelight.base.result import Status
 from sidelight.objectives.action_gram import tied_program
 from sidelight.solvers.interior import interior_cost, solve_interior
-from sidelight.solvers.result import Status
 from sidelight.solvers.semidefinite import solve_gram
 
 

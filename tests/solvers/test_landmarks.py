@@ -6,9 +6,9 @@ import numpy as np
 from scipy.sparse.csgraph import shortest_path
 from sklearn.decomposition import PCA
 
-from sidelight.kernels.graph import joined_graph
-from sidelight.kernels.landmarks import landmark_distances
-from sidelight.kernels.neighbours import Neighbours, nearest
+from sidelight.neighbours.graph import joined_graph
+from sidelight.neighbours.landmarks import landmark_distances
+from sidelight.neighbours.search import Neighbours, nearest
 from sidelight.solvers.anneal import best_size
 from sidelight.solvers.eigen import landmark_scaling
 

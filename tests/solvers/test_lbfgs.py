@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
+from sidelight.base.result import Status
 from sidelight.solvers.lbfgs import _direction, minimise
-from sidelight.solvers.result import Status
 
 
 def quadratic(condition=1e4, size=(20, 2), seed=0):

@@ -10,7 +10,7 @@ from scipy.sparse import block_diag, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sidelight.kernels.matrices import adaptive_kernel
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 from sidelight.solvers.levels import Level, _seeds, _strong_links, coarsened, levels_of, merged, prolonged
 
 

@@ -8,7 +8,7 @@ from scipy.sparse import block_diag, csr_array
 from scipy.sparse.linalg import LinearOperator, cg, spsolve
 
 from sidelight.kernels.matrices import adaptive_kernel
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 from sidelight.solvers import multigrid
 from sidelight.solvers.levels import Level, levels_of, merged
 from sidelight.solvers.multigrid import Hierarchy

@@ -7,11 +7,11 @@ import pytest
 from oracle import solved_by
 from scipy.sparse import coo_array, csr_array
 
+from sidelight.base.result import Status
 from sidelight.datasets import swiss_roll
 from sidelight.objectives.gram import gram_program
 from sidelight.solvers.certificate import dual_bound, smallest_slack
 from sidelight.solvers.factor import factored, n_below
-from sidelight.solvers.result import Status
 from sidelight.solvers.semidefinite import solve_gram
 
 

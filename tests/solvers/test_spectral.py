@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import sidelight.solvers.spectral as spectral
 from sidelight.datasets import s_curve, swiss_roll
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 from sidelight.objectives.spectral import (
     centred_kernel,
     edge_weights,

@@ -18,6 +18,6 @@ def main() -> None:
         sentence = f'The command line needs {missing}. Run: pip install "sidelight[cli]".'
         print(sentence, file=sys.stderr)
         raise SystemExit(1) from None
-    from sidelight.cli._app import app
+    from ._app import app
 
     app(prog_name="sidelight")

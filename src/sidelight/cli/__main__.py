@@ -1,6 +1,6 @@
 """``python -m sidelight.cli``: the command line without an installed script."""
 
-from sidelight.cli import main
+from . import main
 
 if __name__ == "__main__":
     main()

@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sidelight._messages import require_extra
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._talk import CommandError
+from sidelight.base.messages import require_extra
+
+from ._matrix import Matrix
+from ._talk import CommandError
 
 __all__ = ["OBSM_KEY", "read_anndata", "write_anndata"]
 

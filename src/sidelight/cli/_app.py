@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sidelight.cli import _options as options
-from sidelight.cli._columns import Wishes
-from sidelight.cli._given import parse_periods
-from sidelight.cli._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
-from sidelight.cli._options import MissingValues, parse_size
-from sidelight.cli._read import Reading
-from sidelight.cli._relations import columns_of, parse_relations
-from sidelight.cli._talk import talking
+from . import _options as options
+from ._columns import Wishes
+from ._given import parse_periods
+from ._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
+from ._options import MissingValues, parse_size
+from ._read import Reading
+from ._relations import columns_of, parse_relations
+from ._talk import talking
 
 __all__ = ["app"]
 
@@ -108,8 +108,8 @@ def embed(
     debug: options.Debug = False,
 ) -> None:
     """Embed a table, array, folder of pictures or AnnData file; write embedding, model and report."""
-    from sidelight.cli._embed import Request
-    from sidelight.cli._embed import embed as run
+    from ._embed import Request
+    from ._embed import embed as run
 
     sizes = parse_size(image_size, "--image-size"), parse_size(image_shape, "--image-shape")
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
@@ -147,7 +147,7 @@ def transform(
     debug: options.Debug = False,
 ) -> None:
     """Embed new rows with a fitted model; the old rows do not move."""
-    from sidelight.cli._from_model import transform as run
+    from ._from_model import transform as run
 
     how = Reading(wishes=Wishes(colour or (), label), key=key, layer=layer, obsm=obsm)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
@@ -167,7 +167,7 @@ def invert(
     debug: options.Debug = False,
 ) -> None:
     """Map latent points back to rows of data, in the columns and units of the data."""
-    from sidelight.cli._from_model import invert as run
+    from ._from_model import invert as run
 
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, points, out, given=given or (), force=force, view=view)
@@ -190,7 +190,7 @@ def counterfactual(
     debug: options.Debug = False,
 ) -> None:
     """Show rows as they would be for another value of what the model was given."""
-    from sidelight.cli._from_model import counterfactual as run
+    from ._from_model import counterfactual as run
 
     how = Reading(wishes=Wishes(label=label), key=key, layer=layer, obsm=obsm)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
@@ -213,7 +213,7 @@ def predict(
     debug: options.Debug = False,
 ) -> None:
     """Show the second view of rows, by a model of two views."""
-    from sidelight.cli._from_model import predict as run
+    from ._from_model import predict as run
 
     how = Reading(wishes=Wishes(label=label), key=key, layer=layer, obsm=obsm)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
@@ -233,7 +233,7 @@ def score(
     debug: options.Debug = False,
 ) -> None:
     """Measure a model on data: reconstruction R², trustworthiness, mean log density."""
-    from sidelight.cli._from_model import score as run
+    from ._from_model import score as run
 
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, Reading(key=key, layer=layer, obsm=obsm), missing=missing.value)
@@ -261,7 +261,7 @@ def report(
     debug: options.Debug = False,
 ) -> None:
     """Write the report of a fitted model over data."""
-    from sidelight.cli._from_model import report as run
+    from ._from_model import report as run
 
     shape = parse_size(image_shape, "--image-shape")
     how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
@@ -292,7 +292,7 @@ def demo(
     debug: options.Debug = False,
 ) -> None:
     """Embed pictures of turning objects, given the object and given the angle; write reports and pictures."""
-    from sidelight.cli._demo import demo as run
+    from ._demo import demo as run
 
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, out, n_views=views, settings=parse_settings(settings or ()))

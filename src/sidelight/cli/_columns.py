@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._talk import CommandError
+from ._matrix import Matrix
+from ._talk import CommandError
 
 __all__ = ["Wishes", "choose_columns", "match_columns", "suggestion"]
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.cli._columns import Wishes
-from sidelight.cli._embed import Fitted, Request, fit, write_results
-from sidelight.cli._methods import DEFAULT
-from sidelight.cli._read import Reading, read
-from sidelight.cli._talk import INTERRUPTED, Talk
 from sidelight.report._understood import understood
+
+from ._columns import Wishes
+from ._embed import Fitted, Request, fit, write_results
+from ._methods import DEFAULT
+from ._read import Reading, read
+from ._talk import INTERRUPTED, Talk
 
 __all__ = ["demo"]
 

@@ -13,20 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from sidelight._atomic import replacing
-from sidelight.cli._given import check_method, parse_types
-from sidelight.cli._matrix import Matrix, complete, scaling_for
-from sidelight.cli._methods import OF_TWO_VIEWS, make
-from sidelight.cli._metric import HintFiles, learn, metric_settings, read_hints
-from sidelight.cli._model_file import ModelFile
-from sidelight.cli._pairs import read_pairs
-from sidelight.cli._progress import bar
-from sidelight.cli._read import Reading, read
-from sidelight.cli._relations import Asked, build_relations, tell_axes
-from sidelight.cli._second_view import SecondView, read_second
-from sidelight.cli._talk import INTERRUPTED, CommandError, Talk
-from sidelight.cli._write import check_free, embedding_frame, put_frame
+from sidelight.base.files import replacing
 from sidelight.report._chain import Chain
+
+from ._given import check_method, parse_types
+from ._matrix import Matrix, complete, scaling_for
+from ._methods import OF_TWO_VIEWS, make
+from ._metric import HintFiles, learn, metric_settings, read_hints
+from ._model_file import ModelFile
+from ._pairs import read_pairs
+from ._progress import bar
+from ._read import Reading, read
+from ._relations import Asked, build_relations, tell_axes
+from ._second_view import SecondView, read_second
+from ._talk import INTERRUPTED, CommandError, Talk
+from ._write import check_free, embedding_frame, put_frame
 
 __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
 
@@ -206,7 +207,7 @@ def write_results(request: Request, fitted: Fitted) -> None:
         put_frame(embedding_frame(fitted.matrix, Z, fitted.file.latent_names), places["embedding"], Z)
         fitted.file.save(places["model"])
         if "anndata" in places:
-            from sidelight.cli._anndata import write_anndata
+            from ._anndata import write_anndata
 
             write_anndata(request.data, places["anndata"], Z, fitted.matrix.rows)
         if "report" in places:

@@ -12,15 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.cli._given import parse_entries, repeated
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._model_file import ModelFile
-from sidelight.cli._read import Reading, read, read_frame
-from sidelight.cli._second_view import embed_second, second_of
-from sidelight.cli._talk import CommandError, Talk
-from sidelight.cli._write import check_format, check_free, embedding_frame, write_frame
 from sidelight.report._chain import Chain, name_of
 from sidelight.report._examples import takes_outputs
+
+from ._given import parse_entries, repeated
+from ._matrix import Matrix
+from ._model_file import ModelFile
+from ._read import Reading, read, read_frame
+from ._second_view import embed_second, second_of
+from ._talk import CommandError, Talk
+from ._write import check_format, check_free, embedding_frame, write_frame
 
 __all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
 

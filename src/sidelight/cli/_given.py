@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.cli._columns import suggestion
-from sidelight.cli._methods import METHODS
-from sidelight.cli._talk import CommandError
+from ._columns import suggestion
+from ._methods import METHODS
+from ._talk import CommandError
 
 __all__ = [
     "TYPES",

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight._messages import require_extra
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._talk import CommandError
+from sidelight.base.messages import require_extra
+
+from ._matrix import Matrix
+from ._talk import CommandError
 
 __all__ = ["read_images"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from sidelight.cli._talk import CommandError
+from ._talk import CommandError
 
 __all__ = ["DEFAULT", "JOINT", "METHODS", "OF_TWO_VIEWS", "RELATIONAL", "Method", "make", "parse_settings"]
 

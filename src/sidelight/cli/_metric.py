@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._pairs import PairFile, check_apart, read_pairs
-from sidelight.cli._talk import CommandError
+from ._matrix import Matrix
+from ._pairs import PairFile, check_apart, read_pairs
+from ._talk import CommandError
 
 __all__ = ["HintFiles", "Hints", "learn", "metric_settings", "read_hints"]
 

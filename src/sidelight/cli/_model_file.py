@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.cli._matrix import Matrix, Scaling, complete
-from sidelight.cli._read import Reading, read
-from sidelight.cli._second_view import SecondView
-from sidelight.cli._talk import CommandError
-from sidelight.cli._write import latent_names
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
 from sidelight.report._chain import Chain, chained, name_of
 from sidelight.report._examples import takes_fields
+
+from ._matrix import Matrix, Scaling, complete
+from ._read import Reading, read
+from ._second_view import SecondView
+from ._talk import CommandError
+from ._write import latent_names
 
 __all__ = ["ModelFile"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.cli._columns import suggestion
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._read import Reading, read, read_frame
-from sidelight.cli._talk import CommandError
+from ._columns import suggestion
+from ._matrix import Matrix
+from ._read import Reading, read, read_frame
+from ._talk import CommandError
 
 __all__ = ["PairFile", "check_apart", "read_pairs"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from sidelight.cli._talk import Talk
+from ._talk import Talk
 
 __all__ = ["bar", "fraction_done"]
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.cli._columns import Wishes, choose_columns, match_columns
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._talk import CommandError
+from ._columns import Wishes, choose_columns, match_columns
+from ._matrix import Matrix
+from ._talk import CommandError
 
 __all__ = ["Reading", "read", "read_frame"]
 
@@ -60,12 +60,12 @@ def read(path: Path, how: Reading) -> Matrix:
     if not path.exists():
         raise CommandError(f"{path}: there is no such file or folder")
     if path.is_dir():
-        from sidelight.cli._images import read_images
+        from ._images import read_images
 
         return read_images(path, how)
     suffix = path.suffix.lower()
     if suffix == ".h5ad":
-        from sidelight.cli._anndata import read_anndata
+        from ._anndata import read_anndata
 
         return read_anndata(path, how)
     if suffix in (".npy", ".npz"):

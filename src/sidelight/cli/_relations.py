@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sidelight.cli._columns import suggestion
-from sidelight.cli._talk import CommandError, Talk
 from sidelight.side.given import Given
 from sidelight.side.relations import Relation
+
+from ._columns import suggestion
+from ._talk import CommandError, Talk
 
 __all__ = ["Asked", "build_relations", "columns_of", "parse_relations", "tell_axes"]
 

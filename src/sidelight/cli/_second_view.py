@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.cli._matrix import Matrix, Scaling, complete, scaling_for
-from sidelight.cli._read import Reading, read
-from sidelight.cli._talk import CommandError
+from ._matrix import Matrix, Scaling, complete, scaling_for
+from ._read import Reading, read
+from ._talk import CommandError
 
 if TYPE_CHECKING:
-    from sidelight.cli._model_file import ModelFile
+    from ._model_file import ModelFile
 
 __all__ = ["SecondView", "embed_second", "read_second", "second_of"]
 

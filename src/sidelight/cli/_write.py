@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight._atomic import replacing
-from sidelight.cli._matrix import Matrix
-from sidelight.cli._talk import CommandError
+from sidelight.base.files import replacing
+
+from ._matrix import Matrix
+from ._talk import CommandError
 
 __all__ = ["check_format", "check_free", "embedding_frame", "latent_names", "put_frame", "write_frame"]
 

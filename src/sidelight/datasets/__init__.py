@@ -3,10 +3,10 @@
 Every function returns a :class:`Dataset`: ``X``, the true ``factors`` by name, and ``image_shape`` for pictures.
 """
 
-from sidelight.datasets._dataset import Dataset
-from sidelight.datasets._digits import load_digits, shifted_digits
-from sidelight.datasets._imagebot import Imagebot, Pose, imagebot
-from sidelight.datasets._real import (
+from ._dataset import Dataset
+from ._digits import load_digits, shifted_digits
+from ._imagebot import Imagebot, Pose, imagebot
+from ._real import (
     load_cmu_people,
     load_cmu_styles,
     load_cmu_walk,
@@ -26,9 +26,9 @@ from sidelight.datasets._real import (
     load_usps,
     load_yaleb,
 )
-from sidelight.datasets._sheets import noisy_s, s_curve, swiss_roll
-from sidelight.datasets._sources import data_home
-from sidelight.datasets._turntable import turntable
+from ._sheets import noisy_s, s_curve, swiss_roll
+from ._sources import data_home
+from ._turntable import turntable
 
 __all__ = [
     "Dataset",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = ["Dataset"]
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidelight._messages import complain
-from sidelight.datasets._dataset import Dataset
-from sidelight.datasets._sheets import check_count
+from sidelight.base.messages import complain
+
+from ._dataset import Dataset
+from ._sheets import check_count
 
 __all__ = ["load_digits", "shifted_digits"]
 

@@ -28,9 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from sidelight._messages import complain
-from sidelight.datasets._dataset import Dataset
-from sidelight.datasets._sheets import RandomState, check_count, check_noise
+from sidelight.base.messages import complain
+
+from ._dataset import Dataset
+from ._sheets import RandomState, check_count, check_noise
 
 __all__ = ["ACTIONS", "PATHS", "Imagebot", "Pose", "built_in_picture", "imagebot", "parse_path"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.datasets._solids import Solid, ball, box, cylinder, ellipsoid, ring, wedge
+from ._solids import Solid, ball, box, cylinder, ellipsoid, ring, wedge
 
 __all__ = ["OBJECTS", "TABLE"]
 

@@ -9,9 +9,10 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._messages import complain
-from sidelight.datasets._dataset import Dataset
-from sidelight.datasets._sources import load
+from sidelight.base.messages import complain
+
+from ._dataset import Dataset
+from ._sources import load
 
 __all__ = [
     "load_cmu_people",

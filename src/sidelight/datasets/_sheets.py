@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sidelight._messages import complain
-from sidelight.datasets._dataset import Dataset
+from sidelight.base.messages import complain
+
+from ._dataset import Dataset
 
 __all__ = ["check_count", "check_noise", "noisy_s", "s_curve", "swiss_roll"]
 

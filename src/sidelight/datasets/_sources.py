@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._messages import complain
-from sidelight.datasets._dataset import Dataset
+from sidelight.base.messages import complain
+
+from ._dataset import Dataset
 
 __all__ = ["SOURCES", "Source", "data_home", "load"]
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sidelight._messages import complain
-from sidelight.datasets._dataset import Dataset
-from sidelight.datasets._objects import OBJECTS, TABLE
-from sidelight.datasets._sheets import RandomState, check_count, check_noise
-from sidelight.datasets._solids import Array, Solid, blocked, dot, first_hit
+from sidelight.base.messages import complain
+
+from ._dataset import Dataset
+from ._objects import OBJECTS, TABLE
+from ._sheets import RandomState, check_count, check_noise
+from ._solids import Array, Solid, blocked, dot, first_hit
 
 __all__ = ["turntable"]
 

@@ -7,6 +7,6 @@ Every step of a fit is one graph: a statistic of each partition, added pair by p
 network is the parameters of the model and these sums, never rows.
 """
 
-from sidelight.distributed._dask_rows import DaskRows
+from ._dask_rows import DaskRows
 
 __all__ = ["DaskRows"]

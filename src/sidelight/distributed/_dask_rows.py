@@ -9,8 +9,8 @@ import dask as _dask
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
-from sidelight.kernels.tiles import one_blas_thread, spans
+from sidelight.base.messages import complain
+from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.rows import BLOCK, Rows, Statistic, Sums, check_batch, drawn, row_keys, summed
 
 __all__ = ["DaskRows"]

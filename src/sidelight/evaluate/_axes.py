@@ -27,11 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from sidelight._messages import complain
-from sidelight.evaluate._prediction import leakage, recovery
-from sidelight.evaluate._ranks import Array, Index, rows_of
-from sidelight.evaluate._sheet import correlation
+from sidelight.base.messages import complain
 from sidelight.side.given import Column, Given
+
+from ._prediction import leakage, recovery
+from ._ranks import Array, Index, rows_of
+from ._sheet import correlation
 
 __all__ = ["AttributeRecovery", "AxisRecovery", "axis_recovery"]
 

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
-from sidelight.evaluate._known import codes_of
-from sidelight.evaluate._neighbourhoods import continuity, neighbour_hit, trustworthiness
-from sidelight.evaluate._ranks import Array, check_neighbours, check_same_rows, rows_of
+from ._known import codes_of
+from ._neighbourhoods import continuity, neighbour_hit, trustworthiness
+from ._ranks import Array, check_neighbours, check_same_rows, rows_of
 
 __all__ = ["compare"]
 

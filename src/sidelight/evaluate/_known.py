@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight._messages import complain
-from sidelight.evaluate._ranks import Array, Index
+from sidelight.base.messages import complain
+
+from ._ranks import Array, Index
 
 __all__ = ["Known", "codes_of", "known_of"]
 

@@ -16,17 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidelight._messages import complain
-from sidelight._random import random_numbers
-from sidelight.evaluate._known import codes_of
-from sidelight.evaluate._ranks import (
-    Index,
-    check_neighbours,
-    check_same_rows,
-    nearest,
-    neighbour_ranks,
-    rows_of,
-)
+from sidelight.base.messages import complain
+from sidelight.base.random import random_numbers
+
+from ._known import codes_of
+from ._ranks import Index, check_neighbours, check_same_rows, nearest, neighbour_ranks, rows_of
 
 __all__ = ["continuity", "majority", "neighbour_hit", "trustworthiness"]
 

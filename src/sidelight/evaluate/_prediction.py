@@ -22,10 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidelight._messages import complain
-from sidelight.evaluate._known import Known, codes_of, known_of
-from sidelight.evaluate._neighbourhoods import majority
-from sidelight.evaluate._ranks import Array, Index, check_neighbours, nearest, nearest_among, rows_of, unit_scale
+from sidelight.base.messages import complain
+
+from ._known import Known, codes_of, known_of
+from ._neighbourhoods import majority
+from ._ranks import Array, Index, check_neighbours, nearest, nearest_among, rows_of, unit_scale
 
 __all__ = ["Leakage", "leakage", "recovery"]
 

@@ -21,7 +21,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = [
     "check_neighbours",

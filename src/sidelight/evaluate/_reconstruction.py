@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = ["TwoWay", "reconstruction_error"]
 

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
-from sidelight._messages import complain
-from sidelight._random import random_numbers
-from sidelight.evaluate._ranks import Array, check_same_rows, rows_of
+from sidelight.base.messages import complain
+from sidelight.base.random import random_numbers
+
+from ._ranks import Array, check_same_rows, rows_of
 
 __all__ = ["correlation", "sheet_correlation"]
 

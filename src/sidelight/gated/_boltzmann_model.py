@@ -9,15 +9,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from sidelight._messages import complain
-from sidelight._validation import check_choice, check_integer
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_choice, check_integer
 
+from ._divergence import contrast
+from ._machines import Conditioned
 from ._torch_model import CHAINS, TorchModel
-from .divergence import contrast
-from .machines import Conditioned
-from .training import Schedule, several
-from .units import KINDS, Units, units
-from .values import check_values
+from ._training import Schedule, several
+from ._units import KINDS, Units, units
+from ._values import check_values
 
 __all__ = ["BoltzmannModel"]
 

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from sidelight._fitting import all_or_nothing, all_or_nothing_continued
-from sidelight._messages import complain
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
+from sidelight.base.messages import complain
 
+from ._batches import Batch
 from ._fields import STRUCTURES, Fields, as_fields, crops
+from ._patches import Patches
 from ._torch_model import Stream, TorchModel
-from .batches import Batch
-from .patches import Patches
 
 __all__ = ["FieldModel", "of_model"]
 

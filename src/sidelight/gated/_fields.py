@@ -11,12 +11,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from sidelight._frame import Frame
-from sidelight._messages import complain
-from sidelight._validation import refuse_too_large
+from sidelight.base.messages import complain
+from sidelight.base.validation import refuse_too_large
+from sidelight.maps.frames import Frame
 
-from .batches import Batch
-from .frames import frame_of
+from ._batches import Batch
+from ._frames import frame_of
 
 __all__ = ["STRUCTURES", "Fields", "as_fields", "as_tensor", "crops"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 from ._fields import Fields
 

@@ -11,20 +11,20 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from sidelight._fitting import KeptInterrupt
-from sidelight._messages import complain
-from sidelight._progress import ProgressBar, both
-from sidelight._validation import check_choice, check_integer
-from sidelight.solvers.result import Status
+from sidelight.base.fitting import KeptInterrupt
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.result import Status
+from sidelight.base.validation import check_choice, check_integer
 
+from ._batches import Batch
+from ._descent import descend
+from ._frames import explained
+from ._networks import ACTIVATIONS, LOSSES, error, finished
 from ._pair_model import PairModel
 from ._torch_model import TorchModel, one_thread
-from .batches import Batch
-from .descent import descend
-from .frames import explained
-from .networks import ACTIVATIONS, LOSSES, error, finished
-from .training import Schedule
-from .values import check_values
+from ._training import Schedule
+from ._values import check_values
 
 __all__ = ["NetworkModel", "PairedModel"]
 

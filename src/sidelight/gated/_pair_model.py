@@ -10,12 +10,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from sidelight._fitting import all_or_nothing, all_or_nothing_continued
-from sidelight._messages import complain
-from sidelight._validation import check_rows, checked_array, refuse_too_large, validated
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_rows, checked_array, refuse_too_large, validated
 
+from ._frames import frame_of, framed, unframed
 from ._torch_model import TorchModel
-from .frames import frame_of, framed, unframed
 
 __all__ = ["PairModel"]
 

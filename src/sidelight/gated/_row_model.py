@@ -10,11 +10,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from sidelight._fitting import all_or_nothing, all_or_nothing_continued
-from sidelight._validation import checked_array, validated
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
+from sidelight.base.validation import checked_array, validated
 
+from ._frames import frame_of, framed, unframed
 from ._torch_model import TorchModel
-from .frames import frame_of, framed, unframed
 
 __all__ = ["RowModel"]
 

@@ -23,17 +23,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from sidelight._fitting import KeptInterrupt
-from sidelight._messages import complain
-from sidelight._progress import ProgressBar, both
-from sidelight._random import random_seed
-from sidelight._validation import check_choice, check_integer, check_number
-from sidelight._warnings import warn
-from sidelight.solvers.result import Callback, Record, Status
+from sidelight.base.fitting import KeptInterrupt
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.random import random_seed
+from sidelight.base.result import Callback, Record, Status
+from sidelight.base.validation import check_choice, check_integer, check_number
+from sidelight.base.warnings import warn
 
-from .batches import Batch, array_batches, as_batches, first_of, in_order, tensor
-from .checkpoints import settings_of
-from .training import Run, Schedule, Trained, train
+from ._batches import Batch, array_batches, as_batches, first_of, in_order, tensor
+from ._checkpoints import settings_of
+from ._training import Run, Schedule, Trained, train
 
 __all__ = ["CHAINS", "Stream", "TorchModel", "one_thread"]
 

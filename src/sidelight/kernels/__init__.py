@@ -1,1 +1,1 @@
-"""Kernels: profiles of r², bandwidths, neighbours, kernel matrices, and the tiles everything runs in."""
+"""Kernels: profiles of r², bandwidths, kernel matrices, and sums over all pairs."""

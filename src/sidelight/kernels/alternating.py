@@ -23,9 +23,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, eye_array
 
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.neighbours.search import smallest
+
 from .matrices import SymmetricTiles, matrix_rows
-from .neighbours import smallest
-from .tiles import run_tiles, spans
 
 __all__ = ["ViewKernel", "alternating_kernel", "kernel_block", "with_self_weight"]
 

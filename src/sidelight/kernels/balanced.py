@@ -13,7 +13,7 @@ with its distance,
     a_is = n_s / n · min(1, exp(-4 (d²_is / d²_i - 1))),   d_is to its nearest rows, d_i the best of another stratum
 
 Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
-Cost: the neighbours (``kernels.strata``), O(n k log k) for the walks along the graph; memory O(n (3 perplexity + 6 S)).
+Cost: the neighbours (``neighbours.strata``), O(n k log k) for walks along the graph; memory O(n (3 perplexity + 6 S)).
 ``short`` lists are what many rows can afford: in straight lines, twice the perplexity and not three times, 3 rows of a
 stratum at the least, and each row looks in 12 of the strata at the most, in turns, so that on average it has the same
 share of neighbours in each (in all of them where they are confounded, as only some hold its counterparts). Time and
@@ -28,12 +28,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from sidelight.neighbours.graph import along_graph, joined_graph
+from sidelight.neighbours.search import Neighbours
+from sidelight.neighbours.sparse_distances import SparseDistances, reach
+from sidelight.neighbours.strata import InStratum, nearest_in_strata
+
 from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
-from .graph import along_graph, joined_graph
-from .neighbours import Neighbours
-from .sparse_distances import SparseDistances, reach
-from .strata import InStratum, nearest_in_strata
 
 __all__ = ["NEAREST", "balanced_kernel", "closeness", "stratum_distances"]
 

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
+from sidelight.base.tiles import run_tiles
+
 from .profiles import Profile
-from .tiles import run_tiles
 
 __all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows", "quick_rows"]
 

@@ -22,18 +22,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
+from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.graph import along_graph, joined_graph
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import Neighbours, nearest
+from sidelight.neighbours.sparse_distances import nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
-from .distances import squared_distances
-from .graph import along_graph, joined_graph
-from .landmarks import spread_rows
 from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, seen
 from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, within_reach
-from .neighbours import Neighbours, nearest
 from .profiles import QUARTIC, Profile
-from .sparse_distances import nearest_known, reach
-from .tiles import added, run_tiles, spans
 
 __all__ = [
     "EXACT_ROWS",

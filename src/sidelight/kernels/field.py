@@ -24,11 +24,12 @@ import numpy.typing as npt
 from scipy.fft import ifftn, next_fast_len
 from scipy.ndimage import spline_filter
 
-from .distances import squared_distances
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.neighbours.distances import squared_distances
+
 from .gauss_transform import FastSums, library, modes_of
 from .pair_sums import PairSums
 from .profiles import Profile
-from .tiles import run_tiles, spans
 
 __all__ = ["Table", "repulsion_table"]
 

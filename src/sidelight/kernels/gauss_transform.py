@@ -37,8 +37,9 @@ import numpy.typing as npt
 from scipy.fft import dctn
 from scipy.special import erf, erfc
 
+from sidelight.base.tiles import run_tiles, spans
+
 from .profiles import GAUSSIAN, STUDENT, Profile
-from .tiles import run_tiles, spans
 
 __all__ = [
     "FastSums",

@@ -20,10 +20,11 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed
+
 from .bandwidths import perplexity_rows
-from .distances import squared_distances
 from .matrices import adaptive_kernel
-from .neighbours import Neighbours, nearest, nearest_precomputed
 
 __all__ = ["harmonic_coordinates", "hint_classes", "with_hints"]
 

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.strata import MOST_STRATA, cells, centres, codes_of, merged
 from sidelight.side.given import Given, Known
 
-from .distances import squared_distances
 from .matrices import SymmetricTiles, dense_kernel
 from .profiles import GAUSSIAN
-from .strata import MOST_STRATA, cells, centres, codes_of, merged
 
 __all__ = [
     "MOST_FACTORS",

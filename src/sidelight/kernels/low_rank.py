@@ -28,13 +28,13 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, eye_array
 
-from sidelight._eigenvalues import selected_pairs
+from sidelight.base.eigenvalues import selected_pairs
+from sidelight.base.tiles import TILE, added, run_tiles, spans
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import nearest
 
-from .distances import squared_distances
-from .landmarks import spread_rows
-from .neighbours import nearest
 from .profiles import Profile
-from .tiles import TILE, added, run_tiles, spans
 
 __all__ = ["CHECKED", "MOST_FACTORS", "KernelError", "LowRankKernel", "low_rank_kernel", "seen"]
 

@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from sidelight.base.tiles import TILE, added, run_tiles, spans
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import Neighbours, listed_distances
+
 from .bandwidths import perplexity_rows
-from .distances import squared_distances
-from .landmarks import spread_rows
-from .neighbours import Neighbours, listed_distances
 from .profiles import DELTA, Profile
-from .tiles import TILE, added, run_tiles, spans
 
 __all__ = [
     "SymmetricTiles",

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .distances import squared_distances
+from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.neighbours.distances import squared_distances
+
 from .gauss_transform import FastSums, fast_sums
 from .profiles import Profile
-from .tiles import added, run_tiles, spans
 
 __all__ = ["PairSums", "factored_pulls", "factored_sums", "latent_sums", "sum_error"]
 

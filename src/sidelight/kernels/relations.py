@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.search import Neighbours, nearest_precomputed
 from sidelight.side.relations import Relation
 
 from .data_kernel import DataKernel, perplexity_kernel
-from .distances import squared_distances
 from .matrices import adaptive_kernel
-from .neighbours import Neighbours, nearest_precomputed
 
 __all__ = ["Similarity", "similarity"]
 

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._eigenvalues import selected_pairs
-from sidelight.maps.charts import local_numbers
+from sidelight.base.eigenvalues import selected_pairs
 from sidelight.objectives.bernoulli import BernoulliParameters, joint_log_density
 from sidelight.objectives.mixtures import normalised
 from sidelight.solvers.eigen import fix_signs
+
+from .charts import local_numbers
 
 __all__ = ["BernoulliCharts", "bernoulli_charts", "with_axes"]
 

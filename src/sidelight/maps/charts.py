@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 from sidelight.objectives.mixtures import normalised
 from sidelight.solvers.eigen import fix_signs
 

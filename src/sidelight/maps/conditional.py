@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.data_kernel import DataKernel
-from sidelight.kernels.neighbours import nearest
+from sidelight.neighbours.search import nearest
 
 from .effect import principal_axes
 from .kernel_map import KernelMap, adaptive_weights

@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.maps.coordinated import ChartedView, CoordinatedMap, padded, weighed
 from sidelight.objectives.coordination import unfolded
 from sidelight.rows import Sums
+
+from .coordinated import ChartedView, CoordinatedMap, padded, weighed
 
 __all__ = ["CrossView", "Regression", "across", "cross_sums", "cross_view"]
 

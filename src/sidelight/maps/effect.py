@@ -29,12 +29,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 
+from sidelight.base.tiles import added, run_tiles, spans
 from sidelight.kernels.balanced import NEAREST, stratum_distances
-from sidelight.kernels.distances import squared_distances
-from sidelight.kernels.graph import mutual
 from sidelight.kernels.known import gaussian_factors
-from sidelight.kernels.strata import MOST_STRATA, centres, nearest_in_strata
-from sidelight.kernels.tiles import added, run_tiles, spans
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.graph import mutual
+from sidelight.neighbours.strata import MOST_STRATA, centres, nearest_in_strata
 
 from .places import Places, has_places
 

@@ -28,21 +28,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.distances import bounded, padded_product
-from sidelight.kernels.landmarks import spread_rows
-from sidelight.kernels.neighbours import Neighbours, listed_distances, listed_squares, nearest
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.neighbours.distances import bounded, padded_product
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import Neighbours, listed_distances, listed_squares, nearest
 
 from .kernel_map import KernelMap
 from .nearby import RowSearch, is_many, row_search
-from .weights import (
-    SHARED,
-    AdaptiveWeights,
-    FixedWeights,
-    PrecomputedWeights,
-    answers_nearby,
-    listed_average,
-)
+from .weights import SHARED, AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, listed_average
 
 __all__ = [
     "BackwardMap",
@@ -148,7 +141,7 @@ def smooth_part(backward: BackwardMap) -> KernelMap:
 def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | None = None) -> InterpolatingMap:
     """Make a kernel map exact at its training rows; ``near`` (n, k): their neighbours, where rows are distances.
 
-    Equal training rows must have equal outputs (``kernels.equal_rows``).
+    Equal training rows must have equal outputs (``neighbours.equal_rows``).
     """
     weights, V = mean.weights, mean.outputs
     if isinstance(weights, AdaptiveWeights):

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
-from sidelight.kernels.landmarks import spread_rows
-from sidelight.kernels.neighbours import Neighbours, listed_distances, nearest
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import Neighbours, listed_distances, nearest
 
 from .nearby import is_many
 from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, kept_lists, listed_average

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import perplexity_rows
-from sidelight.kernels.distances import padded_product
-from sidelight.kernels.neighbours import nearest, smallest
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.neighbours.distances import padded_product
+from sidelight.neighbours.search import nearest, smallest
 
 __all__ = ["LocalFill", "fit_fill"]
 

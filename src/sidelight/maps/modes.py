@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from sidelight.kernels.distances import padded_product, squared_distances
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.neighbours.distances import padded_product, squared_distances
 
 from .kernel_map import KernelMap
 from .nearby import RowSearch, is_many, row_search

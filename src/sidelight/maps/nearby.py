@@ -1,7 +1,7 @@
 """The training rows near a query, found without looking at all of them.
 
 Up to ``MANY`` training rows every map and density looks at all of them. Beyond, at the nearest only: of inputs with at
-most 8 columns (latent points) they are found in a tree, exactly; of others in cells (``kernels.cell_index``), nearly
+most 8 columns (latent points) they are found in a tree, exactly; of others in cells (``neighbours.cell_index``), nearly
 always exactly. Ties go to the lower row number, and a query's answer does not depend on the other queries.
 
 A search is built when it is first needed, is shared by all who search the same array, lives as long as one of them and
@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from sidelight.kernels.cell_index import CellIndex
-from sidelight.kernels.cells import cell_size
-from sidelight.kernels.neighbours import Neighbours
-from sidelight.kernels.reach import Reach
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.neighbours.cell_index import CellIndex
+from sidelight.neighbours.cells import cell_size
+from sidelight.neighbours.reach import Reach
+from sidelight.neighbours.search import Neighbours
 
 __all__ = ["MANY", "Searched", "is_many", "row_search"]
 

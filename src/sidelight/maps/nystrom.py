@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.distances import padded_product
-from sidelight.kernels.neighbours import listed_distances, nearest
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.neighbours.distances import padded_product
+from sidelight.neighbours.search import listed_distances, nearest
 from sidelight.objectives.spectral import reconstruction_weights
 
 from .weights import listed_average

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth, maximise_over_scale, perplexity_rows
-from sidelight.kernels.distances import bounded, squared_distances
-from sidelight.kernels.landmarks import spread_rows
-from sidelight.kernels.neighbours import listed_distances
 from sidelight.kernels.profiles import Profile, profile
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.neighbours.distances import bounded, squared_distances
+from sidelight.neighbours.landmarks import spread_rows
+from sidelight.neighbours.search import listed_distances
 
 from .nearby import Searched, is_many, row_search
 

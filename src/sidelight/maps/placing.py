@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.tiles import added, run_tiles, spans
 from sidelight.kernels.bandwidths import quick_rows
-from sidelight.kernels.distances import bounded
 from sidelight.kernels.field import Table
-from sidelight.kernels.neighbours import Neighbours, nearest
 from sidelight.kernels.profiles import GAUSSIAN, Profile
-from sidelight.kernels.tiles import added, run_tiles, spans
+from sidelight.neighbours.distances import bounded
+from sidelight.neighbours.search import Neighbours, nearest
 
 from .nearby import RowSearch, is_many, row_search
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, qr, svd
 
-from sidelight.kernels.tiles import spans
+from sidelight.base.tiles import spans
 from sidelight.solvers.eigen import fix_signs
 
 __all__ = ["KernelSpan", "LinearSpan", "kernel_span", "linear_span"]

@@ -4,7 +4,7 @@
     adaptive  w_j(a) ∝ exp(-β(a) |a - a_j|²) over the rows near the query, β(a) such that the perplexity is as asked
 
 Adaptive weights look at the query's nearest training row and then at that row's neighbour list. With lists taken
-along the data (``kernels.graph``) a query on one layer of a rolled sheet never sees the layer beside it.
+along the data (``neighbours.graph``) a query on one layer of a rolled sheet never sees the layer beside it.
 A row's answer does not depend on the other rows of the call.
 
 Of more than ``nearby.MANY`` training rows only those near a query count (``maps.nearby`` finds them):
@@ -28,12 +28,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
-from sidelight.kernels.distances import bounded, padded_product, squared_distances
-from sidelight.kernels.neighbours import Neighbours, listed_distances, listed_squares, nearest
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.sparse_distances import SparseDistances, nearest_known
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.neighbours.distances import bounded, padded_product, squared_distances
+from sidelight.neighbours.search import Neighbours, listed_distances, listed_squares, nearest
+from sidelight.neighbours.sparse_distances import SparseDistances, nearest_known
 
 from .nearby import RowSearch, Searched, is_many, row_search
 

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.objectives.mixtures import normalised
 from sidelight.rows import Sums
+
+from .mixtures import normalised
 
 __all__ = ["BernoulliParameters", "Bernoullis", "joint_log_density"]
 

@@ -36,10 +36,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.base.tiles import added, run_tiles, spans
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import GAUSSIAN, Profile
-from sidelight.kernels.tiles import added, run_tiles, spans
 
 from .evaluation import Evaluation
 

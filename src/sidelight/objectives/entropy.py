@@ -36,13 +36,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight._messages import complain
-from sidelight.kernels.distances import PairDistances
+from sidelight.base.messages import complain
+from sidelight.base.tiles import TILE, added, corner, run_tiles, spans
 from sidelight.kernels.gauss_transform import FastSums, fast_sums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, multiply
 from sidelight.kernels.profiles import Profile
-from sidelight.kernels.tiles import TILE, added, corner, run_tiles, spans
+from sidelight.neighbours.distances import PairDistances
 
 from .entropy_terms import DenseTerm, LowRankTerm, SparseTerm, inverse_of, mean_entropy
 from .evaluation import Evaluation

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.base.tiles import added, corner, run_tiles, spans
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.pair_sums import factored_pulls, factored_sums
 from sidelight.kernels.profiles import Profile
-from sidelight.kernels.tiles import added, corner, run_tiles, spans
 
 __all__ = ["DenseTerm", "LowRankTerm", "SparseTerm", "inverse_of", "mean_entropy"]
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.tiles import added, run_tiles, spans
+from sidelight.base.tiles import added, run_tiles, spans
 
 from .evaluation import Evaluation, Objective
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.tiles import spans
+from sidelight.base.tiles import spans
 from sidelight.rows import Sums, summed
 
 __all__ = [

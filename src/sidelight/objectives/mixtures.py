@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._eigenvalues import selected_pairs
-from sidelight.kernels.tiles import spans
-from sidelight.objectives import linear_gaussian
-from sidelight.objectives.linear_gaussian import Expected, LinearGaussian
+from sidelight.base.eigenvalues import selected_pairs
+from sidelight.base.tiles import spans
 from sidelight.rows import Sums, summed
+
+from . import linear_gaussian
+from .linear_gaussian import Expected, LinearGaussian
 
 __all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised"]
 

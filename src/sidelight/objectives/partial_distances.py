@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sidelight._eigenvalues import fixed_restarts
+from sidelight.base.eigenvalues import fixed_restarts
 
 __all__ = ["PartialDistances"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.objectives.linear_gaussian import LinearGaussian
-from sidelight.objectives.mixtures import MixtureParameters
+from .linear_gaussian import LinearGaussian
+from .mixtures import MixtureParameters
 
 __all__ = ["planes"]
 

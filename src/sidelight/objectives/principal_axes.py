@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.objectives.linear_gaussian import LinearGaussian, entries
 from sidelight.rows import Sums
+
+from .linear_gaussian import LinearGaussian, entries
 
 __all__ = [
     "PrincipalAxes",

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.distances import PairDistances
+from sidelight.base.tiles import TILE, added, run_tiles, spans
 from sidelight.kernels.profiles import Profile
-from sidelight.kernels.tiles import TILE, added, run_tiles, spans
+from sidelight.neighbours.distances import PairDistances
 
 from .evaluation import Evaluation
 

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.profiles import Profile
 from sidelight.kernels.relations import Similarity
-from sidelight.kernels.tiles import run_tiles, spans
 
 from .entropy import Entropy, EntropySum
 from .evaluation import Evaluation

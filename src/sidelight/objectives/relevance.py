@@ -38,8 +38,9 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from sidelight.objectives.linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, whitening
 from sidelight.rows import Sums
+
+from .linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, whitening
 
 __all__ = [
     "Relevant",

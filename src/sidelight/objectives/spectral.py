@@ -25,10 +25,10 @@ from scipy.linalg import eigh
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from sidelight._eigenvalues import selected_eigenvalues
-from sidelight.kernels.graph import joined_graph
-from sidelight.kernels.neighbours import Neighbours
-from sidelight.kernels.tiles import run_tiles, spans
+from sidelight.base.eigenvalues import selected_eigenvalues
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.neighbours.graph import joined_graph
+from sidelight.neighbours.search import Neighbours
 
 __all__ = [
     "centred_kernel",

@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight._atomic import replacing
-from sidelight.persistence._container import ModelFileError, quoted, read_document, unreadable, write_container
-from sidelight.persistence._decode import Decoder
-from sidelight.persistence._encode import Encoder, ForeignEstimator
-from sidelight.persistence._schema import MismatchError, Sizes, check_value
+from sidelight.base.files import replacing
+
+from ._container import ModelFileError, quoted, read_document, unreadable, write_container
+from ._decode import Decoder
+from ._encode import Encoder, ForeignEstimator
+from ._schema import MismatchError, Sizes, check_value
 
 __all__ = [
     "ForeignEstimator",

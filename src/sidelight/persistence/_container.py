@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._messages import complain
-from sidelight.persistence._limits import too_much
+from sidelight.base.messages import complain
+
+from ._limits import too_much
 
 __all__ = ["FORMAT", "ModelFileError", "Tensors", "quoted", "read_document", "unreadable", "write_container"]
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from sidelight.persistence._container import ModelFileError, Tensors, quoted, unreadable
-from sidelight.persistence._encode import PASSTHROUGH, SPARSE, always_saved
-from sidelight.persistence._model_check import check_model
-from sidelight.persistence._schema import MismatchError
-from sidelight.persistence._tables import callables, estimator_class, record_class
+from ._container import ModelFileError, Tensors, quoted, unreadable
+from ._encode import PASSTHROUGH, SPARSE, always_saved
+from ._model_check import check_model
+from ._schema import MismatchError
+from ._tables import callables, estimator_class, record_class
 
 __all__ = ["Decoder"]
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from sidelight._messages import complain
-from sidelight.persistence._tables import callables, estimator_class, record_class
+from sidelight.base.messages import complain
+
+from ._tables import callables, estimator_class, record_class
 
 __all__ = ["NATIVE", "PASSTHROUGH", "SPARSE", "Encoder", "ForeignEstimator", "always_saved"]
 

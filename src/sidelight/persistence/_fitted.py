@@ -10,7 +10,7 @@ A ``~`` in front of a specification: not every fit leaves the attribute behind.
 
 from __future__ import annotations
 
-from sidelight._measured_rows import METRICS
+from sidelight.unfolding._measured_rows import METRICS
 
 __all__ = ["FITTED", "RECORD_TABLES"]
 

@@ -6,9 +6,10 @@ import typing
 from functools import cache
 from typing import Any
 
-from sidelight._two_way_maps import has_forward
-from sidelight.persistence._fitted import FITTED, RECORD_TABLES
-from sidelight.persistence._schema import MismatchError, Sizes, check_annotation, check_value
+from sidelight.maps.two_way import has_forward
+
+from ._fitted import FITTED, RECORD_TABLES
+from ._schema import MismatchError, Sizes, check_annotation, check_value
 
 __all__ = ["check_model"]
 

@@ -54,7 +54,7 @@ RECORDS: dict[str, str] = {
     "Effect": "sidelight.maps.effect",
     "FixedWeights": "sidelight.maps.weights",
     "ForeignEstimator": "sidelight.persistence._encode",
-    "Frame": "sidelight._frame",
+    "Frame": "sidelight.maps.frames",
     "Gaussian": "sidelight.objectives.gaussian",
     "GaussianCharts": "sidelight.maps.charts",
     "Given": "sidelight.side.given",
@@ -64,7 +64,7 @@ RECORDS: dict[str, str] = {
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
     "LocalFill": "sidelight.maps.missing",
-    "MeasuredFrame": "sidelight._measured_rows",
+    "MeasuredFrame": "sidelight.unfolding._measured_rows",
     "NystromMap": "sidelight.maps.nystrom",
     "ParzenDensity": "sidelight.maps.parzen",
     "PlaneCharts": "sidelight.maps.plane_charts",
@@ -76,7 +76,7 @@ RECORDS: dict[str, str] = {
     "Relations": "sidelight",
     "RigidMap": "sidelight.maps.rigid",
     "TangentDistance": "sidelight",
-    "ViewMaps": "sidelight._view",
+    "ViewMaps": "sidelight.maps.views",
 }
 """Name of a dataclass -> module that has it."""
 

@@ -25,17 +25,17 @@ not by this module.
 ===========================  ============================================================================
 """
 
-from sidelight.plot._annealing import path
-from sidelight.plot._counterfactual import counterfactual_grid
-from sidelight.plot._drive import action_arrows, drive, write_drive
-from sidelight.plot._forward import forward_grid
-from sidelight.plot._gated import analogy, filter_field, filters, flow
-from sidelight.plot._known_and_rest import known_and_rest
-from sidelight.plot._relation_weights import relation_weights
-from sidelight.plot._scatter import scatter
-from sidelight.plot._shading import density, uncertainty
-from sidelight.plot._spectrum import spectrum
-from sidelight.plot._thumbnails import thumbnails
+from ._annealing import path
+from ._counterfactual import counterfactual_grid
+from ._drive import action_arrows, drive, write_drive
+from ._forward import forward_grid
+from ._gated import analogy, filter_field, filters, flow
+from ._known_and_rest import known_and_rest
+from ._relation_weights import relation_weights
+from ._scatter import scatter
+from ._shading import density, uncertainty
+from ._spectrum import spectrum
+from ._thumbnails import thumbnails
 
 __all__ = [
     "action_arrows",

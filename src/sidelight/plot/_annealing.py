@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._messages import complain
-from sidelight.plot._axes import axes_for
-from sidelight.plot._colouring import CATEGORIES
-from sidelight.plot._plane import Floats
+from sidelight.base.messages import complain
+
+from ._axes import axes_for
+from ._colouring import CATEGORIES
+from ._plane import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

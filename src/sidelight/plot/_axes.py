@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sidelight._messages import require_extra
-from sidelight.plot._plane import SHAPE
+from sidelight.base.messages import require_extra
+
+from ._plane import SHAPE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sidelight.plot._plane import LatentPlane
+    from ._plane import LatentPlane
 
 __all__ = ["RASTERISE_FROM", "axes_for", "dress", "marker_area"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = ["CATEGORIES", "CYCLE", "MARKERS", "MISSING", "Categories", "Numbers", "column_of"]
 

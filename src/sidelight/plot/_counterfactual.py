@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._messages import complain
-from sidelight.plot._axes import axes_for
-from sidelight.plot._forward import draw_profiles, mosaic
-from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
-from sidelight.plot._plane import Floats, LatentPlane, Lattice
+from sidelight.base.messages import complain
+
+from ._axes import axes_for
+from ._forward import draw_profiles, mosaic
+from ._pictures import check_image_shape, range_of, to_pictures
+from ._plane import Floats, LatentPlane, Lattice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._messages import complain, require_extra
-from sidelight.plot._axes import axes_for
-from sidelight.plot._colouring import CATEGORIES, MISSING
-from sidelight.plot._plane import Floats, latent_of
+from sidelight.base.messages import complain, require_extra
+
+from ._axes import axes_for
+from ._colouring import CATEGORIES, MISSING
+from ._plane import Floats, latent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

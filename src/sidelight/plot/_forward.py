@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.plot._axes import axes_for, dress
-from sidelight.plot._colouring import CATEGORIES
-from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
-from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
+from ._axes import axes_for, dress
+from ._colouring import CATEGORIES
+from ._pictures import check_image_shape, range_of, to_pictures
+from ._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

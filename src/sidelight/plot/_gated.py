@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._messages import complain
-from sidelight.plot._axes import axes_for
-from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
+from sidelight.base.messages import complain
+
+from ._axes import axes_for
+from ._pictures import check_image_shape, range_of, to_pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sidelight._messages import complain, require_extra
-from sidelight.plot._scatter import scatter
+from sidelight.base.messages import complain, require_extra
+
+from ._scatter import scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

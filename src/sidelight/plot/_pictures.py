@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = ["Bytes", "check_image_shape", "range_of", "shrink", "to_pictures"]
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = ["SHAPE", "LatentPlane", "Lattice", "axis_names", "latent_of", "plane_of", "presence"]
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._messages import complain
-from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
-from sidelight.plot._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of
-from sidelight.plot._plane import LatentPlane, axis_names, latent_of, plane_of
+from sidelight.base.messages import complain
+
+from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
+from ._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of
+from ._plane import LatentPlane, axis_names, latent_of, plane_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

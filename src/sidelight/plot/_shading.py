@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
-from sidelight.plot._plane import Floats, LatentPlane, axis_names, latent_of, plane_of, presence
+from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
+from ._plane import Floats, LatentPlane, axis_names, latent_of, plane_of, presence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

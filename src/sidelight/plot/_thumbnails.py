@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._messages import complain
-from sidelight.plot._axes import RASTERISE_FROM, axes_for, dress, marker_area
-from sidelight.plot._pictures import check_image_shape, range_of, to_pictures
-from sidelight.plot._plane import axis_names, latent_of, plane_of
-from sidelight.plot.placement import place_apart
+from sidelight.base.messages import complain
+
+from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
+from ._pictures import check_image_shape, range_of, to_pictures
+from ._plane import axis_names, latent_of, plane_of
+from .placement import place_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

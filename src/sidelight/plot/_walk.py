@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from sidelight.plot._plane import REFERENCE_ROWS, Floats
+from ._plane import REFERENCE_ROWS, Floats
 
 __all__ = ["walk"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.plot._plane import Floats
+from ._plane import Floats
 
 __all__ = ["place_apart"]
 

@@ -9,8 +9,8 @@ A report is a list of sections (:data:`SECTIONS`); a section is a function from 
 Adding one means writing that function and passing ``sections=[*SECTIONS, mine]``.
 """
 
-from sidelight.report._context import Context
-from sidelight.report._section import Section
-from sidelight.report._write import SECTIONS, write
+from ._context import Context
+from ._section import Section
+from ._write import SECTIONS, write
 
 __all__ = ["SECTIONS", "Context", "Section", "write"]

@@ -14,11 +14,12 @@ from sidelight.plot._counterfactual import MOST_VALUES, entries_of, entry_in_wor
 from sidelight.plot._pictures import shrink, to_pictures
 from sidelight.plot._plane import Floats, Lattice
 from sidelight.plot._walk import walk
-from sidelight.report._context import Context, Forward
-from sidelight.report._informed import entries_in_words
-from sidelight.report._map_sections import FORWARD_SIDE, profile_of
-from sidelight.report._png import sheet
-from sidelight.report._section import Section, pack
+
+from ._context import Context, Forward
+from ._informed import entries_in_words
+from ._map_sections import FORWARD_SIDE, profile_of
+from ._png import sheet
+from ._section import Section, pack
 
 __all__ = ["across_section"]
 

@@ -11,11 +11,12 @@ from sidelight.evaluate import AttributeRecovery, AxisRecovery
 from sidelight.plot._pictures import shrink, to_pictures
 from sidelight.plot._plane import Floats
 from sidelight.plot._relation_weights import shares_of
-from sidelight.report._context import Context
-from sidelight.report._heat import heat_map
-from sidelight.report._png import sheet
-from sidelight.report._relations import recovered
-from sidelight.report._section import Section, table, write_number
+
+from ._context import Context
+from ._heat import heat_map
+from ._png import sheet
+from ._relations import recovered
+from ._section import Section, table, write_number
 
 __all__ = ["axes_section"]
 

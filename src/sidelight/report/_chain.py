@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
-from sidelight._cost import Cost
+from sidelight.base.cost import Cost
 
 __all__ = ["Chain", "chained", "last_of", "name_of", "steps_of"]
 

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from sidelight.plot._pictures import Bytes
 from sidelight.plot._plane import Floats
-from sidelight.report._context import Context
-from sidelight.report._examples import Examples
-from sidelight.report._png import data_uri
-from sidelight.report._section import Section
-from sidelight.report._strips import picture
+
+from ._context import Context
+from ._examples import Examples
+from ._png import data_uri
+from ._section import Section
+from ._strips import picture
 
 __all__ = ["analogy_section", "flow_section"]
 

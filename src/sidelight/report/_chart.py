@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sidelight.plot._annealing import MOST_STAGE_NAMES, AnnealingPath
 from sidelight.plot._plane import Floats
-from sidelight.report._section import write_number
+
+from ._section import write_number
 
 __all__ = ["line_chart", "nice_ticks", "path_chart"]
 

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 from sidelight.plot._colouring import Categories, Numbers, column_of
 from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
-from sidelight.report._chain import Chain, chained, name_of
-from sidelight.report._examples import Examples, examples_of, gives_back, rows_of, takes_fields, takes_outputs
-from sidelight.report._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
-from sidelight.report._relations import Attribute, attributes_of
+
+from ._chain import Chain, chained, name_of
+from ._examples import Examples, examples_of, gives_back, rows_of, takes_fields, takes_outputs
+from ._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
+from ._relations import Attribute, attributes_of
 
 __all__ = ["Context", "Forward", "context_of"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 from sidelight.plot._pictures import Bytes, check_image_shape, range_of, shrink, to_pictures
 
 __all__ = ["Examples", "examples_of", "gives_back", "rows_of", "takes_fields", "takes_outputs"]

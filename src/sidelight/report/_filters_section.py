@@ -8,11 +8,12 @@ import numpy as np
 
 from sidelight.plot._pictures import Bytes
 from sidelight.plot._plane import Floats
-from sidelight.report._context import Context
-from sidelight.report._examples import takes_fields
-from sidelight.report._filters import FilterSet, ThreeWay, filter_sets, strongest, three_way
-from sidelight.report._section import Section
-from sidelight.report._strips import chart, picture, strips
+
+from ._context import Context
+from ._examples import takes_fields
+from ._filters import FilterSet, ThreeWay, filter_sets, strongest, three_way
+from ._section import Section
+from ._strips import chart, picture, strips
 
 __all__ = ["filters_section"]
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sidelight.evaluate import leakage, recovery
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
 from sidelight.plot._plane import Floats, LatentPlane, plane_of
-from sidelight.report._context import Context
-from sidelight.report._map_sections import column_data
-from sidelight.report._relations import column_values
-from sidelight.report._section import Section, pack, table, write_number
-from sidelight.report._understood import understood
+
+from ._context import Context
+from ._map_sections import column_data
+from ._relations import column_values
+from ._section import Section, pack, table, write_number
+from ._understood import understood
 
 __all__ = ["given_section"]
 

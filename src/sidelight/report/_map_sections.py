@@ -12,10 +12,11 @@ from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
 from sidelight.plot._shading import affordable
-from sidelight.report._context import Context, Forward
-from sidelight.report._informed import entries_in_words
-from sidelight.report._png import data_uri, sheet
-from sidelight.report._section import Section, pack
+
+from ._context import Context, Forward
+from ._informed import entries_in_words
+from ._png import data_uri, sheet
+from ._section import Section, pack
 
 __all__ = ["column_data", "density_section", "forward_section", "map_section", "profile_of"]
 

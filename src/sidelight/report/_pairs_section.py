@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.plot._plane import Floats
-from sidelight.report._context import Context
-from sidelight.report._examples import Examples
-from sidelight.report._rivals import errors_of
-from sidelight.report._section import Section, table, write_number
-from sidelight.report._strips import MOST_POINTS, chart, charts, key, strips
+
+from ._context import Context
+from ._examples import Examples
+from ._rivals import errors_of
+from ._section import Section, table, write_number
+from ._strips import MOST_POINTS, chart, charts, key, strips
 
 __all__ = ["pairs_section"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 from sidelight.evaluate import AttributeRecovery, axis_recovery
 from sidelight.plot._colouring import Categories, Numbers
 from sidelight.side.columns import read_table

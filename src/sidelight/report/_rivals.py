@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.plot._plane import Floats
-from sidelight.report._examples import Examples
+
+from ._examples import Examples
 
 __all__ = ["Errors", "errors_of"]
 

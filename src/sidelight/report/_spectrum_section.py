@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 
 from sidelight.plot._spectrum import Spectrum, spectrum_of
-from sidelight.report._context import Context
-from sidelight.report._section import Section, write_number
+
+from ._context import Context
+from ._section import Section, write_number
 
 __all__ = ["spectrum_section"]
 

@@ -10,8 +10,9 @@ import numpy as np
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, range_of
 from sidelight.plot._plane import Floats
-from sidelight.report._png import data_uri, mosaic
-from sidelight.report._section import write_number
+
+from ._png import data_uri, mosaic
+from ._section import write_number
 
 __all__ = ["COLOURS", "MOST_POINTS", "chart", "charts", "key", "picture", "strips"]
 

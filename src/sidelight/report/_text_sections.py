@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from sidelight.plot._annealing import path_of
-from sidelight.report._chain import last_of, name_of, steps_of
-from sidelight.report._chart import line_chart, path_chart
-from sidelight.report._context import Context
-from sidelight.report._section import Section, table, write_number
+
+from ._chain import last_of, name_of, steps_of
+from ._chart import line_chart, path_chart
+from ._context import Context
+from ._section import Section, table, write_number
 
 __all__ = [
     "cost_section",

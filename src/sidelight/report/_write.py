@@ -12,18 +12,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sidelight._atomic import replacing
-from sidelight.report._across_section import across_section
-from sidelight.report._axes_section import axes_section
-from sidelight.report._change_sections import analogy_section, flow_section
-from sidelight.report._context import Context, context_of
-from sidelight.report._filters_section import filters_section
-from sidelight.report._given_section import given_section
-from sidelight.report._map_sections import density_section, forward_section, map_section
-from sidelight.report._pairs_section import pairs_section
-from sidelight.report._section import Section, to_json
-from sidelight.report._spectrum_section import spectrum_section
-from sidelight.report._text_sections import (
+from sidelight.base.files import replacing
+
+from ._across_section import across_section
+from ._axes_section import axes_section
+from ._change_sections import analogy_section, flow_section
+from ._context import Context, context_of
+from ._filters_section import filters_section
+from ._given_section import given_section
+from ._map_sections import density_section, forward_section, map_section
+from ._pairs_section import pairs_section
+from ._section import Section, to_json
+from ._spectrum_section import spectrum_section
+from ._text_sections import (
     cost_section,
     origin_section,
     parameters_section,

@@ -4,11 +4,11 @@ Models whose fit is a loop of sums over rows (linear-Gaussian models, mixtures, 
 against :class:`Rows`, and so fit in memory, in batches and on a cluster.
 """
 
-from sidelight.rows._array import ArrayRows
-from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
-from sidelight.rows._batches import BatchRows, as_rows, check_batch
-from sidelight.rows._sampled import sampled_numbers, sampled_rows
-from sidelight.rows._sink import writing_rows
+from ._array import ArrayRows
+from ._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
+from ._batches import BatchRows, as_rows, check_batch
+from ._sampled import sampled_numbers, sampled_rows
+from ._sink import writing_rows
 
 __all__ = [
     "BLOCK",

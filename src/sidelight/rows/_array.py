@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.tiles import run_tiles, spans
-from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
+from sidelight.base.tiles import run_tiles, spans
+
+from ._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
 
 __all__ = ["ArrayRows"]
 

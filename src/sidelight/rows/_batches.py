@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
-from sidelight._validation import refuse_too_large
-from sidelight.kernels.tiles import run_tiles, spans
-from sidelight.rows._array import ArrayRows
-from sidelight.rows._base import BLOCK, Rows, Statistic, Sums, summed
+from sidelight.base.messages import complain
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.validation import refuse_too_large
+
+from ._array import ArrayRows
+from ._base import BLOCK, Rows, Statistic, Sums, summed
 
 __all__ = ["BatchRows", "as_rows", "check_batch"]
 

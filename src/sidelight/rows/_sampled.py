@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.tiles import spans
-from sidelight.rows._base import BLOCK, Rows, row_keys
+from sidelight.base.tiles import spans
+
+from ._base import BLOCK, Rows, row_keys
 
 __all__ = ["sampled_numbers", "sampled_rows"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
-from sidelight._atomic import replacing
+from sidelight.base.files import replacing
 
 __all__ = ["writing_rows"]
 

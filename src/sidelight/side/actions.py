@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
-from sidelight._validation import check_integer
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_integer
 
 from .columns import read_table
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
 
 __all__ = ["Entries", "Table", "read_table"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
-from sidelight._validation import DISTANCE_LIMIT, refuse_too_large
-from sidelight._warnings import warn
+from sidelight.base.messages import complain
+from sidelight.base.validation import DISTANCE_LIMIT, refuse_too_large
+from sidelight.base.warnings import warn
 
 from .pairs import Pairs, as_pairs
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
-from sidelight._validation import check_number, refuse_too_large
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.multiclass import type_of_target
 
-from sidelight._messages import complain
-from sidelight._validation import check_rows
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_rows
 
 from .columns import Entries, read_table
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array
 
-from sidelight._messages import complain
-from sidelight._validation import check_integer, check_number, checked_array, refuse_too_large
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_integer, check_number, checked_array, refuse_too_large
 
 from .columns import read_table
 from .labels import label_codes

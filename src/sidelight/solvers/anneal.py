@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._messages import complain
+from sidelight.base.messages import complain
+from sidelight.base.result import Callback, Record, Result, State, Status
 
 from .lbfgs import minimise
-from .result import Callback, Record, Result, State, Status
 
 __all__ = ["Path", "ValueAndGrad", "anneal", "best_size", "geometric"]
 

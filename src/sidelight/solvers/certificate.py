@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.sparse import csc_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sidelight._eigenvalues import fixed_restarts, selected_pairs
+from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
 
 from .factor import factored, n_below
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._eigenvalues import selected_pairs
+from sidelight.base.eigenvalues import selected_pairs
 
 __all__ = ["coordinated", "whitener"]
 

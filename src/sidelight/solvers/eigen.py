@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sidelight._eigenvalues import fixed_restarts, selected_pairs
+from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
 
 __all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling", "steady_signs"]
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .result import Callback, Record, State, Status
+from sidelight.base.result import Callback, Record, State, Status
 
 __all__ = ["EMResult", "em", "squared"]
 

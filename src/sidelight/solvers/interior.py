@@ -25,10 +25,10 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from sidelight._eigenvalues import selected_eigenvalues
+from sidelight.base.eigenvalues import selected_eigenvalues
+from sidelight.base.result import Callback, Record, State, Status
 
 from .certificate import dual_bound, smallest_slack
-from .result import Callback, Record, State, Status
 from .semidefinite import Certificate, GramResult
 
 __all__ = ["interior_cost", "solve_interior"]

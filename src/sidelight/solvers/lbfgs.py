@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .result import Result, Status
+from sidelight.base.result import Result, Status
 
 __all__ = ["minimise"]
 

@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array
 
+from sidelight.base.result import Callback, Record, State, Status
+
 from .certificate import Slack, dual_bound, smallest_slack
 from .newton import NewtonResult, minimise_factor
-from .result import Callback, Record, State, Status
 
 __all__ = ["Certificate", "GramResult", "solve_gram"]
 

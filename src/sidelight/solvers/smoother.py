@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from sidelight._eigenvalues import selected_pairs
+from sidelight.base.eigenvalues import selected_pairs
 
 from .eigen import GraphSpectrum, fix_signs
 

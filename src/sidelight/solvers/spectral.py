@@ -27,7 +27,7 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
-from sidelight._eigenvalues import fixed_restarts, selected_pairs
+from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
 
 from .eigen import fix_signs
 

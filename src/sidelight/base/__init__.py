@@ -1,0 +1,1 @@
+"""What every room uses: messages, checks, costs, progress, warnings, files, all-or-nothing fits, tiles."""

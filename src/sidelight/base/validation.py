@@ -1,0 +1,151 @@
+"""Checks of parameters and arrays, with one message shape.
+
+Every array of numbers that a user gives passes ``validated`` (the rows of an estimator), ``checked_array`` (anything
+else) or ``refuse_too_large`` (numbers that are read in another way): scikit-learn's own checks, and then the range.
+
+    |x| < 1e151            so that (x - x')² < 4e302, and a sum of 10⁵ such squares is finite
+    |x| < 1e100 · spread   for new rows, whose distances are taken in units of the spread of the rows of ``fit``
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array, validate_data
+
+from .messages import complain
+
+__all__ = [
+    "DISTANCE_LIMIT",
+    "LIMIT",
+    "check_choice",
+    "check_integer",
+    "check_number",
+    "check_rows",
+    "checked_array",
+    "checked_weights",
+    "refuse_far_start",
+    "refuse_too_large",
+    "relative_bandwidth",
+    "validated",
+]
+
+LIMIT = 1e151
+"""Numbers of this size and beyond are refused: squares of their differences would overflow when summed."""
+
+DISTANCE_LIMIT = 1e153
+"""The same for distances, as there are between numbers below ``LIMIT``: they are squared as they are."""
+
+_FARTHEST_START = 1e12
+_FARTHEST = 1e100  # of new rows, in units of the spread: the rest of the range is for dividing by small variances
+
+
+def check_choice(owner: object, argument: str, value: object, options: Collection[str]) -> None:
+    """``value`` must be one of ``options``."""
+    if not (isinstance(value, str) and value in options):
+        listed = ", ".join(repr(option) for option in options)
+        raise ValueError(complain(owner, argument, value, "is not an option", f"Choose one of {listed}"))
+
+
+def check_integer(owner: object, argument: str, value: object, low: int) -> None:
+    """``value`` must be an integer of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low:
+        raise ValueError(
+            complain(owner, argument, value, "is not an integer in range", f"Give an integer of at least {low}")
+        )
+
+
+def check_number(owner: object, argument: str, value: object, low: float, high: float = np.inf) -> None:
+    """``value`` must be a finite number with ``low < value < high``."""
+    fine = not isinstance(value, bool) and isinstance(value, numbers.Real) and low < float(value) < high
+    if not fine:
+        bounds = f"above {low:g}" if high == np.inf else f"between {low:g} and {high:g}"
+        raise ValueError(complain(owner, argument, value, "is not a number in range", f"Give a number {bounds}"))
+
+
+def check_rows(owner: object, argument: str, value: npt.NDArray[Any], n: int) -> None:
+    """``value`` must have ``n`` rows."""
+    if len(value) != n:
+        seen = f"array of {len(value)} rows"
+        raise ValueError(complain(owner, argument, seen, f"does not match the {n} rows of X", "Give one per row"))
+
+
+def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> Any:
+    """Return the rows ``X`` of ``model`` as scikit-learn's ``validate_data`` does, if their squares do not overflow.
+
+    ``spread``: of the rows of ``fit``, where new ones are measured in units of it.
+    """
+    return _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
+
+
+def checked_array(owner: object, value: Any, *, input_name: str = "X", spread: float = np.inf, **options: Any) -> Any:
+    """Return ``value`` as scikit-learn's ``check_array`` does, if squares of its entries do not overflow."""
+    return _in_range(owner, input_name, value, lambda: check_array(value, input_name=input_name, **options), spread)
+
+
+def checked_weights(owner: object, sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
+    """Return the weights (n,) of rows as double numbers; all 1 where there are none."""
+    if sample_weight is None:
+        return np.ones(n)
+    name = "sample_weight"
+    weight = np.asarray(checked_array(owner, sample_weight, dtype=np.float64, ensure_2d=False, input_name=name))
+    check_rows(owner, name, weight, n)
+    return weight
+
+
+def refuse_too_large(
+    owner: object, argument: str, values: Any, spread: float = np.inf, largest_allowed: float = LIMIT
+) -> None:
+    """Refuse numbers whose squares overflow, with a sentence; ``values`` is an array, dense or sparse, NaN allowed."""
+    stored: Any = values.data if hasattr(values, "indptr") else values
+    if stored.dtype.kind != "f" or stored.size == 0:
+        return  # no integer is that large
+    limit = min(largest_allowed, _FARTHEST * spread)
+    if limit > float(np.finfo(stored.dtype).max):
+        return  # nor is a single number, as a rule
+    low, high = stored.min(), stored.max()
+    if np.isnan(high):
+        low, high = np.fmin.reduce(stored, axis=None), np.fmax.reduce(stored, axis=None)
+    largest = max(high, -low)
+    if largest >= limit:
+        seen = np.format_float_scientific(high if high == largest else low, precision=2, trim="-")
+        rule = f"is {limit:g} or more in size".replace("e+", "e")
+        if limit < largest_allowed:
+            rule = f"is 1e100 times the spread of fit ({spread:.3g}) or more"
+        raise ValueError(complain(owner, argument, seen, f"{rule}, where squares overflow", "Rescale the data"))
+
+
+def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
+    """Refuse an ``init`` too far out for the solvers, which square latent coordinates as single numbers."""
+    largest = float(np.abs(start).max(initial=0.0))
+    if largest >= _FARTHEST_START:
+        rule = f"is {_FARTHEST_START:g} widths of the latent kernel or more away".replace("e+", "e")
+        raise ValueError(complain(owner, "init", f"{largest:.3g}", rule, "Rescale the start: the kernel has width 1"))
+
+
+def relative_bandwidth(owner: object, argument: str, value: float, scale: float) -> float:
+    """Return a bandwidth of squared distances for rows that are divided by ``scale``, if it is a number there."""
+    with np.errstate(over="ignore"):
+        found = float((np.sqrt(value) / scale) ** 2)
+    if not 1e-305 < found < 1e305:
+        rule = f"is too far from the squares of the data, whose scale is {scale:.3g}"
+        raise ValueError(complain(owner, argument, value, rule, "Choose it in squared units of X, or rescale the data"))
+    return found
+
+
+def _in_range(owner: object, argument: str, given: Any, check: Callable[[], Any], spread: float) -> Any:
+    """The array that ``check`` returns, if it is in range; ``given`` is what it makes it of."""
+    if isinstance(given, np.ndarray) and given.dtype.itemsize > 8:  # numbers that become infinite as double ones
+        refuse_too_large(owner, argument, given)
+    try:
+        with np.errstate(over="ignore"):  # in tables and lists, too: there scikit-learn finds infinity
+            values = check()
+    except OverflowError as error:
+        rule = "holds a whole number that no floating-point number can hold"
+        raise ValueError(complain(owner, argument, type(given).__name__, rule, "Rescale the data")) from error
+    refuse_too_large(owner, argument, values, spread)
+    return values

@@ -1,0 +1,1 @@
+"""Coordinated mixtures: local charts of one or several views in one latent space."""

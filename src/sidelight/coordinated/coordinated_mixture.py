@@ -1,0 +1,203 @@
+"""Coordinated mixtures: local charts of a curved sheet, glued into one map of it by one small eigenproblem.
+
+A mixture model covers the data with charts, each with a few local coordinates. Each chart gets a linear map into the
+latent space such that charts agree about the rows they share (``objectives/coordination.py``): S2, Verbeek, Vlassis and
+Kröse 2003. All a fit needs of the rows are sums, so it runs in batches; the eigenproblem is of the size of the charts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.result import Callback
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_choice, check_integer, validated
+from sidelight.maps.coordinated import ChartedView
+from sidelight.mixtures._mixture_fit import seed_of
+from sidelight.rows import ArrayRows, Rows, as_rows
+
+from ._coordinated_charts import charted, look
+from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
+from ._coordination_fit import Course, aligned, glued
+
+__all__ = ["CoordinatedMixture"]
+
+Array = npt.NDArray[Any]
+_SAMPLE = 5_000
+
+
+class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
+    """Embed a curved sheet by charts that agree where they overlap; exact both ways, row by row, at any size.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimensions.
+    n_charts : int or "auto", default="auto"
+        Charts of each default mixture. "auto": doubled until they are flat and stretch the data evenly, or until more
+        of them are neither a better fit (Bayesian information criterion) nor better maps.
+    n_mixtures : int, default=1
+        Parallel mixtures, each from a start of its own, so that every row is seen by several charts.
+    mixture : None, estimator, charts, or list of one of them, default=None
+        None: a :class:`PPCAMixture`. An estimator (PPCAMixture, BernoulliMixture, GaussianMixture of scikit-learn) is
+        cloned and fitted, with its own number of charts; an object with ``responsibilities``, ``features`` and
+        ``reconstruction`` (``sidelight.maps.charts.Charts``) is used as it is.
+    n_local : int, "auto", list of int or None, default=None
+        Local coordinates of each chart, of default and of scikit-learn's Gaussian mixtures; None: ``n_components``.
+        Fewer than the dimensions that the data fills, or the map is linear. "auto": as many as the rows of each chart
+        speak for. A list, one for each chart: for Gaussian mixtures.
+    smoothing : float, default=1.0
+        The power of responsibilities: below 1 charts overlap more.
+    balance : "auto", float or None, default="auto"
+        How much pairs of charts that share few rows count. None: by the rows they share, the source's objective.
+        Small: each pair the same, down to this share of common rows. "auto": what loses least on the way
+        back and stretches the data most evenly.
+    alignment : "coordination" or "automatic", default="coordination"
+        What is asked of the charts: agreement on shared rows; or that rows are placed at the same average of their
+        neighbours as in the data (automatic alignment, Teh and Roweis 2003), in memory only.
+    n_neighbors : int, default=12
+        Of ``alignment="automatic"``.
+    max_iter : int, default=500
+        EM steps of a default mixture.
+    tol : float, default=1e-4
+        EM of a default mixture ends when a step gains less, in mean log likelihood of a row.
+    random_state : int, RandomState or None, default=None
+        For the starts of the mixtures and ``sample``. None is a fixed seed: the same call gives the same
+        result.
+    n_jobs : int or None, default=None
+        Threads; None: all. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar of the mixture.
+    callback : callable or None, default=None
+        Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
+        tries; returning True stops there, and what there is is glued.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, q)
+        ``transform`` of the rows; each column has mean 0 and variance 1. Not after ``fit_batches``.
+    map_ : CoordinatedMap
+        Charts, their maps, and the way back.
+    n_charts_ : int
+        Charts of all mixtures.
+    n_local_ : tuple of int
+        Local coordinates of each chart.
+    disagreement_ : array of shape (q,)
+        Of each latent axis, relative to the spread of the charts: the eigenvalues.
+    distortion_ : float
+        How far the charts are from one common stretching of the data; 0: the sheet was only unrolled.
+    balance_ : float
+        The balance used; inf is the source's objective.
+    off_plane_ : array of shape (k,)
+        The share of each chart's variance that lies off its plane.
+    bridging_ : array of int
+        Charts that lie across what they should follow, far more off their plane than the others: they ask for more.
+    history_ : list of dict
+        stage, iteration, objective, terms and seconds of each EM step (minus the mean log likelihood, inside the
+        frame), a stage or more for each mixture; the last record is the gluing (the sum of ``disagreement_``).
+    n_iter_ : int
+        EM steps of the mixtures.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sidelight import CoordinatedMixture
+    >>> from sidelight.datasets import s_curve
+    >>> X = s_curve(1000, random_state=0).X
+    >>> model = CoordinatedMixture(random_state=0).fit(X)
+    >>> model.transform(X[:3]).shape, model.inverse_transform(model.embedding_[:3]).shape
+    ((3, 2), (3, 3))
+    >>> round(model.score(X), 2)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_charts: int | str = "auto",
+        n_mixtures: int = 1,
+        mixture: Any = None,
+        n_local: Any = None,
+        smoothing: float = 1.0,
+        balance: float | str | None = "auto",
+        alignment: str = "coordination",
+        n_neighbors: int = 12,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_charts = n_charts
+        self.n_mixtures = n_mixtures
+        self.mixture = mixture
+        self.n_local = n_local
+        self.smoothing = smoothing
+        self.balance = balance
+        self.alignment = alignment
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None) -> CoordinatedMixture:
+        """Fit charts to the rows of ``X`` (n, d) and glue them; ``y`` is ignored."""
+        del y
+        self._check_parameters()
+        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        rows = ArrayRows(X, n_jobs=self.n_jobs)
+        course = Course(self)
+        views, sample = self._charts(rows, course)
+        literal = self.alignment == "automatic"
+        keep_glued(self, aligned(self, X, views) if literal else glued(self, rows, views, sample), course)
+        self.embedding_ = self._by_block(X, self._backward)
+        course.finish()
+        return self
+
+    def fit_transform(self, X: Array, y: Any = None) -> Array:
+        """Fit, and return ``embedding_`` (n, q)."""
+        return self.fit(X, y).embedding_
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit_batches(self, source: Any) -> CoordinatedMixture:
+        """Fit to rows that are walked once a step, in memory that does not depend on their number.
+
+        ``source`` is a callable that returns batches, an array (also mapped from a file), a list of batches, or the
+        path of a .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        """
+        self._check_parameters()
+        check_choice(self, "alignment", self.alignment, ("coordination",))
+        rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
+        self.n_features_in_ = rows.n_features
+        course = Course(self)
+        keep_glued(self, glued(self, rows, *self._charts(rows, course)), course)
+        course.finish()
+        return self
+
+    def _charts(self, rows: Rows, course: Course) -> tuple[list[ChartedView], Array]:
+        """The charts, and a sample of the rows."""
+        seed = seed_of(self)
+        sample = Rows.sample(rows, _SAMPLE, seed)
+        columns = np.arange(rows.n_features)
+        frame = look(sample, columns)
+        self.centre_, self.scale_ = frame.centre, np.full(len(columns), frame.scale)
+        return charted(self, rows, sample, columns, 0, seed, course), sample
+
+    def _check_parameters(self) -> None:
+        check_coordination(self)
+        check_choice(self, "alignment", self.alignment, ("coordination", "automatic"))
+        check_integer(self, "n_neighbors", self.n_neighbors, 1)

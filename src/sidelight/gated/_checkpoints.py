@@ -1,0 +1,60 @@
+"""What a run must have been begun with to be gone on with: the settings that a checkpoint keeps beside its state."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+
+from sidelight.base.messages import complain
+
+__all__ = ["FREE", "read", "settings_of"]
+
+FREE = ("callback", "checkpoint", "device", "max_iter", "n_jobs", "tol", "verbose")
+"""Parameters that may be others when a run is taken up again."""
+_SIZES = ("n_features_in_", "n_outputs_", "n_channels_in_", "n_channels_out_")
+_OWNER = "estimator"
+
+
+def settings_of(model: Any) -> dict[str, str]:
+    """Parameters that decide what is trained, with those of a patch model, and the columns of the data, as text."""
+    settings = {_OWNER: type(model).__name__}
+    for name, value in model.get_params(deep=True).items():
+        if name.rpartition("__")[2] not in FREE:
+            settings[name] = _text(value)
+    settings |= {name.rstrip("_"): _text(getattr(model, name)) for name in _SIZES if hasattr(model, name)}
+    return settings
+
+
+def _text(value: Any) -> str:
+    """A value by what it says, not by how it is held."""
+    if isinstance(value, BaseEstimator | np.random.RandomState | np.random.Generator):
+        return type(value).__name__
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    if isinstance(value, list | tuple):
+        return "(" + ", ".join(_text(part) for part in value) + ")"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def read(path: str | os.PathLike[str], settings: Mapping[str, str]) -> dict[str, Any]:
+    """The checkpoint at ``path``, which must have been written with the same ``settings``."""
+    owner = settings.get(_OWNER, "train")
+    shown = os.fspath(path)
+    try:
+        content = torch.load(path, weights_only=True)
+        before: dict[str, str] = content["settings"]
+    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError) as error:
+        rule = "is no checkpoint that can be gone on with"
+        raise ValueError(complain(owner, "checkpoint", shown, rule, "Name another file, or delete it")) from error
+    for name in sorted({*before, *settings}, key=lambda name: (name != _OWNER, name)):
+        then, now = before.get(name), settings.get(name)
+        if then != now:
+            rule = f"was written with {name}={then}, not {name}={now}"
+            raise ValueError(complain(owner, "checkpoint", shown, rule, "Set it back, or delete the file"))
+    return dict(content)

@@ -1,0 +1,100 @@
+r"""Training on all rows at once, for small problems: L-BFGS in double precision on what a batch would only estimate.
+
+    minimise  loss(θ; all rows) + λ/2 Σ W²
+
+The same schedule, records and held-out looks as ``training.py``, where an update is an iteration.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from sidelight.base.result import Callback, Record, State, Status
+from sidelight.solvers.lbfgs import minimise
+
+from ._networks import total_weight
+from ._training import Schedule, Trained
+
+__all__ = ["descend"]
+
+Array = npt.NDArray[Any]
+_TOLERANCE = 1e-8  # losses are shares of the variance, or nats: a smaller step is no progress
+_LOOK = 10  # iterations between looks at held-out rows
+
+
+def descend(
+    module: nn.Module,
+    loss: Callable[[], Tensor],
+    schedule: Schedule,
+    *,
+    held_out: Callable[[], float] | None = None,
+    callback: Callback | None = None,
+) -> Trained:
+    """Train ``module``, which is in double precision, in place; ``loss`` is that of all rows."""
+    run = _Descent(module, loss, schedule, held_out, callback)
+    start = parameters_to_vector(module.parameters()).detach().numpy()
+    found = minimise(
+        run.value_and_grad, start, max_iter=schedule.max_iter, tolerance=_TOLERANCE, memory=20, on_step=run.step
+    )
+    run.put(found.point if run.kept is None else run.kept)
+    status = Status.CONVERGED if run.ended else found.status
+    return Trained(tuple(run.history), found.n_iter, status, run.best)
+
+
+class _Descent:
+    """The objective as a function of one vector, and what is noted on the way."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: Callable[[], Tensor],
+        schedule: Schedule,
+        held_out: Callable[[], float] | None,
+        callback: Callback | None,
+    ) -> None:
+        self.module, self.loss, self.schedule = module, loss, schedule
+        self.held_out, self.callback = held_out, callback
+        self.history: list[Record] = []
+        self.best, self.waited, self.ended = np.nan, 0, False
+        self.kept: Array | None = None
+        self.began = time.perf_counter()
+
+    def put(self, point: Array) -> None:
+        vector_to_parameters(torch.as_tensor(point.ravel()), self.module.parameters())
+
+    def value_and_grad(self, point: Array) -> tuple[float, Array, dict[str, float]]:
+        self.put(point)
+        self.module.zero_grad(set_to_none=True)
+        value = self.loss()
+        if self.schedule.weight_decay:
+            value = value + self.schedule.weight_decay * total_weight(self.module)
+        value.backward()
+        gradient = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.module.parameters()]
+        return float(value.detach()), parameters_to_vector(gradient).numpy().copy(), {}
+
+    def step(self, iteration: int, value: float, point: Array, terms: dict[str, float]) -> bool:
+        del terms
+        if self.held_out is not None and iteration % _LOOK == 0:
+            self._look(self.held_out, point)
+        noted = {} if self.held_out is None else {"held_out": self.best}
+        record = Record(0, 0.0, iteration, value, noted, time.perf_counter() - self.began)
+        self.history.append(record)
+        stop = self.callback is not None and self.callback(State(**vars(record), n_stages=1, point=np.empty((0, 0))))
+        return bool(stop) or self.ended
+
+    def _look(self, held_out: Callable[[], float], point: Array) -> None:
+        self.put(point)
+        value = held_out()
+        if not self.best <= value:
+            self.best, self.waited, self.kept = value, 0, np.array(point)
+        else:
+            self.waited += 1
+        self.ended = bool(self.schedule.patience) and self.waited >= self.schedule.patience

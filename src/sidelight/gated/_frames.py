@@ -1,0 +1,50 @@
+"""How rows are moved and scaled before a model sees them, and how much of them an answer explains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from sidelight.maps.frames import Frame
+
+__all__ = ["explained", "frame_of", "framed", "unframed"]
+
+Array = npt.NDArray[Any]
+
+
+def frame_of(X: Array, *, scaled: bool) -> Frame:
+    """Columns moved to their mean, all divided by one root mean square deviation; or rows as they are."""
+    if not scaled:
+        return Frame(np.zeros(X.shape[1]), 1.0)
+    size = float(np.abs(X).max()) or 1.0
+    centre = (X / size).mean(axis=0) * size
+    deviation = (X - centre) / size
+    return Frame(centre, float(np.sqrt((deviation**2).mean())) * size or 1.0)
+
+
+def framed(rows: Tensor, frame: Frame) -> Tensor:
+    """Data to frame, as tensors."""
+    return (rows - torch.as_tensor(frame.centre).to(rows)) / frame.scale
+
+
+def unframed(rows: Tensor, frame: Frame) -> Tensor:
+    """Frame to data, as tensors."""
+    return rows * frame.scale + torch.as_tensor(frame.centre).to(rows)
+
+
+def explained(Y: Array, found: Array) -> float:
+    """Share of the variance of ``Y`` that ``found`` explains, whatever their scale.
+
+    >>> explained(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]))
+    0.5
+    """
+    size = float(np.abs(Y).max()) or 1.0
+    with np.errstate(over="ignore"):  # rows of scale 1e-300 under a model of scale 1 are not explained at all
+        missed = np.clip((found - Y) / size, -1e100, 1e100)
+    wrong = (missed**2).sum(dtype=np.float64)
+    spread = (((Y - Y.mean(axis=0)) / size) ** 2).sum(dtype=np.float64)
+    return float(1 - wrong / (spread or 1.0))

@@ -1,0 +1,279 @@
+"""One loop that trains every model of this room: batches in, parameters out.
+
+    θ ← θ - rate · step(∇ loss(batch))     plain gradient with momentum, or Adam; weight decay on weights, not on biases
+
+Every ``check`` updates the loss of held-out rows is looked at; the best parameters are kept, and a run ends when they
+have not improved for ``patience`` looks. A run with a checkpoint can be cut off at any time and taken up again: it goes
+on as if nothing had happened, to the bit.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, distributed, nn
+
+from sidelight.base.result import Callback, Record, State, Status
+
+from ._batches import Batch, share
+from ._checkpoints import read
+
+__all__ = ["Run", "Schedule", "Trained", "several", "train"]
+
+Loss = Callable[[Batch, torch.Generator], Tensor]
+_RECORDS = 200  # losses are averaged into at most this many records
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How to train: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between looks.
+
+    ``settle``: share of the updates, at the end, in which the rate falls along a straight line to nothing.
+    ``settings``: what a checkpoint must have been written with to be gone on with.
+    """
+
+    optimizer: str = "adam"
+    learning_rate: float = 1e-3
+    momentum: float = 0.9
+    weight_decay: float = 0.0
+    max_iter: int = 1000
+    patience: int = 0
+    check: int = 100
+    seed: int = 0
+    checkpoint: str | os.PathLike[str] | None = None
+    settle: float = 0.0
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def rate(self, n_iter: int) -> float:
+        """The learning rate after ``n_iter`` updates.
+
+        >>> schedule = Schedule(learning_rate=0.1, max_iter=100, settle=0.5)
+        >>> [round(schedule.rate(done), 3) for done in (0, 50, 75, 99)]
+        [0.1, 0.1, 0.05, 0.002]
+        """
+        if not self.settle:
+            return self.learning_rate
+        return self.learning_rate * min(1.0, (1 - n_iter / self.max_iter) / self.settle)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How a run ended: records, updates made, status, the best held-out loss (nan without held-out rows), how many
+    looks ago that was, and whether there were no more batches.
+    """
+
+    history: tuple[Record, ...]
+    n_iter: int
+    status: Status
+    held_out: float
+    waited: int = 0
+    dry: bool = False
+
+
+def train(
+    module: nn.Module,
+    loss: Loss,
+    batches: Callable[[int], Iterator[Batch]],
+    schedule: Schedule,
+    *,
+    held_out: Callable[[], float] | None = None,
+    callback: Callback | None = None,
+) -> Trained:
+    """Train ``module`` in place. ``batches(done)`` gives batches from number ``done`` on; ``loss`` is a mean over rows.
+
+    A ``KeyboardInterrupt`` ends the run with what there is and status ``INTERRUPTED``; a loss that is no number, with
+    ``STALLED``.
+    """
+    run = Run(module, loss, schedule, held_out, callback)
+    run.resume()
+    try:
+        status = run.go(batches(run.n_iter))
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    run.keep_best()
+    return Trained(tuple(run.history), run.n_iter, status, run.best, run.waited, run.dry)
+
+
+class Run:
+    """One run: the optimiser, the random numbers, the records and the best parameters so far."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: Loss,
+        schedule: Schedule,
+        held_out: Callable[[], float] | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.module, self.schedule = module, schedule
+        self.loss: Callable[..., Tensor] = _in_parallel(_Objective(module, loss))
+        self.held_out, self.callback = held_out, callback
+        self.optimizer = _optimizer(module, schedule)
+        device = next(module.parameters()).device
+        self.generator = torch.Generator(device=device).manual_seed(schedule.seed + _rank())
+        self.n_iter, self.looked, self.waited, self.dry = 0, 0, 0, False
+        self.best, self.kept = np.nan, {}  # type: float, dict[str, Tensor]
+        self.history: list[Record] = []
+        self.recent: list[float] = []
+        self.began = time.perf_counter()
+
+    def copied(self, module: nn.Module, loss: Loss) -> Run:
+        """A run of a copy of the module that continues from here; this one is not changed by it."""
+        run = Run(module, loss, self.schedule, self.held_out, self.callback)
+        run.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
+        run.generator.set_state(self.generator.get_state())
+        run.n_iter, run.began = self.n_iter, self.began
+        return run
+
+    def go(self, batches: Iterator[Batch]) -> Status:
+        """Update until something says that it is enough."""
+        last, every = self.schedule.max_iter, max(1, self.schedule.max_iter // _RECORDS)
+        status = Status.CONVERGED if self._waited_enough() else None
+        while status is None:
+            batch = next(batches, None) if self.n_iter < last else None
+            if batch is not None:
+                self.update(batch)
+            ended = batch is None
+            self.dry = ended and self.n_iter < last
+            due = ended or self.n_iter == last or self.n_iter % self.schedule.check == 0
+            looking = due and self.n_iter != self.looked
+            if looking:
+                self._look()
+            if self.recent and (ended or self.n_iter % every == 0):
+                status = self._record(last // every)
+            if looking:
+                self.save()
+                status = status or (Status.CONVERGED if self._waited_enough() else None)
+            if ended:
+                status = status or (Status.ITERATIONS if self.n_iter >= last else Status.CONVERGED)
+        return status
+
+    def update(self, batch: Batch) -> None:
+        """One step of the optimiser."""
+        self.optimizer.zero_grad(set_to_none=True)
+        value = self.loss(share(batch), self.generator)
+        value.backward()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.schedule.rate(self.n_iter)
+        self.optimizer.step()
+        self.recent.append(float(value.detach()))
+        self.n_iter += 1
+
+    def _record(self, n_records: int) -> Status | None:
+        """Note the mean loss; say whether to stop."""
+        mean = float(np.mean(self.recent))
+        self.recent = []
+        terms = {"held_out": self.best} if self.held_out is not None else {}
+        seconds = time.perf_counter() - self.began
+        record = Record(len(self.history), 0.0, self.n_iter, mean, terms, seconds)
+        self.history.append(record)
+        if not np.isfinite(mean):
+            return Status.STALLED
+        if self.callback is None:
+            return None
+        state = State(**vars(record), n_stages=max(n_records, len(self.history)), point=np.empty((0, 0)))
+        return Status.STOPPED if self.callback(state) else None
+
+    def _look(self) -> None:
+        """Look at held-out rows."""
+        self.looked = self.n_iter
+        if self.held_out is None:
+            return
+        value = self.held_out()
+        improved = not self.best <= value
+        self.waited = 0 if improved else self.waited + 1
+        if improved:
+            self.best, self.kept = value, {name: p.detach().clone() for name, p in self.module.state_dict().items()}
+
+    def _waited_enough(self) -> bool:
+        return self.held_out is not None and 0 < self.schedule.patience <= self.waited
+
+    def keep_best(self) -> None:
+        """Go back to the parameters of the best look."""
+        if self.kept:
+            self.module.load_state_dict(self.kept)
+
+    def save(self) -> None:
+        """Write the checkpoint, all of it or nothing."""
+        if self.schedule.checkpoint is None or _rank() != 0:
+            return
+        content: dict[str, Any] = {
+            "settings": dict(self.schedule.settings),
+            "module": self.module.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "generator": self.generator.get_state(),
+            "kept": self.kept,
+            "numbers": [self.n_iter, self.waited, self.best],
+            "recent": self.recent,
+            "history": [list(vars(record).values()) for record in self.history],
+        }
+        unfinished = f"{os.fspath(self.schedule.checkpoint)}.unfinished"
+        torch.save(content, unfinished)
+        os.replace(unfinished, self.schedule.checkpoint)
+
+    def resume(self) -> None:
+        """Go back to the checkpoint, where there is one. Other processes than the first draw new random numbers."""
+        if self.schedule.checkpoint is None or not os.path.exists(self.schedule.checkpoint):
+            return
+        content = read(self.schedule.checkpoint, self.schedule.settings)
+        self.module.load_state_dict(content["module"])
+        self.optimizer.load_state_dict(content["optimizer"])
+        if _rank() == 0:
+            self.generator.set_state(content["generator"])
+        else:
+            self.generator.manual_seed(self.schedule.seed + content["numbers"][0] * _world() + _rank())
+        self.kept, self.recent = content["kept"], content["recent"]
+        self.n_iter, self.waited, self.best = content["numbers"]
+        self.looked = self.n_iter  # a run is saved after a look
+        self.history = [Record(*values) for values in content["history"]]
+        self.began -= self.history[-1].seconds if self.history else 0.0
+
+
+def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
+    parameters = [p for p in module.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    if schedule.optimizer == "sgd":
+        return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
+    fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
+    return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
+
+
+class _Objective(nn.Module):
+    """A module whose forward is the loss, which is what distributed data parallel wraps."""
+
+    def __init__(self, module: nn.Module, loss: Loss) -> None:
+        super().__init__()
+        self.module, self.loss = module, loss
+
+    def forward(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        return self.loss(batch, generator)
+
+
+def _in_parallel(objective: nn.Module) -> nn.Module:
+    """Gradients are averaged over processes, where there are several."""
+    if not several():
+        return objective
+    return nn.parallel.DistributedDataParallel(objective)
+
+
+def several() -> bool:
+    """Whether processes train together."""
+    return bool(distributed.is_available() and distributed.is_initialized())
+
+
+def _rank() -> int:
+    return distributed.get_rank() if several() else 0
+
+
+def _world() -> int:
+    return distributed.get_world_size() if several() else 1

@@ -1,0 +1,310 @@
+"""The gated Boltzmann machine: hidden units that say how an input became an output (S0 5.2).
+
+The energies stand in ``machines.py``, the gradient in ``divergence.py``, the loop in ``training.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.result import Callback
+
+from ._batches import Batch
+from ._boltzmann_model import BoltzmannModel
+from ._distance import pairwise_distance
+from ._flow import arrows, check_picture, targets
+from ._frames import explained
+from ._machines import BIASES, GatedMachine
+from ._pair_model import PairModel
+from ._premapping import check_gate, check_layers, premapping
+from ._torch_model import one_thread
+from ._units import units
+
+__all__ = ["GatedBoltzmannMachine"]
+
+Array = npt.NDArray[Any]
+_BLOCK = 1 << 22  # numbers of the filters of a block
+_MULTIPLICATIONS = 1e10  # of one core in a second
+
+
+class GatedBoltzmannMachine(PairModel, BoltzmannModel):
+    """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
+
+    Parameters
+    ----------
+    n_mapping : int, default=50
+        Mapping units: hidden units that encode the transformation.
+    n_factors : int or None, default=None
+        None: a full three-way tensor; else its factored form, for more than about 100 columns on each side.
+    visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
+        What the outputs ``Y`` are: 0 to 1, numbers (with one or a learned standard deviation), counts, one-hot rows.
+    mapping : same, default="binary"
+        What the mapping units are.
+    levels : int or None, default=None
+        Of multinomial outputs: columns of one group, groups side by side; None: all are one group.
+    biases : collection of {"xy", "xz", "yz", "y", "z"}, default=all
+        Which generalised biases there are: input to output, input to mapping, output to mapping, and of each alone.
+    premapping : int, tuple of int or None, default=None
+        Sizes of the layers of a network that inputs pass first, trained together with the rest; the last one is linear.
+    cd_steps : int, default=1
+        Steps of Gibbs sampling in a step of learning.
+    negatives : {"mean-field", "sampled"}, default="mean-field"
+        Whether these steps take means or draw samples.
+    persistent : bool, default=False
+        True: the steps start where those of the same row ended the last time, instead of at the data; they draw
+        samples. This keeps one chain for each training row, so rows must be given as arrays.
+    optimizer : {"adam", "sgd"}, default="adam"
+    learning_rate : float, default=0.01
+    momentum : float, default=0.9
+        Of "sgd".
+    weight_decay : float, default=0.0
+        On weights, not on biases.
+    batch_size : int, default=100
+    max_iter : int, default=3000
+        Updates, of one batch each. In the last half of them the rate falls to nothing.
+    validation_fraction : float, default=0.0
+        Share of the rows held out; the parameters that reconstruct them best are kept.
+    patience : int, default=5
+        With held-out rows: looks (every 100 updates) without improvement after which training ends.
+    device : str, default="cpu"
+    checkpoint : path or None, default=None
+        A file that training is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
+    random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
+    verbose : int, default=0
+        1: a progress bar.
+    callback : callable or None, default=None
+        Called with a state now and then; returning True ends training.
+
+    Attributes
+    ----------
+    parameters_ : dict of arrays
+    input_frame_, output_frame_ : Frame
+        How rows are moved and scaled first. Gaussian outputs become deviations of unit mean square; so do inputs,
+        unless outputs are of another type and inputs are between 0 and 1.
+    history_ : list of dict
+    n_iter_ : int
+    n_features_in_, n_outputs_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.gated import GatedBoltzmannMachine
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 6))
+    >>> shift = rng.integers(2, size=500)
+    >>> Y = np.where(shift[:, None], np.roll(X, 1, axis=1), np.roll(X, -1, axis=1))
+    >>> model = GatedBoltzmannMachine(8, max_iter=800, random_state=0).fit(X, Y)
+    >>> moved = model.transfer(X[:200], Y[:200], X[200:400])
+    >>> right = np.where(shift[:200, None], np.roll(X[200:400], 1, axis=1), np.roll(X[200:400], -1, axis=1))
+    >>> bool(np.corrcoef(moved.ravel(), right.ravel())[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_mapping: int = 50,
+        *,
+        n_factors: int | None = None,
+        visible: str = "gaussian",
+        mapping: str = "binary",
+        levels: int | None = None,
+        biases: Collection[str] = BIASES,
+        premapping: int | tuple[int, ...] | None = None,
+        cd_steps: int = 1,
+        negatives: str = "mean-field",
+        persistent: bool = False,
+        optimizer: str = "adam",
+        learning_rate: float = 0.01,
+        momentum: float = 0.9,
+        weight_decay: float = 0.0,
+        batch_size: int = 100,
+        max_iter: int = 3000,
+        validation_fraction: float = 0.0,
+        patience: int = 5,
+        device: str = "cpu",
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_mapping = n_mapping
+        self.n_factors = n_factors
+        self.visible = visible
+        self.mapping = mapping
+        self.levels = levels
+        self.biases = biases
+        self.premapping = premapping
+        self.cd_steps = cd_steps
+        self.negatives = negatives
+        self.persistent = persistent
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.device = device
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    def fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
+        """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e)."""
+        self._check_parameters()
+        X, Y = self._pair(X, Y, reset=True)
+        refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
+        self._frames(X, Y)
+        seed = self._seed()
+        x, y = (part.astype(np.float32) for part in self._framed(X, Y))
+        module = self._initial(seed)
+        self._begin_chains(module, y)
+        arrays = (x, y, np.arange(len(x))) if self.persistent else (x, y)
+        self._train(module, self._from_arrays(arrays, seed), seed)
+        return self
+
+    def infer(self, X: Array, Y: Array) -> Array:
+        """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
+        X, Y = self._pair(X, Y)
+        module = self._module(X.dtype)
+
+        def mapped(x: Tensor, y: Tensor) -> Tensor:
+            machine = module.condition(self._in(x))
+            return machine.hidden.mean(machine.hidden_parameters(self._out(y)))
+
+        return self._by_block(mapped, X, Y)
+
+    def apply(self, X: Array, mapping: Array) -> Array:
+        """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
+        X = self._inputs(X)
+        mapping = self._mapping(mapping, self.n_mapping, X)
+        module = self._module(X.dtype)
+
+        def applied(x: Tensor, z: Tensor) -> Tensor:
+            machine = module.condition(self._in(x))
+            return self._back(machine.visible.mean(machine.visible_parameters(z)))
+
+        return self._by_block(applied, X, mapping)
+
+    def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
+        """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy, row by row or of one pair for all."""
+        return self.apply(X_new, self.infer(X, Y))
+
+    def reconstruct(self, X: Array, Y: Array) -> Array:
+        """``Y`` as the model sees it through its mapping units (n, e)."""
+        X, Y = self._pair(X, Y)
+        module = self._module(X.dtype)
+        return self._by_block(lambda x, y: self._back(module.condition(self._in(x)).reconstruct(self._out(y))), X, Y)
+
+    def distance(self, X: Array, Y: Array, *, symmetric: bool = False, soft: bool = False) -> Array:
+        """How far templates ``X`` (n, d) fall short of queries ``Y`` (m, e) after the best transformation, (n, m).
+
+        Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite way, where rows of both
+        are of one kind. ``soft`` uses the means of the mapping units instead of their most probable values.
+        """
+        X = self._inputs(X)
+        Y = self._outputs("Y", Y).astype(X.dtype, copy=False)
+        if symmetric and self.n_outputs_ != self.n_features_in_:
+            kinds = f"{self.n_features_in_} and {self.n_outputs_} columns"
+            remedy = "Leave it out"
+            raise ValueError(
+                complain(self, "symmetric", True, f"needs inputs and outputs of one kind ({kinds})", remedy)
+            )
+        module = self._module(X.dtype)
+        found = self._far(module, X, Y, soft)
+        if symmetric:
+            found = found + self._far(module, Y, self._outputs("X", X), soft).T
+        return np.asarray(found)
+
+    def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
+        with one_thread():
+            x, y = self._in(self._tensor(X)), self._out(self._tensor(Y))
+            squares = pairwise_distance(module, x, y, soft=soft)
+            return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
+
+    def flow(self, X: Array, Y: Array, *, shape: tuple[int, int] | None = None) -> Array:
+        """Where each input column goes in the transformation of each pair.
+
+        Without ``shape``: the output column (n, d) that it is tied to most strongly. With the ``(height, width)`` of
+        pictures, arrows (n, height, width, 2): steps down and to the right.
+        """
+        if self.premapping is not None:
+            rule = "mixes the columns of inputs, so that they have no places to go to"
+            raise ValueError(complain(self, "premapping", self.premapping, rule, "Fit without one"))
+        mapping = self.infer(X, Y)
+        if shape is not None:
+            check_picture(self, shape, self.n_features_in_, self.n_outputs_)
+        with one_thread():
+            found = targets(self._module(mapping.dtype), self._tensor(mapping))
+            return np.asarray((found if shape is None else arrows(found, shape)).cpu().numpy())
+
+    def score_samples(self, X: Array, Y: Array) -> Array:
+        """Log density of each output given its input (n,), up to a number that depends on the input alone."""
+        X, Y = self._pair(X, Y)
+        module = self._module(X.dtype)
+        return self._by_block(lambda x, y: module.condition(self._in(x)).free_score(self._out(y)), X, Y)
+
+    def score(self, X: Array, Y: Array) -> float:
+        """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
+        return explained(self._pair(X, Y)[1], self.reconstruct(X, Y))
+
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (as many, where not said)."""
+        e = d if e is None else e
+        k, rows = self.n_mapping, min(self.batch_size, n)
+        inputs = (d, *check_layers(self, "premapping", self.premapping))[-1]
+        if self.n_factors is None:
+            weights, states = inputs * e * k, 4 * rows * e * k
+        else:
+            weights, states = (inputs + e + k) * self.n_factors, 8 * rows * self.n_factors
+        chains = n * e if self.persistent else 0
+        updates = (2.0 + self.cd_steps / 10) * rows * weights + 8.0 * weights
+        return Cost(4 * (5 * weights + states + chains + 3 * n * (d + e)), self.max_iter * updates / _MULTIPLICATIONS)
+
+    def _build(self) -> nn.Module:
+        sizes = check_layers(self, "premapping", self.premapping)
+        network, n_inputs = premapping(self.n_features_in_, sizes)
+        return GatedMachine(
+            n_inputs,
+            self._visible_units(self.n_outputs_),
+            units(self.mapping, self.n_mapping),
+            n_factors=self.n_factors,
+            biases=self.biases,
+            premapping=network,
+        )
+
+    def _rows_of_a_block(self) -> int:
+        return max(1, int(_BLOCK // (self.n_outputs_ * self.n_mapping)))
+
+    def _loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
+        x, y, *rows = batch
+        return self._contrast(module, module.condition(x), y, generator, *rows)
+
+    def _held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
+        x, y = batch[:2]
+        return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
+
+    def _check_parameters(self) -> None:
+        check_gate(self, BIASES)
+        self._check_machine("mapping")
+
+    def _check_stream(self) -> None:
+        if self.persistent:
+            rule = "keeps a chain for each training row, and batches made on the fly have none"
+            raise ValueError(complain(self, "persistent", True, rule, "Use fit, or persistent=False"))

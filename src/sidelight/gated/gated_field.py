@@ -1,0 +1,246 @@
+"""Fields of gated experts: one gated machine at every site of pictures of any size (S0 5.3.1).
+
+The product of patches stands in ``site_product.py``; the machine is that of :class:`GatedBoltzmannMachine`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.random import random_seed
+from sidelight.base.validation import check_integer
+
+from ._batches import Batch
+from ._boltzmann_model import BoltzmannModel
+from ._field_model import FieldModel, of_model
+from ._fields import Fields, as_tensor
+from ._frames import explained
+from ._mappings import begun_again, given_mappings
+from ._patches import Patches
+from ._site_product import SiteProduct
+from ._torch_model import one_thread
+from .gated_boltzmann_machine import GatedBoltzmannMachine
+
+__all__ = ["GatedField"]
+
+Array = npt.NDArray[Any]
+
+
+class GatedField(FieldModel, BoltzmannModel):
+    """Learn what was done to pictures, patch by patch, and do it to others of any size.
+
+    One :class:`GatedBoltzmannMachine` looks at every patch. Weights are shared by all sites, mapping units are not;
+    where patches overlap, what they say of an output is a product of densities.
+
+    Parameters
+    ----------
+    model : GatedBoltzmannMachine or None, default=None
+        The machine, and how to train: its ``learning_rate``, ``max_iter``, ``cd_steps`` and so on are used, with crops
+        for rows. Outputs are "gaussian" or "binary". None: ``GatedBoltzmannMachine()``.
+    patch_size : int or (int, int), default=5
+        Height and width of a patch.
+    stride : int, default=1
+        Sites from patch to patch. Pictures that do not end with a patch are continued at their far edges.
+    crop : int or None, default=None
+        Side of the crops that batches are made of; None: three times the patch.
+
+    Attributes
+    ----------
+    model_ : GatedBoltzmannMachine
+        The machine that was used.
+    parameters_ : dict of arrays
+    input_frame_, output_frame_ : Frame
+        How channels are moved and scaled first.
+    history_ : list of dict
+    n_iter_ : int
+    n_channels_in_, n_channels_out_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.gated import GatedBoltzmannMachine, GatedField
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4, 40, 40))
+    >>> Y = np.concatenate([np.roll(X[:2], 1, axis=2), np.roll(X[2:], -1, axis=2)])
+    >>> model = GatedBoltzmannMachine(10, learning_rate=0.03, batch_size=10, max_iter=250, random_state=0)
+    >>> field = GatedField(model, patch_size=5).fit(X, Y)
+    >>> new = rng.normal(size=(1, 40, 40))
+    >>> moved = field.transfer(X[:1], Y[:1], new)
+    >>> bool(np.corrcoef(moved.ravel(), np.roll(new, 1, axis=2).ravel())[0, 1] > 0.9)
+    True
+    """
+
+    visible: Any = of_model("visible")
+    levels: Any = of_model("levels")
+    cd_steps: Any = of_model("cd_steps")
+    negatives: Any = of_model("negatives")
+    persistent: Any = of_model("persistent")
+
+    def __init__(
+        self,
+        model: Any = None,
+        patch_size: int | tuple[int, int] = 5,
+        *,
+        stride: int = 1,
+        crop: int | None = None,
+    ) -> None:
+        self.model = model
+        self.patch_size = patch_size
+        self.stride = stride
+        self.crop = crop
+
+    @all_or_nothing
+    def fit(self, X: Any, Y: Any) -> GatedField:
+        """Learn how pictures ``X`` become ``Y``: lists of (height, width[, channels]), or arrays of equal ones."""
+        self._check_parameters()
+        seen, held = self._split(self._begun(X, Y))
+        seed = self._seed()
+        self._fit_crops(self._initial(seed), seen, held, seed)
+        return self
+
+    def infer(self, X: Any, Y: Any) -> Any:
+        """Mapping units (down, across, n_mapping) of each pair: which change it was, at every place of a patch."""
+        inputs, outputs = self._pair(X, Y)
+        found = self._product(inputs)
+
+        def one(x: Array, y: Array) -> Array:
+            tensors = self._inside(x, y)
+            codes = found.infer(*tensors).cpu().numpy()
+            return np.asarray(codes.reshape(*found.patches.places(tensors[0]), -1))
+
+        return self._each(inputs, one, outputs).given(bare=False)
+
+    def apply(self, X: Any, mapping: Any) -> Any:
+        """Change each of ``X`` by mapping units (down, across, n_mapping) of each, or one row of them for all sites."""
+        inputs = self._known("X", X)
+        found = self._product(inputs)
+        places = [self._places(sample.shape) for sample in inputs.samples]
+        given = given_mappings(self, mapping, places, self.model_.n_mapping, self.structure)
+
+        def one(x: Array, z: Array) -> Array:
+            (tensor,) = self._inside(x)
+            codes = torch.as_tensor(np.ascontiguousarray(z.reshape(-1, z.shape[-1]))).to(tensor)
+            return self._outside(found.apply(tensor, codes), x)
+
+        return self._each(inputs, one, given).given(bare=self.bare_)
+
+    def transfer(self, X: Any, Y: Any, X_new: Any, *, n_steps: int = 0) -> Any:
+        """Do to each of ``X_new`` what was done from ``X`` to ``Y``, site by site; of one pair, for all.
+
+        A picture larger than the pair takes the pair's sites again from the start. ``n_steps``: steps of
+        ``reconstruct`` afterwards, in which sites come to terms with their neighbours.
+        """
+        codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
+        found = self.apply(X_new, begun_again(self, codes, [self._places(s.shape) for s in new.samples]))
+        return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
+
+    def reconstruct(self, X: Any, Y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
+        """``Y`` as the model sees it through its mapping units; more steps go on from there.
+
+        Where it is not known what an output looks like, ``Y=X`` and some hundred steps make one. ``sampled``: the
+        steps draw samples, the last one takes means; ``random_state=None`` uses the model's own, so that the same model
+        gives the same samples.
+        """
+        check_integer(self, "n_steps", n_steps, 1)
+        inputs, outputs = self._pair(X, Y)
+        found = self._product(inputs)
+        seed = random_seed(random_state, self.random_state) if sampled else 0
+        generator = torch.Generator(device=self.device).manual_seed(seed)
+
+        def one(x: Array, y: Array) -> Array:
+            tensor, state = self._inside(x, y)
+            for step in range(n_steps):
+                means = not sampled or step == n_steps - 1
+                state = found.step(tensor, state, mean_field=means, generator=generator)
+            return self._outside(state, x)
+
+        return self._each(inputs, one, outputs).given(bare=self.bare_)
+
+    def score(self, X: Any, Y: Any) -> float:
+        """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
+        truth = self._pair(X, Y)[1].sites()
+        found = self._fields("Y", self.reconstruct(X, Y)).sites()
+        return explained(truth, found)
+
+    def _build(self) -> nn.Module:
+        area = self._patches().height * self._patches().width
+        model = self.model_
+        model.n_features_in_, model.n_outputs_ = area * self.n_channels_in_, area * self.n_channels_out_
+        return model._build()
+
+    def _loss(self, module: Any, batch: Batch, generator: torch.Generator) -> Tensor:
+        x, y = batch
+        mean_field = self.negatives == "mean-field"
+        product = SiteProduct(module, self._patches())
+        return product.contrast(x, y, steps=self.cd_steps, mean_field=mean_field, generator=generator)
+
+    def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
+        """Squared error of the reconstruction at a site; no more crops at once than in training."""
+        product, size = SiteProduct(module, self._patches()), self.batch_size
+        found = [product.reconstruct(x, y) for x, y in zip(*(part.split(size) for part in batch), strict=True)]
+        return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
+
+    def _check_parameters(self) -> None:
+        model = self._patch_model(fitted=False)
+        if not isinstance(model, GatedBoltzmannMachine):
+            rule = "is not a GatedBoltzmannMachine"
+            raise ValueError(complain(self, "model", model, rule, "Give one, not fitted"))
+        model._check_parameters()
+        if model.visible not in ("gaussian", "binary"):
+            rule = "is not one that overlapping patches can share"
+            raise ValueError(complain(self, "model.visible", model.visible, rule, 'Choose "gaussian" or "binary"'))
+        if model.persistent:
+            rule = "is not for crops, which are drawn anew for every batch"
+            raise ValueError(complain(self, "model.persistent", True, rule, "Leave it out"))
+        for side in (self._patches().height, self._patches().width):
+            check_integer(self, "patch_size", side, 1)
+        check_integer(self, "stride", self.stride, 1)
+        if self.stride > min(self._patches().height, self._patches().width):
+            rule = f"leaves sites between patches of {self.patch_size}"
+            raise ValueError(complain(self, "stride", self.stride, rule, "Give at most the patch's side"))
+        if self.crop is not None:
+            check_integer(self, "crop", self.crop, max(self._patches().height, self._patches().width))
+
+    def _default_model(self) -> Any:
+        return GatedBoltzmannMachine()
+
+    def _patches(self) -> Patches:
+        size = self.patch_size
+        return Patches(*(size if isinstance(size, tuple | list) else (size, size)), self.stride)
+
+    def _product(self, inputs: Fields) -> SiteProduct:
+        return SiteProduct(self._module(inputs.samples[0].dtype), self._patches())
+
+    def _each(self, inputs: Fields, one: Any, *others: Fields) -> Fields:
+        with one_thread():
+            return inputs.changed(one, *others)
+
+    def _inside(self, *samples: Array) -> list[Tensor]:
+        """An input, and an output where it is given, in their frames, continued so that they end with a patch."""
+        frames = (self.input_frame_, self.output_frame_)
+        dtype = samples[0].dtype
+        tensors = [
+            as_tensor(frame.inside(sample).astype(dtype)).to(self.device)
+            for frame, sample in zip(frames, samples, strict=False)
+        ]
+        patches, shape = self._patches(), samples[0].shape
+        down, across = (-(shape[0] - patches.height) % self.stride, -(shape[1] - patches.width) % self.stride)
+        return [functional.pad(part, (0, across, 0, down), mode="replicate") for part in tensors]
+
+    def _outside(self, found: Tensor, like: Array) -> Array:
+        height, width = like.shape[:2]
+        rows = np.moveaxis(found[0, :, :height, :width].cpu().numpy(), 0, 2)
+        return np.asarray(self.output_frame_.outside(rows).astype(like.dtype))
+
+    def _pair(self, X: Any, Y: Any) -> tuple[Fields, Fields]:
+        inputs = self._known("X", X)
+        outputs = self._with_channels("Y", self._like("Y", Y, inputs), self.n_channels_out_)
+        return inputs, self._checked("Y", outputs)

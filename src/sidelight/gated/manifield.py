@@ -1,0 +1,354 @@
+"""The manifield: one patch model slid over sequences or pictures of any size, its outputs averaged (S0 6.2.3).
+
+Patches and averages stand in ``patches.py``; the patch models are this room's auto-encoders.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor, nn
+
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_choice, check_integer, check_number
+
+from ._batches import Batch
+from ._field_model import FieldModel, of_model
+from ._fields import STRUCTURES, Fields, as_tensor
+from ._frames import explained
+from ._mappings import begun_again, given_mappings
+from ._network_model import NetworkModel
+from ._networks import error, finished
+from ._patches import Patches, bands
+from ._torch_model import one_thread
+from .autoencoder import Autoencoder
+from .biased_autoencoder import BiasedAutoencoder
+from .gated_autoencoder import GatedAutoencoder
+
+__all__ = ["Manifield"]
+
+Array = npt.NDArray[Any]
+Band = tuple[int, int]
+Answer = Callable[..., Tensor]
+_TOGETHER = 1 << 16  # patches that are predicted at once
+
+
+def _conditional(field: Manifield) -> bool:
+    return not isinstance(field._patch_model(), Autoencoder)
+
+
+def _unconditional(field: Manifield) -> bool:
+    return not _conditional(field)
+
+
+def _gated(field: Manifield) -> bool:
+    return isinstance(field._patch_model(), GatedAutoencoder)
+
+
+class Manifield(FieldModel, NetworkModel):
+    """Predict, or denoise, sequences and pictures of any size by one patch model at every site.
+
+    Parameters
+    ----------
+    model : BiasedAutoencoder, GatedAutoencoder, Autoencoder or None, default=None
+        The patch model, and how to train: its ``optimizer``, ``weight_decay``, ``max_iter`` and so on are used, with
+        crops for rows. An ``Autoencoder`` makes an unconditional field. None: ``BiasedAutoencoder()``.
+    patch_size : int or (int, int), default=7
+        Sites of a patch: frames of a sequence; height and width in a picture.
+    structure : {"sequence", "grid"}, default="sequence"
+        "sequence": a sample is (length,) or (length, channels). "grid": (height, width) or (height, width, channels).
+    residual : bool, default=False
+        True: patches say what is to be added to the input, which has as many channels as the output.
+    alone : float, default=0.5
+        Share of the loss in which each patch answers for itself; the rest is the loss of their averages. 0: averages
+        only, as in the source: a larger model, which sees two patches' width, and overfits sooner.
+    crop : int or None, default=None
+        Side of the crops that batches are made of; None: three times the patch.
+
+    Attributes
+    ----------
+    model_ : estimator
+        The patch model that was used.
+    parameters_ : dict of arrays
+    input_frame_, output_frame_ : Frame
+        How channels are moved and scaled first.
+    history_ : list of dict
+    n_iter_ : int
+    n_channels_in_, n_channels_out_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.gated import BiasedAutoencoder, Manifield
+    >>> clean = np.sin(np.arange(400) / 6)
+    >>> noisy = clean + 0.3 * np.random.default_rng(0).normal(size=400)
+    >>> model = BiasedAutoencoder(3, weight_decay=1e-3, random_state=0)
+    >>> field = Manifield(model, patch_size=9).fit([noisy[:200]], [clean[:200]])
+    >>> (found,) = field.predict([noisy[200:]])
+    >>> bool(((found - clean[200:]) ** 2).mean() < 0.4 * ((noisy - clean)[200:] ** 2).mean())
+    True
+    """
+
+    _widths = (2, 3)  # batches may bring first guesses
+    loss: Any = of_model("loss")
+    levels: Any = of_model("levels")
+    activation: Any = of_model("activation")
+
+    def __init__(
+        self,
+        model: Any = None,
+        patch_size: int | tuple[int, int] = 7,
+        structure: str = "sequence",
+        *,
+        residual: bool = False,
+        alone: float = 0.5,
+        crop: int | None = None,
+    ) -> None:
+        self.model = model
+        self.patch_size = patch_size
+        self.structure = structure
+        self.residual = residual
+        self.alone = alone
+        self.crop = crop
+
+    @all_or_nothing
+    def fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Manifield:
+        """Learn to make each of ``Y`` from each of ``X``: lists of sequences or pictures, or arrays of equal ones.
+
+        An unconditional field takes ``X`` alone. ``guess``: first guesses of ``Y``, for a gated model (see there).
+        """
+        self._check_parameters()
+        self._fit_fields(self._begun(X, Y, *(() if guess is None else (guess,))))
+        return self
+
+    @all_or_nothing_continued
+    def partial_fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Self:
+        """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
+
+        The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        """
+        self._continue_fields(X, Y, *(() if guess is None else (guess,)))
+        return self
+
+    @available_if(_conditional)
+    def predict(self, X: Any, guess: Any = None) -> Any:
+        """Outputs for each of ``X``, of any length or size; ``guess``: first guesses of them, for a gated model."""
+        inputs = self._known("X", X)
+        first = self._first(inputs) if guess is None else self._like("guess", guess, inputs)
+        if first is None:
+            return self._answered(inputs, self._pointed)
+        guesses = self._difference(first, inputs).changed(self.output_frame_.inside)
+        return self._answered(inputs, self._pointed, guesses)
+
+    @available_if(_unconditional)
+    def denoise(self, X: Any) -> Any:
+        """Each of ``X`` as the averaged patches know it."""
+        return self._answered(self._known("X", X), self._pointed)
+
+    @available_if(_unconditional)
+    def transform(self, X: Any) -> Any:
+        """Codes of every patch of each of ``X``: (places, n_components), or (down, across, n_components)."""
+        inputs = self._known("X", X)
+        module = self._module(inputs.samples[0].dtype)
+        return inputs.changed(lambda sample: self._codes(module, sample)).given(bare=False)
+
+    @available_if(_gated)
+    def infer(self, X: Any, Y: Any) -> Any:
+        """Mapping units of every patch of each pair: (places, n_mapping), or (down, across, n_mapping)."""
+        dtype = self._known("X", X).samples[0].dtype
+        inputs, outputs = self._kinds(X, Y)
+        module = self._module(dtype)
+
+        def one(*samples: Array) -> Array:
+            x, y = (as_tensor(sample.astype(dtype)).to(self.device) for sample in samples)
+            parts = [
+                module.condition(self._rows(x, band)).encode(self._rows(y, band)).cpu().numpy()
+                for band in self._bands(x)
+            ]
+            return np.asarray(np.concatenate(parts).reshape(*self._patches().places(x), -1))
+
+        with one_thread():
+            return inputs.changed(one, outputs).given(bare=False)
+
+    @available_if(_gated)
+    def apply(self, X: Any, mapping: Any) -> Any:
+        """Change each of ``X`` by mapping units of every patch, as ``infer`` returns them, or one row for all."""
+        inputs = self._known("X", X)
+        places = [self._places(sample.shape) for sample in inputs.samples]
+        given = given_mappings(self, mapping, places, self.model_.n_mapping, self.structure)
+
+        def decoded(module: Any, band: Band, x: Tensor, z: Tensor) -> Tensor:
+            codes = z[0, :, band[0] : band[1] - self._patches().height + 1].flatten(1).T
+            return module.condition(self._rows(x, band)).decode(codes)
+
+        return self._answered(inputs, decoded, given)
+
+    @available_if(_gated)
+    def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
+        """Do to each of ``X_new`` what was done from ``X`` to ``Y``, place by place; of one pair, for all.
+
+        A sample larger than those of the pair takes the pair's places again from the start.
+        """
+        codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
+        return self.apply(X_new, begun_again(self, codes, [self._places(s.shape) for s in new.samples]))
+
+    def score(self, X: Any, Y: Any = None) -> float:
+        """Share of the variance of ``Y`` that predictions explain (of ``X``, that an unconditional field keeps)."""
+        outputs = self._known("X", X) if Y is None else self._fields("Y", Y)
+        found = self._fields("Y", self.predict(X) if _conditional(self) else self.denoise(X))
+        return explained(outputs.sites(), found.sites())
+
+    def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Any:
+        """Averaged outputs of each input, as the user has them; ``answer`` gives the raw ones of a band's patches."""
+        dtype = inputs.samples[0].dtype
+        module = self._module(dtype)
+
+        def one(*samples: Array) -> Array:
+            tensors = [as_tensor(sample.astype(dtype)).to(self.device) for sample in samples]
+            raw = self._averaged(tensors[0], lambda band: answer(module, band, *tensors))
+            return self.output_frame_.outside(np.moveaxis(finished(self.loss, raw)[0].numpy(), 0, 2)).astype(dtype)
+
+        with one_thread():
+            found = inputs.changed(self.input_frame_.inside).changed(one, *others)
+        return (found.changed(np.add, inputs) if self.residual else found).given(bare=self.bare_)
+
+    def _pointed(self, module: nn.Module, band: Band, x: Tensor, *guess: Tensor) -> Tensor:
+        rows = [self._rows(part, band) for part in (x, *guess)]
+        return self.model_._point(module, rows[0], rows[1] if guess else None)
+
+    def _averaged(self, x: Tensor, answer: Callable[[Band], Tensor]) -> Tensor:
+        """The averaged raw outputs (1, channels, h, w) of one field, a band of it at a time."""
+        shape = (int(x.shape[2]), int(x.shape[3]))
+        patches = self._patches()
+        total = torch.zeros(1, self.n_channels_out_, *shape, dtype=x.dtype)
+        for begin, end in self._bands(x):
+            raw = answer((begin, end))
+            total[:, :, begin:end] += patches.summed(raw, 1, (end - begin, shape[1])).cpu()
+        return total / patches.counts(shape, total)
+
+    def _bands(self, x: Tensor) -> list[Band]:
+        patches = self._patches()
+        return bands(x.shape[2], patches.height, max(1, _TOGETHER // patches.places(x)[1]))
+
+    def _rows(self, field: Tensor, band: Band) -> Tensor:
+        return self._patches().rows(field[:, :, band[0] : band[1]])
+
+    def _codes(self, module: Any, sample: Array) -> Array:
+        field = as_tensor(self.input_frame_.inside(sample).astype(sample.dtype)).to(self.device)
+        with one_thread():
+            codes = module.encode(self._patches().rows(field)).cpu()
+        return np.asarray(codes.numpy().reshape(*self._patches().places(field), -1))
+
+    def _fit_fields(self, kinds: list[Fields]) -> None:
+        seed = self._seed()
+        module = self._initial(seed)
+        seen, held = self._split(kinds)
+        patches = self._patches()
+        n = sum((h - patches.height + 1) * (w - patches.width + 1) for h, w in seen[0].shapes)
+        if self._at_once(module, n):
+            groups, out = _groups(seen), None if held is None else _groups(held)
+            looked = None if out is None else lambda: float(self._of_groups(module, out).detach())
+            self._descend_on(module, lambda: self._of_groups(module, groups), looked, seed)
+            return
+        self._fit_crops(module, seen, held, seed)
+
+    def _of_groups(self, module: nn.Module, groups: list[Batch]) -> Tensor:
+        """The loss of all sites: fields of one size at a time."""
+        sites = [float(group[0][:, 0].numel()) for group in groups]
+        parts = [
+            self._held_out_loss(module, group) * (size / sum(sites)) for group, size in zip(groups, sites, strict=True)
+        ]
+        return torch.stack(parts).sum()
+
+    def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
+        """The loss of averaged outputs, and of patches alone, for fields (n, channels, h, w)."""
+        patches, target = self._patches(), self._target(batch)
+        rows = tuple(patches.rows(part) for part in batch)
+        n, shape = len(target), (int(target.shape[2]), int(target.shape[3]))
+        total = target.new_zeros(())
+        for weight, raw in self.model_._readings(module, rows):
+            together = error(self.loss, patches.averaged(raw, n, shape), target)
+            each = error(self.loss, raw, self._target(rows))
+            total = total + weight * ((1 - self.alone) * together + self.alone * each)
+        return total
+
+    def _build(self) -> nn.Module:
+        patches = self._patches()
+        area = patches.height * patches.width
+        network: nn.Module = self.model_._network(area * self.n_channels_in_, area * self.n_channels_out_)
+        return network
+
+    def _default_model(self) -> Any:
+        return BiasedAutoencoder()
+
+    def _patches(self) -> Patches:
+        size = self.patch_size
+        if self.structure == "sequence":
+            return Patches(int(size), 1)  # type: ignore[arg-type]
+        return Patches(*(size if isinstance(size, tuple | list) else (size, size)))
+
+    def _first(self, inputs: Fields) -> Fields | None:
+        """The first guess where none is given: the predictor's (None), or the input itself."""
+        if not _gated(self) or self.model_.predictor is not None:
+            return None
+        if self.n_channels_in_ != self.n_channels_out_:
+            rule = f"is needed: inputs have {self.n_channels_in_} channels, outputs {self.n_channels_out_}"
+            raise ValueError(complain(self, "guess", None, rule, "Give first guesses, or a model with a predictor"))
+        return inputs
+
+    def _difference(self, outputs: Fields, inputs: Fields) -> Fields:
+        return outputs.changed(np.subtract, inputs) if self.residual else outputs
+
+    def _inputs_scaled(self, X: Array) -> bool:
+        return _conditional(self) or self._real
+
+    def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
+        return super()._members(name, batch) if _conditional(self) else (batch,)
+
+    def _samples(self, X: Any, Y: Any, *others: Any) -> list[Fields]:
+        if not _conditional(self):
+            return [self._checked("X", self._fields("X", X))]
+        inputs, *found = super()._samples(X, Y, *others)
+        if self.residual and inputs.channels != found[0].channels:
+            rule = f"needs as many channels in Y ({found[0].channels}) as in X ({inputs.channels})"
+            raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))
+        return [inputs, *(self._difference(part, inputs) for part in found)]
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "structure", self.structure, tuple(STRUCTURES))
+        several = self.structure == "grid" and isinstance(self.patch_size, tuple | list)
+        sides: Any = self.patch_size if several else (self.patch_size,)
+        for side in sides:
+            check_integer(self, "patch_size", side, 1)
+        check_number(self, "alone", self.alone, -1e-12, 1 + 1e-12)
+        if self.crop is not None:
+            check_integer(self, "crop", self.crop, max(int(side) for side in sides))
+        model = self._patch_model(fitted=False)
+        if not isinstance(model, NetworkModel) or isinstance(model, Manifield):
+            rule, remedy = "is no patch model", "Give an Autoencoder, BiasedAutoencoder or GatedAutoencoder"
+            raise TypeError(complain(self, "model", type(model).__name__, rule, remedy))
+        model._check_parameters()
+        if model.loss == "multinomial":
+            rule = "is not one whose groups patches can share"
+            raise ValueError(complain(self, "model.loss", model.loss, rule, 'Choose "squared" or "cross-entropy"'))
+        if self.residual and (isinstance(model, Autoencoder) or model.loss != "squared"):
+            rule = "needs a conditional model with squared loss"
+            raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))
+
+
+def _groups(kinds: list[Fields]) -> list[Batch]:
+    """Samples of one size together, in double precision."""
+    by_shape: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for number, shape in enumerate(kinds[0].shapes):
+        by_shape[shape].append(number)
+    return [
+        tuple(torch.cat([as_tensor(kind.samples[number]) for number in numbers]).double() for kind in kinds)
+        for numbers in by_shape.values()
+    ]

@@ -1,0 +1,249 @@
+"""The restricted Boltzmann machine: hidden units that say what a row is made of (S0 2.2.3).
+
+The energies stand in ``machines.py``, the gradient in ``divergence.py``, the loop in ``training.py``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.random import random_seed
+from sidelight.base.result import Callback
+from sidelight.base.validation import check_integer
+
+from ._batches import Batch
+from ._boltzmann_model import BoltzmannModel
+from ._divergence import gibbs
+from ._frames import explained
+from ._machines import PlainMachine
+from ._row_model import RowModel
+from ._torch_model import one_thread
+from ._units import units
+
+__all__ = ["RestrictedBoltzmannMachine"]
+
+Array = npt.NDArray[Any]
+_MULTIPLICATIONS = 1e10  # of one core in a second
+
+
+class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, BoltzmannModel):
+    """Learn hidden units that explain rows: code rows, bring codes back, draw new rows.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Hidden units.
+    visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
+        What rows are: 0 to 1, numbers (with one or a learned standard deviation), counts, one-hot rows.
+    hidden : same, default="binary"
+        What the hidden units are.
+    levels : int or None, default=None
+        Of multinomial rows: columns of one group, groups side by side; None: all are one group.
+    cd_steps : int, default=1
+        Steps of Gibbs sampling in a step of learning.
+    negatives : {"sampled", "mean-field"}, default="sampled"
+        Whether these steps draw samples or take means. Means reconstruct rows better, and leave places between them
+        where the density is high.
+    persistent : bool, default=False
+        True: the steps start where those of the last batch ended, instead of at the data; they draw samples.
+    optimizer : {"adam", "sgd"}, default="adam"
+    learning_rate : float, default=0.01
+    momentum : float, default=0.9
+        Of "sgd".
+    weight_decay : float, default=0.0
+        On weights, not on biases.
+    batch_size : int, default=100
+    max_iter : int, default=3000
+        Updates, of one batch each. In the last half of them the rate falls to nothing.
+    validation_fraction : float, default=0.0
+        Share of the rows held out; the parameters that reconstruct them best are kept.
+    patience : int, default=5
+        With held-out rows: looks (every 100 updates) without improvement after which training ends.
+    device : str, default="cpu"
+    checkpoint : path or None, default=None
+        A file that training is saved to every 100 updates, and taken up from where it exists,
+        by a model with the same parameters.
+    random_state : int, RandomState or None, default=None
+        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
+        result.
+    verbose : int, default=0
+        1: a progress bar.
+    callback : callable or None, default=None
+        Called with a state now and then; returning True ends training.
+
+    Attributes
+    ----------
+    parameters_ : dict of arrays
+    frame_ : Frame
+        How rows are moved and scaled first: Gaussian units see deviations of unit mean square.
+    history_ : list of dict
+    n_iter_ : int
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight.gated import RestrictedBoltzmannMachine
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat(rng.integers(2, size=(500, 4)), 3, axis=1)
+    >>> model = RestrictedBoltzmannMachine(8, visible="binary", max_iter=500, random_state=0).fit(X)
+    >>> broken = X[:100] * (np.arange(12) != 0)
+    >>> bool(((model.reconstruct(broken)[:, 0] > 0.5) == X[:100, 0]).mean() > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        visible: str = "gaussian",
+        hidden: str = "binary",
+        levels: int | None = None,
+        cd_steps: int = 1,
+        negatives: str = "sampled",
+        persistent: bool = False,
+        optimizer: str = "adam",
+        learning_rate: float = 0.01,
+        momentum: float = 0.9,
+        weight_decay: float = 0.0,
+        batch_size: int = 100,
+        max_iter: int = 3000,
+        validation_fraction: float = 0.0,
+        patience: int = 5,
+        device: str = "cpu",
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.visible = visible
+        self.hidden = hidden
+        self.levels = levels
+        self.cd_steps = cd_steps
+        self.negatives = negatives
+        self.persistent = persistent
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.device = device
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    def fit(self, X: Array, y: Any = None) -> RestrictedBoltzmannMachine:
+        """Learn from rows ``X`` (n, d); ``y`` is not used."""
+        del y
+        self._check_parameters()
+        X = self._rows(X, reset=True)
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        inside = self._in_frame(X)[0].astype(np.float32)
+        seed = self._seed()
+        module = self._initial(seed)
+        self._begin_chains(module, self._particles(inside, seed))
+        self._train(module, self._from_arrays((inside,), seed), seed)
+        return self
+
+    def transform(self, X: Array) -> Array:
+        """Means of the hidden units (n, n_components) of each row."""
+        X = self._rows(X)
+        machine = self._module(X.dtype).condition()
+        return self._by_block(lambda x: machine.hidden.mean(machine.hidden_parameters(self._in(x))), X)
+
+    def inverse_transform(self, X: Array) -> Array:
+        """Means of rows (n, d), given hidden units ``X`` (n, n_components)."""
+        Z = self._given_codes(X)
+        machine = self._module(Z.dtype).condition()
+        return self._by_block(lambda z: self._back(machine.visible.mean(machine.visible_parameters(z))), Z)
+
+    def reconstruct(self, X: Array) -> Array:
+        """Rows as the model sees them through its hidden units (n, d)."""
+        X = self._rows(X)
+        machine = self._module(X.dtype).condition()
+        return self._by_block(lambda x: self._back(machine.reconstruct(self._in(x))), X)
+
+    def score_samples(self, X: Array) -> Array:
+        """Log density of each row (n,), up to one number: minus the free energy."""
+        X = self._rows(X)
+        machine = self._module(X.dtype).condition()
+        return self._by_block(lambda x: machine.free_score(self._in(x)), X)
+
+    def score(self, X: Array, y: Any = None) -> float:
+        """Share of the variance of ``X`` that the reconstruction explains (1 is best)."""
+        del y
+        return explained(self._rows(X), self.reconstruct(X))
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, start: Array | None = None, n_steps: int = 200
+    ) -> Array:
+        """Draw rows (n_samples, d) by ``n_steps`` of Gibbs sampling, each from a row of ``start`` or from noise.
+
+        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        """
+        check_is_fitted(self, "parameters_")
+        if not isinstance(n_samples, int | np.integer) or n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
+        check_integer(self, "n_steps", n_steps, 1)
+        seed = random_seed(random_state, self.random_state)
+        machine = self._module(np.float64).condition()
+        generator = torch.Generator(device=self.device).manual_seed(seed)
+        with one_thread():
+            if start is None:
+                y = machine.visible.sample(machine.visible_bias.expand(n_samples, -1), generator)
+            else:
+                rows = self._rows(start).astype(np.float64)
+                y = self._in(self._tensor(rows[np.arange(n_samples) % len(rows)]))
+            y = gibbs(machine, y, n_steps, mean_field=False, generator=generator)
+            return np.asarray(self._back(y).cpu().numpy())
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Memory and time of a fit to ``n`` rows of ``d`` columns."""
+        k, rows = self.n_components, min(self.batch_size, n)
+        updates = (4.0 + 2 * self.cd_steps) * rows * d * k + 8.0 * d * k
+        numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d
+        return Cost(4 * numbers, self.max_iter * (updates / _MULTIPLICATIONS + 5e-4))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _build(self) -> nn.Module:
+        return PlainMachine(self._visible_units(self.n_features_in_), units(self.hidden, self.n_components))
+
+    def _loss(self, module: PlainMachine, batch: Batch, generator: torch.Generator) -> Tensor:
+        return self._contrast(module, module.condition(), batch[0], generator)
+
+    def _held_out_loss(self, module: PlainMachine, batch: Batch) -> Tensor:
+        return ((module.condition().reconstruct(batch[0]) - batch[0]) ** 2).sum(dim=1).mean()
+
+    def _check_parameters(self) -> None:
+        check_integer(self, "n_components", self.n_components, 1)
+        self._check_machine("hidden")
+
+    def _prepare(self, module: nn.Module, batch: Sequence[Any]) -> None:
+        self._begin_chains(module, batch[0][: self.batch_size])
+
+    def _particles(self, inside: Array, seed: int) -> Array:
+        """Where chains begin: as many rows as a batch has, drawn at random."""
+        rows = np.random.default_rng(seed).permutation(len(inside))[: self.batch_size]
+        return np.asarray(inside[rows])

@@ -1,0 +1,135 @@
+"""Kernel information embedding with a bandwidth that is learned: the leave-one-out likelihood, annealed (S0 3.3).
+
+    minimise J(Z, log h) + λ · penalty(Z)      (``objectives.leave_one_out``)    while λ falls along a schedule
+
+Experimental: see ``learn_bandwidth`` for what was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize_scalar
+
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.result import Callback, State
+from sidelight.kernels.data_kernel import DataKernel
+from sidelight.objectives.evaluation import Objective, WeightedSum
+from sidelight.objectives.leave_one_out import LatentRows, LeaveOneOutLikelihood, pack, unpack
+from sidelight.solvers.anneal import Path, ValueAndGrad, anneal, geometric
+from sidelight.solvers.annealed_fit import announce, penalty_of
+
+__all__ = ["follow_learned_path", "learn_bandwidth"]
+
+Array = npt.NDArray[Any]
+
+
+def follow_learned_path(
+    model: Any,
+    points: Array,
+    kernel: DataKernel,
+    start: Array,
+    precondition: Callable[[Array], Array],
+) -> tuple[Path, DataKernel]:
+    """The path of a model with ``bandwidth="learned"``, and its kernel at the end: one bandwidth for all rows.
+
+    ``kernel`` says who the neighbours are that the penalty holds together.
+    """
+    bar = ProgressBar(type(model).__name__) if model.verbose else None
+    first = model.regularization_start or 30.0 * model.regularization
+    path, bandwidths = learn_bandwidth(
+        points,
+        penalty_of(model, kernel.matrix),
+        start,
+        geometric(first, model.regularization, model.regularization_decay),
+        max_iter=model.max_iter,
+        tolerance=model.tol,
+        precondition=precondition,
+        callback=both(bar, model.callback),
+        n_jobs=model.n_jobs,
+    )
+    announce(model, bar, path)
+    return path, DataKernel(kernel.matrix, float(bandwidths[-1]))
+
+
+def learn_bandwidth(
+    points: Array,
+    penalty: Objective,
+    start: Array,
+    schedule: list[float],
+    *,
+    max_iter: int = 500,
+    tolerance: float = 1e-6,
+    precondition: Callable[[Array], Array] | None = None,
+    callback: Callback | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Path, Array]:
+    """The path of latent points, and the bandwidth at the end of each of its stages.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        The data, in the units the bandwidth is wanted in (squared).
+    penalty : Objective
+        Of the latent points; its weight is what the schedule holds.
+    start : array of shape (n, q)
+        Its bandwidth is the best for it.
+    schedule : list of float
+        Weights of the penalty, largest first.
+    max_iter, tolerance, precondition, callback
+        As in ``solvers.anneal``; preconditioner and callback see the latent points alone.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    path : Path
+        As ``anneal`` returns it, over Z (n, q); the terms hold ``"log bandwidth"``.
+    bandwidths : array of shape (stages,)
+
+    Notes
+    -----
+    Measured with the stretch penalty, its weight falling from 3, and a scaling start: held-out reconstruction hardly
+    changes once the weight is below 0.1 (S-curve 0.992 to 0.991, oil flow 0.971 to 0.969 at 0.001), while the spread of
+    the points keeps growing. The bandwidth is the leave-one-out one of the data, or up to a third narrower. With the
+    power penalty a sheet tears, and so does a small sample from a random start.
+    """
+    likelihood = LeaveOneOutLikelihood(points, n_jobs=n_jobs)
+    held = LatentRows(penalty)
+
+    def objective_at(weight: float) -> ValueAndGrad:
+        return WeightedSum({"-L": (1.0, likelihood), "penalty": (weight, held)}).value_and_grad
+
+    def precondition_all(G: Array) -> Array:
+        moved, slope = unpack(G)
+        return pack(moved if precondition is None else precondition(moved), slope / (0.5 * likelihood.rank))
+
+    def on_latent(state: State) -> bool:
+        assert callback is not None
+        return bool(callback(replace(state, point=unpack(state.point)[0])))
+
+    path = anneal(
+        objective_at,
+        schedule,
+        pack(start, _best_logarithm(likelihood, start)),
+        max_iter=max_iter,
+        tolerance=tolerance,
+        precondition=precondition_all,
+        callback=None if callback is None else on_latent,
+    )
+    stages = tuple(replace(stage, point=unpack(stage.point)[0]) for stage in path.stages)
+    bandwidths = np.exp([max(unpack(stage.point)[1], likelihood.least) for stage in path.stages])
+    return Path(stages[-1].point, stages, path.schedule, path.history), np.asarray(bandwidths)
+
+
+def _best_logarithm(likelihood: LeaveOneOutLikelihood, Z: Array) -> float:
+    """The logarithm of the bandwidth that suits a start best."""
+    centre = float(np.log(max(float(likelihood.R.mean()), 1e-300) / likelihood.rank))
+    found = minimize_scalar(
+        lambda u: likelihood.evaluate(Z, u)[0], bounds=(centre - 14.0, centre + 3.0), method="bounded"
+    )
+    return float(found.x)

@@ -1,0 +1,253 @@
+"""Embed any number of rows, on disk or made as they are walked: fit a sample, place the others batch by batch."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.base.messages import complain
+from sidelight.base.random import random_seed
+from sidelight.base.tiles import one_blas_thread, spans
+from sidelight.base.validation import check_integer
+from sidelight.kernels.field import repulsion_table
+from sidelight.kernels.profiles import profile
+from sidelight.maps.placing import Placing
+from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
+
+from ._levels_fit import ATTRACTION
+from .kernel_information_embedding import KernelInformationEmbedding
+
+__all__ = ["embed_rows"]
+
+Array = npt.NDArray[Any]
+_OWNER = "embed_rows"
+_MAPPED = 256  # rows that are picked out of a file at one time
+
+
+@one_blas_thread
+def embed_rows(
+    source: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    model: Any = None,
+    sample: int = 50_000,
+    batch_size: int = 20_000,
+    refine: bool | None = None,
+    random_state: Any = 0,
+    verbose: int = 0,
+) -> Array:
+    """Embed the rows of ``source`` in memory that does not grow with their number.
+
+    A model is fitted to a sample, drawn evenly. Every other row is then placed among the sampled ones, which stay where
+    they are, each by itself: its place does not depend on its batch.
+
+    Parameters
+    ----------
+    source : path, array, memory map, callable, list of batches or Rows
+        The path of a ``.npy`` or Parquet file or of a folder of Parquet files; an array; a function that returns the
+        batches (arrays or tables) anew each time it is called. Arrays and ``.npy`` files are read once, and the sample
+        is picked out of them before; everything else is walked twice, once for the sample.
+    out : path of a .npy file, default=None
+        Where the places go, batch by batch; a file that is there is replaced, once all rows are placed. None: they are
+        returned as an array, which is then the only thing that grows with the number of rows.
+    model : estimator or Pipeline, default=None
+        What is fitted to the sample, and is fitted afterwards; a model that is fitted already is used as it is. Any
+        with ``fit`` and ``transform`` will do. None: ``KernelInformationEmbedding(2, solver="levels")``.
+    sample : int, default=50_000
+        Rows that the model is fitted to (all, if there are fewer).
+    batch_size : int, default=20_000
+        Rows that are placed at a time. Memory grows with it, and the result does not depend on it.
+    refine : bool, default=None
+        Whether rows are moved from where ``transform`` would put them, the mean of their neighbours, to the minimum of
+        their share of the objective (``sidelight.maps.placing``). That is possible in up to three dimensions for a
+        kernel information embedding fitted by levels, alone or at the end of a Pipeline. None: where it is possible.
+    random_state : int, RandomState or None, default=0
+        Draws the sample, and is the random state of the default model. None is a fixed seed: the same call
+        gives the same result.
+    verbose : int, default=0
+        1 tells how many rows are placed.
+
+    Returns
+    -------
+    Z : array of shape (n, q)
+        Of ``out``, a memory map. Single numbers where the source is an array or ``.npy`` file that these can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import embed_rows
+    >>> from sidelight.datasets import s_curve
+    >>> X = s_curve(900, random_state=0).X
+    >>> Z = embed_rows(lambda: (X[i : i + 100] for i in range(0, 900, 100)), sample=300)
+    >>> Z.shape
+    (900, 2)
+    """
+    check_integer(_OWNER, "sample", sample, 2)
+    check_integer(_OWNER, "batch_size", batch_size, 1)
+    target = _checked_target(source, out)
+    seed = random_seed(random_state)
+    rows, array = _opened(source)
+    dtype = np.dtype(np.float64) if array is None else np.result_type(array.dtype, np.float32)
+    if model is None:
+        model = KernelInformationEmbedding(2, solver="levels", random_state=seed, verbose=verbose)
+    numbers, places = np.empty(0, dtype=np.int64), None
+    if not _is_fitted(model):
+        X, numbers = _sampled(source, rows, array, sample, seed)
+        places = getattr(_last(model.fit(X.astype(dtype))), "embedding_", None)
+    place = _placer(model, refine)
+    told = _Told(None if array is None else len(array)) if verbose else None
+
+    def placed() -> Iterator[Array]:
+        start = 0
+        for batch in _batches(rows, batch_size):
+            Z = place(batch.astype(dtype))
+            if places is not None:
+                first, last = np.searchsorted(numbers, [start, start + len(batch)])
+                Z[numbers[first:last] - start] = places[first:last]
+            yield Z
+            start += len(batch)
+            if told is not None:
+                told(start)
+
+    found = np.concatenate(list(placed())) if target is None else _written(placed(), target)
+    if told is not None:
+        told.close()
+    return found
+
+
+def _checked_target(source: Any, out: Any) -> Path | None:
+    if out is None:
+        return None
+    target = Path(out)
+    if target.suffix != ".npy":
+        raise ValueError(complain(_OWNER, "out", target.name, "is no .npy file", "Let its name end with .npy"))
+    if not target.parent.is_dir():
+        remedy = "Make the folder first"
+        raise FileNotFoundError(complain(_OWNER, "out", str(out), "is in a folder that does not exist", remedy))
+    if isinstance(source, str | os.PathLike) and target.exists() and Path(source).exists() and target.samefile(source):
+        raise ValueError(complain(_OWNER, "out", target.name, "is the source itself", "Choose another name"))
+    return target
+
+
+def _opened(source: Any) -> tuple[Rows, Array | None]:
+    """The rows, and the array they are in where it can be told which rows to read."""
+    if isinstance(source, np.ndarray) and source.ndim != 2:
+        rule, remedy = "has not rows and columns", "Reshape it to (n, d)"
+        raise ValueError(complain(_OWNER, "source", f"array of shape {source.shape}", rule, remedy))
+    rows = as_rows(source, owner=_OWNER)
+    if isinstance(source, str | os.PathLike) and Path(source).suffix == ".npy":
+        return rows, np.load(source, mmap_mode="r")
+    return rows, source if isinstance(source, np.ndarray) else None
+
+
+def _sampled(source: Any, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
+    """Rows of the sample and their numbers.
+
+    A file is mapped anew for every few rows: the pages that were looked at, whole neighbourhoods of the rows, count as
+    ours for as long as a map is there.
+    """
+    if array is None:
+        return sampled_rows(rows, m, seed)
+    numbers = sampled_numbers(len(array), m, seed)
+    if array is source:
+        X = array[numbers]
+    else:
+        parts = (numbers[part] for part in spans(len(numbers), _MAPPED))
+        X = np.concatenate([np.load(source, mmap_mode="r")[some] for some in parts])
+    return check_batch(_OWNER, X, None, missing=False), numbers
+
+
+def _batches(rows: Rows, size: int) -> Iterator[Array]:
+    """Blocks joined and cut to ``size`` rows."""
+    held: list[Array] = []
+    for block in rows.blocks():
+        while sum(map(len, held)) + len(block) >= size:
+            taken = size - sum(map(len, held))
+            yield np.concatenate([*held, block[:taken]])
+            held, block = [], block[taken:]
+        held.append(block)
+    if sum(map(len, held)):
+        yield np.concatenate(held)
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
+    """What places a batch: the model's own map, or that and the refinement of it."""
+    last = _last(model)
+    if getattr(last, "given_", None) is not None:
+        rule, remedy = "was fitted with given, which the source does not hold", "Use transform(X, given=...) on batches"
+        raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, remedy))
+    placing = None if refine is False else _placing(last)
+    if placing is None:
+        if refine:
+            rule = "is no kernel information embedding of at most three dimensions that was fitted by levels"
+            raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
+        return lambda X: np.array(model.transform(X))
+
+    def place(X: Array) -> Array:
+        inside = last._checked(model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X)
+        Z = last.latent_frame_.outside(placing(last.frame_.points(inside), last.n_jobs))
+        return np.asarray(Z.astype(X.dtype, copy=False))
+
+    return place
+
+
+def _placing(model: Any) -> Placing | None:
+    """The refinement of a model's places; None where it has none."""
+    plain = isinstance(model, KernelInformationEmbedding) and model.metric != "precomputed"
+    if not plain or getattr(model, "solver_", None) != "levels":
+        return None
+    latent, Z = profile(model.latent_kernel_), model.backward_.outputs
+    table = repulsion_table(Z, latent, model.n_jobs)
+    if table is None:
+        return None
+    inputs = model.backward_.weights.inputs
+    k = max(2, min(len(inputs), round(model.perplexity)))
+    return Placing(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
+
+
+def _written(parts: Iterator[Array], target: Path) -> Array:
+    with writing_rows(target) as write:
+        for Z in parts:
+            write(Z)
+    return np.asanyarray(np.load(target, mmap_mode="r"))
+
+
+class _Told:
+    """One line that says how far it is."""
+
+    def __init__(self, total: int | None) -> None:
+        self.total, self.done, self.began = total, 0, time.perf_counter()
+
+    def __call__(self, done: int) -> None:
+        self.done, seconds = done, time.perf_counter() - self.began
+        left = "" if self.total is None else f" of {self.total:,}, {seconds * (self.total / done - 1):.0f} s left"
+        sys.stderr.write(f"\r{_OWNER}: {done:,} rows placed{left} ".ljust(80))
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """End the line."""
+        seconds = time.perf_counter() - self.began
+        sys.stderr.write(f"\r{_OWNER}: {self.done:,} rows placed in {seconds:.1f} s".ljust(80) + "\n")
+        sys.stderr.flush()

@@ -1,0 +1,384 @@
+"""Joint information embedding: one latent point for two views of a row, and a way from each view to the other.
+
+Rows A have the view X, rows B the view Y, some have both (S1 §4).
+
+    alternating   maximise the information that Z (n, q) keeps about the alternating kernel S of the two views, which
+                  has as neighbours the rows that are alike in what *both* views show
+    joint         minimise I(X; Y | Z) of the paired rows less I(X; Z) and I(Y; Z) of the others: the source's
+
+plus λ · penalty(Z), while λ falls (``objectives.paired``, ``kernels.alternating``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.fitting import KeptInterrupt, all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.random import random_numbers
+from sidelight.base.result import Callback, Status
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_rows,
+    checked_array,
+    checked_weights,
+    refuse_far_start,
+    validated,
+)
+from sidelight.base.warnings import warn
+from sidelight.kernels.alternating import Kernel, ViewKernel, alternating_kernel
+from sidelight.kernels.profiles import profile
+from sidelight.maps.frames import Frame
+from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.parzen import ParzenDensity
+from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.views import (
+    SeenView,
+    as_columns,
+    check_second_view,
+    fit_view_maps,
+    look,
+    refuse_half_rows,
+    seen_rows,
+)
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.objectives.paired import Parts, alternating_parts, joint_parts
+from sidelight.solvers.annealed_fit import check_annealing, follow_path, keep_path, penalty_of
+from sidelight.solvers.eigen import graph_spectrum
+
+__all__ = ["JointInformationEmbedding"]
+
+Array = npt.NDArray[Any]
+_MODES = 64  # smooth directions the solver is preconditioned with
+_KEPT = 12  # entries of a row of the alternating kernel that are kept, in units of the perplexity
+_SHARE = 8  # a walk of two steps reaches far: each covers at most this part of the rows
+
+
+def _has_second_view(model: Any) -> bool:
+    """A model fitted without y has no second view (before a fit nobody knows)."""
+    return len(getattr(model, "views_", (0, 1))) > 1
+
+
+class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+    """Embed what two views share, from rows of which some were seen twice, and go from each view to the other.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimensions.
+    objective : "alternating" or "joint", default="alternating"
+        What is optimised: the information about what both views show, through the alternating kernel; or the
+        source's conditional mutual information I(X; Y | Z).
+    bandwidth : "perplexity", "loo", float or pair of them, default="perplexity"
+        How wide the kernels of the views are, as in KernelInformationEmbedding; a pair is one for each view.
+    perplexity : float, default=30
+        Effective neighbours of a row in each view (at most an eighth of the rows that the view has seen, a third
+        without y), in a perplexity kernel and in the alternating one.
+    n_neighbors : int or None, default=15
+        The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
+    latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
+        Profile of the latent kernel, whose bandwidth is 1.
+    regularization : float, default=0.1
+        The weight λ of the penalty at the end of the path.
+    penalty : "stretch", "l2", "l4" or "box", default="stretch"
+        What is penalised: the pulling apart of rows that are alike in both views, or the size of the latent points.
+    regularization_start : float or None, default=None
+        λ at the beginning of the path; None: 30 times ``regularization``.
+    regularization_decay : float, default=0.5
+        λ is multiplied by this from one stage to the next.
+    init : "spectral", "random" or array of shape (n, q), default="spectral"
+        Where the path begins: the smoothest vectors of the alternating kernel, the same for every seed; or noise.
+    max_iter : int, default=500
+        Iterations of each stage at most.
+    tol : float, default=1e-6
+        A stage ends when an iteration improves the objective by less, relatively.
+    random_state : int, RandomState or None, default=None
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
+    n_jobs : int or None, default=None
+        Threads; None: all. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+    callback : callable or None, default=None
+        Called with a state after each iteration; returning True stops the fit there.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, q)
+        One point a row, whichever views have seen it.
+    n_pairs_ : int
+        Rows seen in both views.
+    bandwidth_ : list of float or of array
+        Of the kernel of each view, over the rows it has seen, in its squared units.
+    views_ : list of ViewMaps
+        The maps of each view; one only after a fit without y.
+    history_, path_, regularization_path_, n_iter_
+        As in KernelInformationEmbedding.
+    n_features_in_ : int
+        Columns of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import JointInformationEmbedding
+    >>> t = np.random.default_rng(0).uniform(0, 3, 200)
+    >>> X, y = np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([t, t**2])
+    >>> y[20:] = np.nan  # only 20 rows were seen in both views
+    >>> model = JointInformationEmbedding(n_components=1).fit(X, y)
+    >>> model.predict(X[:3]).shape, model.transform_view(y[:5], view=1).shape
+    ((3, 2), (5, 1))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        objective: str = "alternating",
+        bandwidth: Any = "perplexity",
+        perplexity: float = 30.0,
+        n_neighbors: int | None = 15,
+        latent_kernel: str = "gaussian",
+        regularization: float = 0.1,
+        penalty: str = "stretch",
+        regularization_start: float | None = None,
+        regularization_decay: float = 0.5,
+        init: str | Array = "spectral",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.objective = objective
+        self.bandwidth = bandwidth
+        self.perplexity = perplexity
+        self.n_neighbors = n_neighbors
+        self.latent_kernel = latent_kernel
+        self.regularization = regularization
+        self.penalty = penalty
+        self.regularization_start = regularization_start
+        self.regularization_decay = regularization_decay
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None) -> JointInformationEmbedding:
+        """Embed rows seen in one view or in both, and keep the maps of each view.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The first view; rows of NaN where it has not seen a row.
+        y : array of shape (n, e) or (n,), or None
+            The second view; rows of NaN where it has not seen a row. None: X alone, a plain information embedding.
+        """
+        self._check_parameters()
+        V = self._check_views(X, y)
+        refuse_if_too_large(self, self.estimate_cost(len(V[0]), sum(view.shape[1] for view in V)), len(V[0]))
+        views = self._look(V)
+        S, parts = self._problem(views, len(V[0]))
+        spectrum = graph_spectrum(S, max(_MODES, self.n_components))
+        start = self._start(spectrum.coordinates(self.n_components), len(V[0]))
+        resize = isinstance(self.init, str) and self.init != "random"
+        path = follow_path(self, parts, penalty_of(self, S), start, spectrum.precondition, resize=resize)
+        self._keep(views, keep_path(self, path, V[0].dtype), V[0].dtype)
+        if path.status is Status.INTERRUPTED:
+            raise KeptInterrupt
+        return self
+
+    def fit_transform(self, X: Array, y: Any = None) -> Array:
+        """Fit, and return ``embedding_`` (n, q)."""
+        return self.fit(X, y).embedding_
+
+    @available_if(_has_second_view)
+    @one_blas_thread
+    def predict(self, X: Array) -> Array:
+        """The second view of rows, through the latent space, shape (m, e), or (m,) where y was of one dimension.
+
+        The mean of the forward map over where a row may lie, ``Σ_j w_j(x) y(z_j)``.
+        """
+        found = self._predicted(self._checked(X))
+        return np.asarray(found[:, 0] if self.y_is_flat_ else found)
+
+    @one_blas_thread
+    def transform_view(self, V: Array, view: int) -> Array:
+        """Embed rows of one view (0: X, 1: y), each by itself, shape (m, q)."""
+        maps = self._view(view)
+        if view == 0:
+            V = self._checked(V)
+        else:
+            kinds = {"dtype": [np.float64, np.float32], "ensure_2d": False}
+            V = as_columns(checked_array(self, V, input_name="V", spread=maps.frame.scale, **kinds))
+            expected = len(maps.frame.centre)
+            if V.shape[1] != expected:
+                rule = f"does not match the {expected} of view {view}"
+                raise ValueError(complain(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
+        return np.asarray(maps.backward(maps.frame.points(V), self.n_jobs).astype(V.dtype, copy=False))
+
+    @one_blas_thread
+    def inverse_transform_view(self, Z: Array, view: int) -> Array:
+        """Take latent points (m, q) to one view (0: X, 1: y), by the conditional mean."""
+        maps = self._view(view)
+        Z = self._checked_latent(Z)
+        rows = maps.frame.outside(maps.forward(Z.astype(np.float64), self.n_jobs)).astype(Z.dtype, copy=False)
+        return np.asarray(rows[:, 0] if view == 1 and self.y_is_flat_ else rows)
+
+    @one_blas_thread
+    def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+        """R² of ``predict(X)`` over the rows where y is known, all columns together.
+
+        Without y, the share of the variance of X that survives the way there and back.
+        """
+        if y is None:
+            return float(super().score(X, sample_weight=sample_weight))
+        X = self._checked(X)
+        Y = check_second_view(self, y, len(X))
+        rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
+        if len(rows) == 0:
+            raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
+        weight = checked_weights(self, sample_weight, len(X))[rows]
+        frame = self._view(1).frame
+        truth, found = frame.inside(Y[rows]), frame.inside(self._predicted(X[rows]))
+        spread = truth - np.average(truth, axis=0, weights=weight)
+        lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (truth - found, spread))
+        return 1.0 - lost / total if total > 0 else 0.0
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """What a fit of n rows and d columns (of both views) takes, before it is paid."""
+        kernels = (self.bandwidth,) if isinstance(self.bandwidth, str) else np.atleast_1d(self.bandwidth)
+        dense = any(kernel != "perplexity" for kernel in kernels)
+        pairs, stored = n * n / 2, 1.3 * min(_KEPT * self.perplexity, n) * n
+        size = 4 * pairs * (12 if dense else 1) + 8 * n * d * 4 + 40 * stored + 2**26
+        evaluation = 1e-3 + 5e-9 * pairs * (4 if dense else 1) + 6e-8 * stored * (not dense)
+        seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 1e-3 * n + 1e-10 * n**3 * dense
+        return Cost(int(size), float(seconds))
+
+    def _check_parameters(self) -> None:
+        check_integer(self, "n_components", self.n_components, 1)
+        check_choice(self, "objective", self.objective, ("alternating", "joint"))
+        for bandwidth in self._bandwidths(2):
+            if isinstance(bandwidth, str):
+                check_choice(self, "bandwidth", bandwidth, ("perplexity", "loo"))
+            else:
+                check_number(self, "bandwidth", bandwidth, 0.0)
+        check_number(self, "perplexity", self.perplexity, 1.0)
+        if self.n_neighbors is not None:
+            check_integer(self, "n_neighbors", self.n_neighbors, 1)
+        if isinstance(self.init, str):
+            check_choice(self, "init", self.init, ("spectral", "random"))
+        check_annealing(self)
+
+    def _bandwidths(self, n_views: int) -> list[Any]:
+        if not isinstance(self.bandwidth, (tuple, list)):
+            return [self.bandwidth] * n_views
+        if len(self.bandwidth) != 2:
+            raise ValueError(complain(self, "bandwidth", self.bandwidth, "is not a pair", "Give one for each view"))
+        return list(self.bandwidth)[:n_views]
+
+    def _check_views(self, X: Array, y: Any) -> list[Array]:
+        finite: Any = y is None or "allow-nan"
+        X = validated(self, X, dtype=[np.float64, np.float32], ensure_all_finite=finite, ensure_min_samples=2)
+        if y is None:
+            return [np.asarray(X)]
+        refuse_half_rows(self, "X", X)
+        self.y_is_flat_ = np.asarray(y).ndim == 1
+        return [np.asarray(X), check_second_view(self, y, len(X))]
+
+    def _look(self, V: list[Array]) -> list[SeenView]:
+        seen = seen_rows(self, V, self.n_components + 1)
+        self.n_pairs_ = len(np.intersect1d(seen[0], seen[1])) if len(V) == 2 else 0
+        share = 3 if len(V) == 1 else _SHARE
+        options = {"n_neighbors": self.n_neighbors, "n_jobs": self.n_jobs}
+        views = []
+        for view, rows, bandwidth in zip(V, seen, self._bandwidths(len(V)), strict=True):
+            perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (len(rows) - 1) / share)))
+            views.append(look(view, rows, bandwidth, perplexity=perplexity, **options))
+        return views
+
+    def _problem(self, views: list[SeenView], n: int) -> tuple[Kernel, Parts]:
+        """The kernel of what is shared, and the objective."""
+        kernels = [ViewKernel(view.kernel.pairs, view.rows, n) for view in views]
+        telling = [kernel for kernel, view in zip(kernels, views, strict=True) if not view.is_constant]
+        if len(telling) < len(views) == 2:
+            rule = "is the same in every row, so the map is that of the other view alone"
+            name = "X" if views[0].is_constant else "y"
+            warn(complain(self, name, "constant", rule, "Leave it out"), UserWarning)
+        S = alternating_kernel(telling or kernels[:1], keep=round(_KEPT * self.perplexity), n_jobs=self.n_jobs)
+        latent = profile(self.latent_kernel)
+        if self.objective == "joint" and len(views) == 2:
+            return S, joint_parts(kernels, latent, n_jobs=self.n_jobs)
+        return S, alternating_parts(S, [view.rows for view in views], latent, n_jobs=self.n_jobs)
+
+    def _start(self, smooth: Array, n: int) -> Array:
+        q = self.n_components
+        if not isinstance(self.init, str):
+            start = np.array(self.init, dtype=np.float64)
+            check_rows(self, "init", start, n)
+            if start.shape != (n, q) or not np.isfinite(start).all():
+                rule = f"is not a finite array of shape ({n}, {q})"
+                raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+            refuse_far_start(self, start)
+            return start
+        if self.init == "random":
+            return np.asarray(0.1 * random_numbers(self.random_state).standard_normal((n, q)))
+        start = np.zeros((n, q))
+        start[:, : smooth.shape[1]] = smooth
+        return start
+
+    def _keep(self, views: list[SeenView], Z: Array, dtype: npt.DTypeLike) -> None:
+        Z = group_means(Z, equal_row_groups(_labels(views, len(Z))))
+        self.embedding_ = np.asarray(Z.astype(dtype))
+        self.bandwidth_ = [view.kernel.bandwidth * view.frame.scale**2 for view in views]
+        self.views_ = [fit_view_maps(view, Z, self.latent_kernel) for view in views]
+        self.latent_frame_ = Frame(np.zeros(self.n_components), 1.0)
+        self.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), self.latent_kernel)
+        first = self.views_[0]
+        self.frame_, self.backward_, self.forward_ = first.frame, first.backward, first.forward
+        self.density_ = first.density
+        if len(views) == 2:
+            self.prediction_ = KernelMap(first.backward.weights, self.views_[1].forward(Z[views[0].rows], self.n_jobs))
+
+    def _predicted(self, X: Array) -> Array:
+        """The second view (m, e) of rows that are checked already."""
+        found = self.views_[1].frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs))
+        return np.asarray(found.astype(X.dtype, copy=False))
+
+    def _view(self, view: int) -> Any:
+        check_is_fitted(self)
+        if view not in range(len(self.views_)):
+            known = "0 (X) or 1 (y)" if len(self.views_) == 2 else "0: the model was fitted without y"
+            raise ValueError(complain(self, "view", view, "is not a view of this model", f"Give {known}"))
+        return self.views_[view]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.two_d_labels = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _labels(views: list[SeenView], n: int) -> Array:
+    """Numbers (n, views) that are equal for rows that are equal in every view; -1: the view has not seen the row."""
+    labels = np.full((n, len(views)), -1.0)
+    for column, view in enumerate(views):
+        groups = equal_row_groups(view.points)
+        labels[view.rows, column] = np.arange(len(view.rows)) if groups is None else groups
+    return labels

@@ -1,0 +1,160 @@
+"""Views of the same rows: which rows each has seen, its frame and kernel, and its maps to and from the latent space.
+
+backward  z(v) = Σ_j w_j(v) z_j        over the rows that the view has seen, exact at those (``maps.interpolation``)
+forward   v(z) = Σ_j w_j(z) v_j        w of the latent kernel, bandwidth 1 (more, by leave-one-out, where not all rows
+                                       were seen)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_rows, checked_array, relative_bandwidth
+from sidelight.base.warnings import warn
+from sidelight.kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
+from sidelight.kernels.profiles import GAUSSIAN
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+
+from .frames import Frame
+from .interpolation import BackwardMap, interpolate
+from .kernel_map import KernelMap, best_perplexity
+from .parzen import ParzenDensity, fit_density
+from .weights import AdaptiveWeights, FixedWeights
+
+__all__ = [
+    "SeenView",
+    "ViewMaps",
+    "as_columns",
+    "check_second_view",
+    "fit_view_maps",
+    "look",
+    "refuse_half_rows",
+    "seen_rows",
+]
+
+Array = npt.NDArray[Any]
+_WIDTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+
+@dataclass(frozen=True)
+class SeenView:
+    """The ``rows`` (m,) a view has seen, their ``points`` (m, d) in its ``frame``, and their kernel."""
+
+    rows: Array
+    frame: Frame
+    points: Array
+    kernel: DataKernel
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether every row the view has seen is the same."""
+        return bool((self.points == self.points[0]).all())
+
+
+@dataclass(frozen=True)
+class ViewMaps:
+    """The maps of one view, between the inside of its frame and the latent space."""
+
+    frame: Frame
+    backward: BackwardMap
+    forward: KernelMap
+    density: ParzenDensity
+
+
+def look(
+    V: Array,
+    rows: Array,
+    bandwidth: str | float,
+    *,
+    perplexity: float,
+    n_neighbors: int | None,
+    n_jobs: int | None,
+) -> SeenView:
+    """The frame and kernel of a view ``V`` (n, d) over the rows it has seen."""
+    seen = V[rows]
+    frame = Frame.of(seen)
+    points = frame.points(seen)
+    if bandwidth == "perplexity":
+        kernel = perplexity_kernel(points, perplexity, n_neighbors, n_jobs=n_jobs)
+    else:
+        h = None
+        if not isinstance(bandwidth, str):
+            h = relative_bandwidth("JointInformationEmbedding", "bandwidth", bandwidth, frame.scale)
+        kernel = fixed_kernel(points, h, GAUSSIAN, n_jobs=n_jobs)
+    return SeenView(rows, frame, points, kernel)
+
+
+def fit_view_maps(view: SeenView, Z: Array, latent_kernel: str) -> ViewMaps:
+    """Maps both ways between a view and the latent points ``Z`` (n, q) of all rows, and the view's density."""
+    own, kernel = Z[view.rows], view.kernel
+    one_place = group_means(own, equal_row_groups(view.points))
+    weights: AdaptiveWeights | FixedWeights
+    if kernel.lists is not None:
+        weights = AdaptiveWeights(view.points, kernel.lists, best_perplexity(view.points, one_place, kernel.lists))
+    else:
+        weights = FixedWeights(view.points, float(kernel.bandwidth))
+    return ViewMaps(
+        view.frame,
+        interpolate(KernelMap(weights, one_place)),
+        _forward(view, own, len(Z), latent_kernel),
+        fit_density(view.points, np.broadcast_to(np.asarray(kernel.bandwidth), len(own))),
+    )
+
+
+def _forward(view: SeenView, own: Array, n: int, latent_kernel: str) -> KernelMap:
+    """The forward map; few rows lie far apart in a latent space of many, and so get a width by leave-one-out."""
+    widths = _WIDTHS if len(own) < n else _WIDTHS[:1]
+    maps = [KernelMap(FixedWeights(own, width, latent_kernel), view.points) for width in widths]
+    return maps[int(np.argmin([candidate.leave_one_out_error() for candidate in maps]))] if len(maps) > 1 else maps[0]
+
+
+def as_columns(V: Array) -> Array:
+    """One column where there was none."""
+    return np.asarray(V.reshape(-1, 1) if V.ndim == 1 else V)
+
+
+def check_second_view(owner: object, y: Any, n: int) -> Array:
+    """The second view as (n, e), with whole rows of NaN where it has not seen a row."""
+    kinds = [np.float64, np.float32]
+    Y = as_columns(checked_array(owner, y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
+    check_rows(owner, "y", Y, n)
+    refuse_half_rows(owner, "y", Y)
+    return Y
+
+
+def refuse_half_rows(owner: object, name: str, V: Array) -> None:
+    """A row is seen or not: NaN beside numbers is neither."""
+    missing = np.isnan(V)
+    half = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+    if len(half):
+        rule = "has NaN beside numbers; only a whole row of NaN says that the view has not seen it"
+        raise ValueError(complain(owner, name, f"row {half[0]}", rule, "Fill the gaps, or make the whole row NaN"))
+
+
+def seen_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
+    """The rows each view has seen; a sentence where too few are seen twice to tie the views together.
+
+    Fewer pairs than ``n_wanted`` leave one view free to turn against the other, which is worth a warning.
+    """
+    seen = [np.flatnonzero(~np.isnan(view[:, 0])) for view in V]
+    for name, rows in zip("Xy", seen, strict=False):
+        if len(rows) < 2:
+            rule, remedy = "is too few to embed (the others are NaN)", "Give two or more"
+            raise ValueError(complain(owner, name, f"{len(rows)} rows", rule, remedy))
+    n, paired = len(V[0]), np.intersect1d(seen[0], seen[-1])
+    unseen = np.setdiff1d(np.arange(n), np.concatenate(seen))
+    if len(unseen):
+        raise ValueError(complain(owner, "X", f"row {unseen[0]}", "is NaN in both views", "Leave such rows out"))
+    remedy = f"Pair {n_wanted} rows or more"
+    if len(paired) == 0:
+        rule = "has no row that X has too, so nothing ties the views together"
+        raise ValueError(complain(owner, "y", f"{len(seen[1])} rows", rule, remedy))
+    if len(paired) < min(n, n_wanted):
+        rule = "leave one view free to turn against the other"
+        warn(complain(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning)
+    return seen

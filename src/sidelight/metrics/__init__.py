@@ -1,0 +1,1 @@
+"""Learned metrics: from equivalences, attributes or known distances."""

@@ -1,0 +1,161 @@
+"""A metric from distances that are known for some pairs of rows (S4, section 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from sidelight.base.fitting import KeptInterrupt, all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.result import Status
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_choice, check_integer, check_number
+from sidelight.base.warnings import warn
+from sidelight.side.contradictions import check_distances
+from sidelight.solvers.anneal import Path
+
+from ._distance_search import DistanceSearch, Known
+from ._metric_map import MetricMap
+
+__all__ = ["DistanceMetric"]
+
+Array = npt.NDArray[Any]
+
+
+class DistanceMetric(MetricMap, BaseEstimator):
+    """Learn a metric that agrees with distances known for some pairs of rows.
+
+    Minimises ``Σ (|x_i - x_j|²_A - d²_ij)²`` and a small prior over A = CᵀC: the factor C is the unknown.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Rank of the metric, and columns of ``transform``. None: whatever is best.
+    kernel, gamma, degree
+        As in :class:`EquivalenceMetric`.
+    prior : {"trace", "identity"}, default="trace"
+        What decides where the distances do not: as few and as small directions as will do, or plain distances, at the
+        scale that fits best.
+    regularization : float or "auto", default="auto"
+        Weight of the prior. "auto" takes what predicts held-out distances best (1e-3 where
+        fewer than 20 are known, or fewer than there are dimensions).
+    max_iter : int, default=5000
+    tol : float, default=1e-8
+        The search ends when a step gains less, relative to distances that are all wrong by themselves (1).
+    verbose : int, default=0
+        1: a progress bar.
+    callback : callable or None, default=None
+        Called with the state of every iteration; stops the fit by returning True.
+
+    Attributes
+    ----------
+    components_ : array of shape (r, d)
+        The factor C of A = CᵀC, widest direction of the data first (absent with a kernel).
+    misfit_ : float
+        Sum of squared errors of d², relative to the sum of d⁴.
+    regularization_ : float
+        The weight that was used.
+    n_iter_ : int
+    history_ : list of dict
+    mahalanobis_ : array of shape (d, d)
+    mean_ : array of shape (d,)
+    n_features_in_ : int
+        As in :class:`EquivalenceMetric`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import DistanceMetric
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> pairs = np.random.default_rng(1).permutation(50).reshape(25, 2)
+    >>> heights = np.abs(X[pairs[:, 0], 2] - X[pairs[:, 1], 2])
+    >>> DistanceMetric(1).fit(X, pairs=pairs, distances=heights).components_.round(1) + 0.0
+    array([[0., 0., 1., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = None,
+        gamma: float | None = None,
+        degree: int = 3,
+        prior: str = "trace",
+        regularization: float | str = "auto",
+        max_iter: int = 5000,
+        tol: float = 1e-8,
+        verbose: int = 0,
+        callback: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.prior = prior
+        self.regularization = regularization
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None, *, pairs: Any = None, distances: Any = None) -> DistanceMetric:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : ignored
+        pairs : Pairs or array of shape (m, 2), optional
+            Row numbers. With none, the metric is the identity (of rank ``n_components``: that of PCA).
+        distances : array of shape (m,), optional
+            How far apart they are; not needed where the pairs carry ``values``.
+        """
+        del y
+        check_choice(self, "prior", self.prior, ("trace", "identity"))
+        check_integer(self, "max_iter", self.max_iter, 1)
+        check_number(self, "tol", self.tol, 0.0)
+        X = self._checked_rows(X)
+        if pairs is None and distances is not None:
+            raise ValueError(complain(self, "pairs", None, "leaves distances without rows", "Give the pairs too"))
+        index, values = np.empty((0, 2), dtype=np.int64), np.empty(0)
+        if pairs is not None:
+            told, values = check_distances(self, pairs, distances, len(X))
+            index = told.index
+        span, T = self._spanned(X)
+        self.misfit_, self.n_iter_, self.history_, self.regularization_ = 0.0, 1, list[dict[str, Any]](), 0.0
+        if len(index) == 0:
+            self._keep(span, T, np.eye(span.width)[:, : self.n_components])
+            return self
+        size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
+        squares = (values / size) ** 2
+        bar = ProgressBar(type(self).__name__) if self.verbose else None
+        watch = both(self.callback, bar)
+        search = DistanceSearch(self.prior, self.n_components, self.max_iter, float(self.tol), watch)
+        found = search(Known(T, index, squares), self.regularization)
+        if bar is not None and found.path is not None:
+            bar.close(found.path.stages[-1].message)
+        self.regularization_, path = found.strength, found.path
+        self.misfit_ = path.history[-1].terms["misfit"] if path is not None and path.history else 0.0
+        self._keep(span, T, found.factor * size, units=1.0)
+        self._tell(path)
+        return self
+
+    def _tell(self, path: Path | None) -> None:
+        if path is None:
+            return
+        self.n_iter_ = max(path.n_iter, 1)
+        self.history_ = [asdict(record) for record in path.history]
+        if path.status is Status.INTERRUPTED:
+            raise KeptInterrupt
+        if path.status in (Status.ITERATIONS, Status.STALLED):
+            rule = f"did not let the search converge: it {path.status.value}"
+            message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
+            warn(message, ConvergenceWarning)

@@ -1,0 +1,137 @@
+"""A metric from pairs that are the same and pairs that are different, in closed form (S4, section 3.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_choice
+from sidelight.maps.hinted import informed_directions, literal_directions
+from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
+from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
+from sidelight.side.labels import label_codes
+
+from ._metric_map import FORMS, MetricMap
+
+__all__ = ["EquivalenceMetric"]
+
+Array = npt.NDArray[Any]
+
+
+class EquivalenceMetric(MetricMap, BaseEstimator):
+    """Learn a metric from hints: these rows belong together, those apart.
+
+    Directions in which rows that belong together differ count for less, those in which rows that do not are further
+    apart than any two count for more: two scatter matrices and their roots, no iterations. A transformer: put it before
+    any embedding.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Rank of the metric, and columns of ``transform``. None: all directions, each with its weight, which is what a
+        few hints can support. A number keeps the widest under the metric, which is what labels and many hints are
+        for. (In the literal form None is 1.)
+    kernel : {"rbf", "poly"}, callable or None, default=None
+        Learn in the space of a kernel. A callable takes rows (m, d) and (n, d) and returns (m, n).
+    gamma : float or None, default=None
+        Of "rbf", ``exp(-gamma |a - b|²)``, and "poly", ``(gamma a·b + 1)^degree`` (of centred rows); None: 1 / mean
+        squared distance.
+    degree : int, default=3
+        Of "poly".
+    regularization : float or "auto", default="auto"
+        What is believed without hints (same rows differ alike in all directions, different ones as any two do), as a
+        number of pairs that would say it. "auto" is the number of dimensions, at most 30. Not used by the literal form.
+    form : {"generalised", "literal"}, default="generalised"
+        "literal" is the source's problem: minimise ``Σ_same |x_i - x_j|²_A - Σ_different |x_i - x_j|²_A`` over A with
+        A ⪯ I/r and tr A = 1. It depends on the units of the columns.
+
+    Attributes
+    ----------
+    components_ : array of shape (r, d)
+        The factor C of A = CᵀC, widest direction of the data first (absent with a kernel). The data is as spread out
+        under A of full rank as it was.
+    inverse_components_ : array of shape (r, d)
+        The way back, ``mean_ + Z @ inverse_components_`` (absent with a kernel).
+    mahalanobis_ : array of shape (d, d)
+        A itself, made when asked for.
+    mean_ : array of shape (d,)
+        What ``transform`` subtracts (absent with a kernel).
+    n_pairs_ : tuple of int
+        Same and different pairs that were used.
+    n_components_ : int
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import EquivalenceMetric
+    >>> X = np.random.default_rng(0).normal(size=(100, 2)) * [1, 9]
+    >>> hints = EquivalenceMetric(1).fit(X, y=X[:, 0] > 0)
+    >>> np.abs(hints.transform(X)[:, 0] @ X / np.linalg.norm(X, axis=0)).argmax()
+    np.int64(0)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = None,
+        gamma: float | None = None,
+        degree: int = 3,
+        regularization: float | str = "auto",
+        form: str = "generalised",
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.regularization = regularization
+        self.form = form
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None, *, same: Any = None, different: Any = None) -> EquivalenceMetric:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,), optional
+            Class labels: short for all pairs, same within a class and different across (None or NaN: not known).
+            Not read where pairs are given.
+        same, different : Pairs or array of shape (m, 2), optional
+            Row numbers of pairs. With nothing given, the metric is the plain one (of rank ``n_components``: PCA's).
+        """
+        check_choice(self, "form", self.form, FORMS)
+        X = self._checked_rows(X)
+        together, apart = self._said(y, same, different, len(X))
+        span, T = self._spanned(X)
+        if self.form == "literal":
+            r = int(self.n_components or 1)
+            V = literal_directions(together, apart, T, r) / np.sqrt(r)
+        else:
+            V = informed_directions(together, apart, T, self.regularization, self.n_components)
+        self.n_pairs_ = (together.n_pairs, apart.n_pairs)
+        self._keep(span, T, V)
+        return self
+
+    def _said(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+        none = np.empty((0, 2), dtype=np.int64)
+        if same is None and different is None:
+            if y is None:
+                return PairScatter(none, n), PairScatter(none, n)
+            columns = list(label_codes(self, y, n).values())
+            if len(columns) > 1:
+                rule, remedy = "is more than one label per row", "Use MultiAttributeMetric for several attributes"
+                raise ValueError(complain(self, "y", f"{len(columns)} columns", rule, remedy))
+            return LabelScatter(columns[0]), LabelScatter(columns[0], different=True)
+        together = distinct_pairs(self, "same", none if same is None else same, n)
+        apart = distinct_pairs(self, "different", none if different is None else different, n)
+        refuse_contradictions(self, together, apart)
+        return PairScatter(together.index, n), PairScatter(apart.index, n)

@@ -1,0 +1,128 @@
+"""One metric for several attributes at once: a direction for each, and their span (S4, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_choice, check_integer
+from sidelight.maps.hinted import informed_directions, literal_directions, variances_of, weight_of
+from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter, pooled
+from sidelight.side.contradictions import distinct_pairs
+from sidelight.side.labels import label_codes
+from sidelight.side.pairs import Pairs
+from sidelight.solvers.generalised import joined
+
+from ._metric_map import FORMS, MetricMap
+
+__all__ = ["MultiAttributeMetric"]
+
+Array = npt.NDArray[Any]
+_NONE = np.empty((0, 2), dtype=np.int64)
+
+
+class MultiAttributeMetric(MetricMap, BaseEstimator):
+    """Learn one metric that shows several attributes: ``n_components`` directions for each, joined.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Directions for each attribute. The metric has this many times the number of attributes, or fewer where two
+        attributes share a direction.
+    kernel, gamma, degree, regularization, form
+        As in :class:`EquivalenceMetric`.
+
+    Attributes
+    ----------
+    components_ : array of shape (r, d)
+        The factor C of A = CᵀC, an orthonormal basis (absent with a kernel).
+    attributes_ : tuple of str
+        Names of the attributes.
+    mahalanobis_ : array of shape (d, d)
+    mean_ : array of shape (d,)
+    n_features_in_ : int
+        As in :class:`EquivalenceMetric`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import MultiAttributeMetric
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> model = MultiAttributeMetric().fit(X, y=X[:, :2] > 0)
+    >>> model.components_.shape
+    (2, 6)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        kernel: Any = None,
+        gamma: float | None = None,
+        degree: int = 3,
+        regularization: float | str = "auto",
+        form: str = "generalised",
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.regularization = regularization
+        self.form = form
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None, *, same: Any = None) -> MultiAttributeMetric:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array or table of shape (n, attributes), optional
+            A column of labels for each attribute: short for all pairs of equal ones. Not read where pairs are given.
+        same : dict of Pairs or of arrays of shape (m, 2), optional
+            Pairs that are the same, by the name of the attribute. With nothing given, the metric is that of PCA.
+        """
+        check_choice(self, "form", self.form, FORMS)
+        check_integer(self, "n_components", self.n_components, 1)
+        X = self._checked_rows(X)
+        said = self._said(y, same, len(X))
+        span, T = self._spanned(X)
+        V = joined(np.column_stack([self._directions(one, T) for one in said.values()]), self._inner(T))
+        self.attributes_ = tuple(said)
+        self._keep(span, T, V, units=None if self.form == "literal" else 1.0)
+        return self
+
+    def _directions(self, same: Scatter, T: Array) -> Array:
+        """Of one attribute, (p, n_components)."""
+        none = PairScatter(_NONE, len(T))
+        if self.form == "literal":
+            return literal_directions(same, none, T, int(self.n_components))
+        return informed_directions(same, none, T, self.regularization, int(self.n_components))
+
+    def _inner(self, T: Array) -> Array:
+        """The diagonal (p,) of the inner product in which the joined directions are orthonormal."""
+        n, p = T.shape
+        if self.form == "literal" or not p:
+            return np.ones(p)
+        variances = variances_of(T)
+        return pooled(variances, n, np.full(p, variances.mean()), weight_of(self.regularization, p))
+
+    def _said(self, y: Any, same: Any, n: int) -> dict[str, Scatter]:
+        if same is None:
+            if y is None:
+                return {"nothing": PairScatter(_NONE, n)}
+            return {name: LabelScatter(codes) for name, codes in label_codes(self, y, n).items()}
+        named: Any = {"same": same} if isinstance(same, Pairs) else same
+        if not isinstance(named, Mapping) or not named:
+            rule, remedy = "does not name attributes", "Give a dict from names to pairs, or labels as y"
+            raise ValueError(complain(self, "same", type(same).__name__, rule, remedy))
+        checked = {str(name): distinct_pairs(self, f"same[{name!r}]", pairs, n) for name, pairs in named.items()}
+        return {name: PairScatter(pairs.index, n) for name, pairs in checked.items()}

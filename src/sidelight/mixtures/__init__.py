@@ -1,0 +1,1 @@
+"""Mixtures and probabilistic PCA: densities with missing values, streams and samples."""

@@ -1,0 +1,166 @@
+"""The one row nearest to each query, or one beside it: fewer cells than ``cell_search`` looks at, and no candidates.
+
+    home     the cell whose mean is nearest: d, the distance of the nearest row there
+    further  the cells around it that may hold a nearer one, with mean μ and mean squared radius ρ²:
+             |q - x|² = |q - μ|² + ρ² - 2 |q - μ| ρ cos θ < d²  with  cos θ ≤ ``_COSINE``, θ between q - μ and x - μ;
+             of these at most ``_MOST``, those with the smallest |q - μ|² - ρ²/4
+    measure  from differences, where rounding leaves more than one row
+
+A query on a sheet needs one further cell, a digit (MNIST, 50 columns) a dozen. What is missed, mostly across the edge
+of a cell, is near: a walk through neighbour lists mends it (``maps.weights``). Queries that look into the same cell
+share a product. Which cells are looked into follows from products of rows padded to a multiple of 8
+(``distances``), so that a query's answer does not depend on the other queries; the nearest row of these cells
+is exact (ties: the lower number).
+Cost: O(m (c + p s) r) for m queries, c cells of s rows, p of them looked into; memory O(m) and a tile for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.tiles import run_tiles, spans
+
+from .candidates import product_error
+from .cell_search import Index, prepared, relative, runs
+from .search import listed_distances
+
+__all__ = ["Anchors", "SpreadIndex"]
+
+Array = npt.NDArray[Any]
+Result = TypeVar("Result")
+
+_MOST = 20
+_COSINE = 0.92  # with 0.85 a walk through lists of 30 rows ends beside the nearest row of a sheet in 1 of 150 queries
+_TILE = 1024  # queries that share a product
+_BUDGET = 1_000_000  # numbers in the rows that are measured together
+_EPS = float(np.finfo(np.float32).eps)
+
+
+class SpreadIndex(Index, Protocol):
+    """An index (``cell_index.CellIndex``) that knows the mean squared radius of its cells (c,)."""
+
+    spread: Array
+
+    def home(self, P: Array, n_jobs: int | None) -> Array:
+        """The cell of each query (m,)."""
+        ...
+
+
+Found = tuple[Array, Array, Array, Array]
+"""Queries, the place of the nearest row of a cell, its squared distance, and the rounding of that."""
+
+
+class Anchors:
+    """Queries ``Q`` (m, d), ``P`` (m, r) in the space of the search: all columns, centred and scaled, in float32."""
+
+    def __init__(self, index: SpreadIndex, Q: Array, P: Array, n_jobs: int | None) -> None:
+        self.index, self.Q, self.P, self.n_jobs = index, Q, P, n_jobs
+        self.upper = np.full(len(P), np.inf)  # of the squared distance of the nearest row
+
+    def rows(self) -> Array:
+        """The row number nearest to each query (m,)."""
+        if not len(self.P):
+            return np.empty(0, dtype=np.int64)
+        found = self._by_cell(self.index.home(self.P, self.n_jobs), np.arange(len(self.P)), self._at_home)
+        row, cells = (np.concatenate(part) for part in zip(*(pairs for _, pairs in found), strict=True))
+        return self._decided([nearest for nearest, _ in found] + self._by_cell(cells, row, self._in_cell))
+
+    def _by_cell(self, cells: Array, items: Array, work: Callable[[int, Array], Result]) -> list[Result]:
+        """``work(cell, some of the items)`` for the ``items`` (w,) of each of the ``cells`` (w,), in tiles."""
+        order = np.argsort(cells.astype(np.uint16) if len(self.index.means) < 2**16 else cells, kind="stable")
+        items = items[order]
+        tiles = [
+            (cell, items[run][part]) for cell, run in runs(cells[order]) for part in spans(run.stop - run.start, _TILE)
+        ]
+        return run_tiles(lambda tile: work(*tile), tiles, self.n_jobs)
+
+    def _at_home(self, cell: int, rows: Array) -> tuple[Found, tuple[Array, Array]]:
+        """The nearest row in the home cell, and the further cells that each query has to look into."""
+        places = np.arange(self.index.start[cell], self.index.start[cell + 1])
+        further = self.index.around[cell, 1:]
+        mean, spread = self.index.means[cell], self.index.spread[further]
+        near = np.concatenate([self.index.means[further], self.index.P[places[0] : places[-1] + 1]])
+        D, size = _squares(self.P[rows] - mean, near - mean)
+        found = self._least(rows, places, size, D[:, len(further) :])
+        self.upper[rows] = found[2] + found[3]
+        row, column = _likely(D[:, : len(further)], spread, found[2])
+        return found, (rows[row], further[column])
+
+    def _in_cell(self, cell: int, rows: Array) -> Found:
+        """The nearest row of a cell to each of the queries ``rows``."""
+        places, mean = np.arange(self.index.start[cell], self.index.start[cell + 1]), self.index.means[cell]
+        D, size = _squares(self.P[rows] - mean, self.index.P[places[0] : places[-1] + 1] - mean)
+        return self._least(rows, places, size, D)
+
+    def _least(self, rows: Array, places: Array, size: Array, D: Array) -> Found:
+        """The nearest of the rows at ``places`` by ``D`` (m, w), measured where it is close; of those queries only to
+        which it may be nearer than what was found at home. ``D`` is used up.
+        """
+        here, column = np.arange(len(D)), D.argmin(axis=1)
+        nearest, least = places[column], np.maximum(D[here, column], 0.0)
+        error = self._rounding(size, least)
+        wins = least - error <= self.upper[rows]
+        D[here, column] = np.inf
+        close = np.flatnonzero(wins & (D.min(axis=1) <= least + 2 * error))
+        if close.size:
+            D[close, column[close]] = least[close]
+            near, among = np.nonzero(D[close] <= (least + 2 * error)[close, None])
+            first, chosen = self._nearest(near, rows[close[near]], places[among])
+            nearest[close[first]] = chosen
+        return rows[wins], nearest[wins], least[wins], error[wins]
+
+    def _rounding(self, size: Array, square: Array) -> Array:
+        """Bound of what products (``cell_search``) and the rounding of rows to float32 add to a squared distance."""
+        moved = 2 * _EPS * self.index.widest
+        return 2 * product_error(2 * size + np.sqrt(square), self.P.shape[1]) + 2 * np.sqrt(square) * moved + moved**2
+
+    def _decided(self, found: list[Found]) -> Array:
+        """The nearest of the rows found in the cells looked into."""
+        row, place, square, error = (np.concatenate(part) for part in zip(*found, strict=True))
+        np.minimum.at(self.upper, row, square + error)
+        close = np.flatnonzero(square - error <= self.upper[row])
+        row, place = row[close], place[close]
+        nearest = np.empty(len(self.P), dtype=np.int64)
+        nearest[row] = place
+        several = np.flatnonzero(np.bincount(row, minlength=len(nearest))[row] > 1)
+        first, chosen = self._nearest(row[several], row[several], place[several])
+        nearest[first] = chosen
+        return np.asarray(self.index.order[nearest])
+
+    def _nearest(self, group: Array, rows: Array, place: Array) -> tuple[Array, Array]:
+        """The groups, and of each the place whose row is measured nearest to the query; ties by row number."""
+        number = self.index.order[place]
+        distance = np.empty(len(rows))
+        for part in spans(len(rows), max(1, _BUDGET // self.Q.shape[1])):  # duplicates may be very many
+            distance[part] = listed_distances(self.Q[rows[part]], self.index.X, number[part, None])[:, 0]
+        order = np.lexsort((number, distance, group))
+        first = np.flatnonzero(np.diff(group[order], prepend=-1))
+        return group[order[first]], place[order[first]]
+
+
+def _squares(A: Array, B: Array) -> tuple[Array, Array]:
+    """``|a_i - b_j|²`` (m, w) in float32, and ``|a_i|`` (m,)."""
+    left = relative(A, multiple=8)
+    return (left @ prepared(B).T)[: len(A)], np.sqrt(left[: len(A), -1])
+
+
+def _likely(D: Array, spread: Array, square: Array) -> tuple[Array, Array]:
+    """Queries and cells that may hold a row nearer than ``square`` (m,), by the squared distances of the means (m, l).
+
+    With c the cosine, ``D + ρ² - 2 c ρ √D < d²`` is ``(√D - c ρ)² + (1 - c²) ρ² < d²``.
+    """
+    R = np.sqrt(np.maximum(D, 0.0))
+    R -= _COSINE * np.sqrt(spread)
+    R *= R
+    R += (1 - _COSINE**2) * spread
+    row, column = np.divmod(np.flatnonzero(square[:, None] > R), D.shape[1])
+    crowded = np.flatnonzero(np.bincount(row, minlength=len(D)) > _MOST)
+    if crowded.size:
+        rank = np.where(square[crowded, None] > R[crowded], D[crowded] - 0.25 * spread, np.inf)
+        kept, alone = np.argpartition(rank, _MOST, axis=1)[:, :_MOST], ~np.isin(row, crowded)
+        row, column = np.r_[row[alone], np.repeat(crowded, _MOST)], np.r_[column[alone], kept.ravel()]
+    return row, column

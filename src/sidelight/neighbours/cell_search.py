@@ -1,0 +1,207 @@
+"""One block of queries searched in the cells of an index: at home, in the probes, then measured.
+
+With rows and queries relative to a cell's mean, ``[-2a, 1, |a|² - b] · [x, |x|², 1] = |a - x|² - b``: one product, and
+its sign says which rows are nearer than the bound ``b``. A row that is has ``|x| ≤ |a| + √b``, which bounds the
+rounding of its product by ``2|a| + √b``, however far out other rows of the cell may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.tiles import spans
+
+from .candidates import closest, collected, product_error
+from .search import listed_distances
+
+__all__ = ["Block", "Index", "prepared", "relative", "runs", "squared_norms"]
+
+Array = npt.NDArray[Any]
+Triples = tuple[Array, Array, Array]
+"""Rows of the block, places among the sorted rows of the index, squared distances."""
+
+_AROUND = 512  # rows in and around the home cell, at least, that give the bound
+_SHARED = 512  # queries whose candidates share a matrix
+_EPS = float(np.finfo(np.float32).eps)
+
+
+class Index(Protocol):
+    """What the search needs of an index (``cell_index.CellIndex``)."""
+
+    X: Array
+    P: Array
+    order: Array
+    rank: Array
+    start: Array
+    means: Array
+    beacons: Array
+    around: Array
+    n_probes: int
+    scale: float
+    widest: float
+
+    @property
+    def reduced(self) -> bool:
+        """Whether ``P`` has fewer columns than ``X``."""
+        ...
+
+
+class Block:
+    """Queries ``Q`` (m, d), ``P`` (m, r) in the space of the search, sorted by ``home`` (m,).
+
+    ``first`` is the place of the first query among the rows of the index, if they are these rows.
+    """
+
+    def __init__(self, index: Index, P: Array, home: Array, Q: Array, first: int | None) -> None:
+        self.index, self.P, self.home, self.Q, self.first = index, P, home, Q, first
+        self.extended = np.pad(P, ((0, 0), (0, 1)))
+        self.bound = np.empty(len(P))
+        self.error = np.empty(len(P))
+        self.probes: list[tuple[Array, Array]] = []
+
+    def nearest(self, k: int) -> tuple[Array, Array]:
+        """Row numbers and distances (m, k)."""
+        wanted = k
+        if self.index.reduced:
+            wanted = min(len(self.index.X) - (self.first is not None), k + k // 2 + 10)
+        found = [self._at_home(cell, rows, wanted) for cell, rows in runs(self.home)]
+        found += [self._in_probe(cell, rows) for cell, rows in self._by_probe()]
+        row, place, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.argsort(row, kind="stable")
+        row, place, value = row[order], place[order], value[order]
+        parts = []
+        for rows in spans(len(self.P), _SHARED):
+            own = slice(*np.searchsorted(row, [rows.start, rows.stop]))
+            D, index = collected(
+                row[own] - row.dtype.type(rows.start), self.index.order[place[own]], value[own], rows.stop - rows.start
+            )
+            parts.append(self._measured(rows, D, index, k, wanted))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def _at_home(self, cell: int, rows: slice, wanted: int) -> Triples:
+        """The rows in and around the home cell that lie within the bound they give; the probes are chosen too."""
+        places, further = self._around(cell, wanted + (self.first is not None))
+        A = self.P[rows] - self.index.means[cell]
+        left = relative(A)
+        D = left @ prepared(self.index.P[places] - self.index.means[cell]).T
+        if self.first is not None:
+            here = np.arange(rows.start, rows.stop)
+            D[here - rows.start, here + self.first - self.index.start[cell]] = np.inf
+        level = np.maximum(np.partition(D, wanted - 1, axis=1)[:, wanted - 1], 0.0).astype(np.float64)
+        size = np.sqrt(squared_norms(A))
+        furthest = np.maximum(size, self._choose_probes(cell, rows, further, left, size))
+        self._set_bounds(rows, level, furthest)
+        flat = np.flatnonzero(self.bound[rows, None].astype(np.float32) >= D)
+        row, column = np.divmod(flat, D.shape[1])
+        return (row + rows.start).astype(np.uint16), places[column], D.ravel()[flat]
+
+    def _around(self, cell: int, least: int) -> tuple[Array, Array]:
+        """Places of the rows in and around a cell, its own first, and the cells around these."""
+        near = self.index.around[cell]
+        count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
+        if count[-1] < least:  # cells of single rows, and many wanted
+            near = np.r_[near, np.setdiff1d(np.arange(len(self.index.means)), near)]
+            count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
+        taken = int(np.searchsorted(count, max(_AROUND, 2 * least))) + 1
+        slabs = [np.arange(self.index.start[c], self.index.start[c + 1]) for c in near[:taken]]
+        return np.concatenate(slabs), near[taken:]
+
+    def _choose_probes(self, cell: int, rows: slice, cells: Array, left: Array, size: Array) -> Array:
+        """Note the nearest cells of each query, and return the distance of the last (zero without any)."""
+        count = min(self.index.n_probes, len(cells))
+        if not count:
+            return np.zeros(len(size))
+        M = self.index.means[cells] - self.index.means[cell]
+        beacons = prepared(M, np.square(self.index.beacons[cells, -1]))
+        error = 2 * product_error(size + np.sqrt(beacons[:, -2].max()), M.shape[1])
+        P = self.extended[rows]
+        chosen, distance = closest(
+            left @ beacons.T,
+            np.broadcast_to(cells, (len(size), len(cells))),
+            count,
+            error,
+            lambda some, listed: listed_distances(P[some], self.index.beacons, listed),
+        )
+        self.probes.append((np.repeat(np.arange(rows.start, rows.stop), count), chosen.ravel()))
+        return distance[:, -1]
+
+    def _set_bounds(self, rows: slice, level: Array, furthest: Array) -> None:
+        """What a row must not exceed to be among those wanted, with room for rounding."""
+        error = 2 * product_error(2 * furthest + np.sqrt(level), self.P.shape[1])
+        if not self.index.reduced:
+            moved = 2 * _EPS * self.index.widest  # measured are the rows themselves, searched are rounded ones
+            error += 2 * np.sqrt(level) * moved + moved**2
+        self.error[rows] = error
+        self.bound[rows] = level + 2 * error
+
+    def _by_probe(self) -> Iterator[tuple[int, Array]]:
+        """Cells, each with the queries that probe it."""
+        if not self.probes:
+            return
+        row, cells = (np.concatenate(parts) for parts in zip(*self.probes, strict=True))
+        order = np.argsort(cells.astype(np.uint16) if len(self.index.means) < 2**16 else cells, kind="stable")
+        for cell, run in runs(cells[order]):
+            yield cell, row[order[run]]
+
+    def _in_probe(self, cell: int, rows: Array) -> Triples:
+        """The rows of a cell that lie within the bound of those that probe it."""
+        slab = slice(self.index.start[cell], self.index.start[cell + 1])
+        mean, bound = self.index.means[cell], self.bound[rows]
+        D = relative(self.P[rows] - mean, bound) @ prepared(self.index.P[slab] - mean).T
+        flat = np.flatnonzero(D <= 0)
+        row, column = np.divmod(flat, D.shape[1])
+        return rows[row].astype(np.uint16), column + slab.start, D.ravel()[flat] + bound[row].astype(np.float32)
+
+    def _measured(self, rows: slice, D: Array, index: Array, k: int, wanted: int) -> tuple[Array, Array]:
+        """The ``k`` nearest of the candidates, measured in all columns."""
+        X, Q, P, scale = self.index.X, self.Q[rows], self.P[rows], self.index.scale
+        if not self.index.reduced:
+            found, distance = closest(
+                D, index, k, self.error[rows], lambda some, listed: listed_distances(Q[some], X, listed) / scale
+            )
+            return found, distance * scale
+
+        def coarse(some: Array, listed: Array) -> Array:
+            return listed_distances(P[some], self.index.P, self.index.rank[listed])
+
+        found, _ = closest(D, index, wanted, self.error[rows], coarse)
+        found.sort(axis=1)
+        distance = listed_distances(Q, X, found)
+        order = np.argsort(distance, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(found, order, axis=1), np.take_along_axis(distance, order, axis=1)
+
+
+def squared_norms(A: Array) -> Array:
+    """``|a_i|²`` (m,)."""
+    return np.asarray(np.einsum("ij,ij->i", A, A))
+
+
+def relative(A: Array, bound: Array | float = 0.0, *, multiple: int = 1) -> Array:
+    """``[-2a, 1, |a|² - b]`` (m, r + 2), with rows of zeros up to a ``multiple``."""
+    m = len(A)
+    out = np.empty((-(-m // multiple) * multiple, A.shape[1] + 2), dtype=np.float32)
+    np.multiply(A, -2.0, out=out[:m, :-2])
+    out[:m, -2] = 1.0
+    out[:m, -1] = squared_norms(A) - bound
+    out[m:] = 0.0
+    return out
+
+
+def prepared(B: Array, more: Array | float = 0.0) -> Array:
+    """``[x, |x|² + more, 1]`` (w, r + 2)."""
+    out = np.empty((len(B), B.shape[1] + 2), dtype=np.float32)
+    out[:, :-2] = B
+    out[:, -2] = squared_norms(B) + more
+    out[:, -1] = 1.0
+    return out
+
+
+def runs(values: Array) -> Iterator[tuple[int, slice]]:
+    """Runs of equal values: the value and where it stands."""
+    edges = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)] if len(values) else np.zeros(1, dtype=np.int64)
+    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        yield int(values[start]), slice(start, stop)

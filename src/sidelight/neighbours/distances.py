@@ -1,0 +1,78 @@
+"""Squared distances between rows: of queries to rows, and of the pairs of one tile.
+
+    |a - b|² = Σ_k (a_k - b_k)²  in few dimensions,      |a|² + |b|² - 2 a·b  in many
+
+The second is one matrix product, which rounds and whose bits could change with the rows beside a row; what is done
+about either is said where it is done.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.tiles import corner
+
+__all__ = ["PairDistances", "bounded", "padded_product", "squared_distances"]
+
+Array = npt.NDArray[Any]
+
+
+def squared_distances(Q: Array, A: Array) -> Array:
+    """``|q_i - a_j|²`` (m, n): from differences in few dimensions, else by a product of padded rows.
+
+    The padding makes a row of the product the same whatever rows stand beside it.
+    """
+    Q = bounded(Q)
+    if A.shape[1] <= 8:
+        R = np.zeros((len(Q), len(A)))
+        for k in range(A.shape[1]):
+            difference = Q[:, k, None] - A[None, :, k]
+            R += difference * difference
+        return R
+    R = np.einsum("ij,ij->i", Q, Q)[:, None] + np.einsum("ij,ij->i", A, A) - 2 * padded_product(Q, A.T)
+    return np.asarray(np.maximum(R, 0.0, out=R))
+
+
+def bounded(Q: Array) -> Array:
+    """Queries held inside ±1e120, where squares do not overflow: there every training row is equally far anyway."""
+    return np.clip(Q, -1e120, 1e120)
+
+
+def padded_product(Q: Array, V: Array) -> Array:
+    """``Q @ V`` with rows padded to a multiple of 8, so that a row's bits do not depend on its company."""
+    padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]))
+    padded[: len(Q)] = Q
+    product: Array = (padded @ V)[: len(Q)]
+    return product
+
+
+class PairDistances:
+    """Squared distances of a tile: from differences in few dimensions, else by one matrix product.
+
+    Differences do not cancel: a map of 10,000 rows is 100 units wide, and there ``|a|² + |b|² - 2 a·b`` is off by
+    1e-3 in float32.
+    """
+
+    def __init__(self, Z: Array) -> None:
+        self.columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
+        squares = np.einsum("ij,ij->i", Z, Z)
+        self.left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
+        self.right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
+
+    def fill(self, K: Array, rows: slice, cols: slice, spare: Array) -> Array:
+        """Write ``|z_i - z_j|²`` into ``K``."""
+        if len(self.columns) > 3:
+            np.maximum(np.matmul(self.left[rows], self.right[:, cols], out=K), 0, out=K)
+            if rows == cols:
+                np.fill_diagonal(K, 0)
+            return K
+        for k, column in enumerate(self.columns):
+            out = corner(spare, K) if k else K
+            np.subtract(column[rows, None], column[None, cols], out=out)
+            out *= out
+            if k:
+                K += out
+        return K

@@ -1,0 +1,144 @@
+"""Distances along the data: shortest paths in the neighbour graph, kept for the nearest rows only.
+
+Two rows on neighbouring layers of a rolled sheet are close in a straight line and far along the sheet, and a
+kernel of straight distances glues the layers. So the graph of *mutual* neighbours is walked (Dijkstra), each among the
+``n_neighbors`` nearest of the other, and each row keeps its ``k`` nearest rows *along the graph*. A row at a thin place
+reaches across a gap to a row that has nearer ones: every false bridge measured on swiss rolls was one-sided, and
+one is enough to fold a sheet. Pieces that are left unconnected are joined by their shortest links; of distances that
+are not all known (``sparse_distances``), by the shortest known ones, and pieces between which none is known as
+if they touched: from their middles, the rows with the most neighbours, to that of the largest piece.
+Cost: O(n k log k) for the walks (each stops at a radius), O(n² d) for the neighbours, O(n k) memory and 256 rows
+of n distances per thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from sidelight.base.tiles import run_tiles, spans
+
+from .search import Neighbours, listed_distances, smallest
+from .sparse_distances import SparseDistances
+
+__all__ = ["along_graph", "joined_graph", "joined_links", "mutual"]
+
+Array = npt.NDArray[Any]
+_TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined by a length that adds nothing
+
+
+def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precomputed: bool = False) -> csr_array:
+    """The graph of mutual neighbours with its lengths, unconnected pieces joined by their shortest links."""
+    n, k = neighbours.index.shape
+    rows, cols = np.repeat(np.arange(n), k), neighbours.index.ravel()
+    lengths = neighbours.distance.ravel()
+    both = mutual(rows, cols, n) & np.isfinite(lengths)
+    return joined_links(X, rows[both], cols[both], lengths[both], precomputed=precomputed)
+
+
+def joined_links(
+    X: Array | SparseDistances, rows: Array, cols: Array, lengths: Array, *, precomputed: bool = False
+) -> csr_array:
+    """The graph of links between rows of ``X``, unconnected pieces joined by their shortest ones."""
+    n, edges = len(X), [(rows, cols, lengths)]
+    graph = _symmetric(edges, n)
+    while True:
+        n_pieces, piece = connected_components(graph, directed=False)
+        if n_pieces == 1:
+            return graph
+        if isinstance(X, SparseDistances):
+            edges.append(_known_links(X, piece) or _touching_links(X, graph, piece))
+        else:
+            edges.append(_shortest_links(X, piece, n_pieces, precomputed))
+        graph = _symmetric(edges, n)
+
+
+def mutual(rows: Array, cols: Array, n: int) -> Array:
+    """Which of the links (rows, cols) between n rows are there in the other direction too."""
+    back = cols * n + rows
+    known = np.sort(rows * n + cols)
+    return np.asarray(known[np.minimum(np.searchsorted(known, back), len(known) - 1)] == back)
+
+
+def along_graph(graph: csr_array, *, k: int, start_radius: Array, n_jobs: int | None = None) -> Neighbours:
+    """The ``k`` nearest other rows of each row along the graph; ``start_radius`` (n,) guesses how far they are."""
+    n = graph.shape[0]
+    k = min(k, n - 1)
+    index, distance = np.empty((n, k), dtype=np.int64), np.empty((n, k))
+    todo, radius = np.argsort(start_radius, kind="stable"), np.maximum(start_radius, _TINY)
+    typical = float(np.median(graph.data))
+
+    def one(rows: Array) -> tuple[Array, Array, Array, Array]:
+        paths = dijkstra(graph, indices=rows, limit=float(radius[rows].max()))
+        paths[np.arange(len(rows)), rows] = np.inf
+        found, kept = smallest(paths, k)
+        done = np.isfinite(kept[:, -1])
+        return rows, done, found, kept
+
+    while len(todo):
+        again = []
+        for rows, done, found, kept in run_tiles(one, [todo[s] for s in spans(len(todo), 256)], n_jobs):
+            index[rows[done]], distance[rows[done]] = found[done], kept[done]
+            again.append(rows[~done])
+        todo = np.concatenate(again)
+        # by small steps, because a walk costs what it covers; a row of duplicates has no radius to grow from
+        radius[todo] = np.where(radius[todo] < 1e-6 * typical, typical, 1.4 * radius[todo])
+    distance[distance <= k * _TINY * 1e3] = 0.0
+    return Neighbours(index, distance)
+
+
+def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> csr_array:
+    """A graph that holds each edge both ways, at its length."""
+    rows, cols, lengths = (np.concatenate([e[i] for e in edges]) for i in range(3))
+    low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+    _, first = np.unique(low * n + high, return_index=True)
+    low, high, lengths = low[first], high[first], np.maximum(lengths[first], _TINY)
+    ends = np.r_[low, high].astype(np.int32), np.r_[high, low].astype(np.int32)  # csgraph of older scipy takes no other
+    return csr_array(coo_array((np.r_[lengths, lengths], ends), shape=(n, n)))
+
+
+def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) -> tuple[Array, Array, Array]:
+    """For each piece its shortest link to any other piece (one round of Borůvka's algorithm)."""
+    n = len(piece)
+    best = np.full(n, np.inf)
+    target = np.zeros(n, dtype=np.int64)
+    A = X if precomputed else X - X.mean(axis=0)
+    norms = None if precomputed else np.einsum("ij,ij->i", A, A)
+    for rows in spans(n, max(8, 4_000_000 // n)):
+        D = np.array(A[rows], dtype=np.float64) if norms is None else norms - 2 * (A[rows] @ A.T)
+        D[piece[rows][:, None] == piece[None, :]] = np.inf
+        target[rows] = D.argmin(axis=1)
+        found = D[np.arange(len(D)), target[rows]]
+        best[rows] = found if norms is None else found + norms[rows]
+    order = np.lexsort((np.arange(n), best, piece))
+    sources = order[np.r_[True, np.diff(piece[order]) > 0]]
+    ends = target[sources]
+    lengths = X[sources, ends] if precomputed else listed_distances(X[sources], X, ends[:, None])[:, 0]
+    return sources, ends, lengths
+
+
+def _known_links(D: SparseDistances, piece: Array) -> tuple[Array, Array, Array] | None:
+    """For each piece its shortest known link to another, if there is one; None where no piece has any."""
+    rows, cols = np.repeat(np.arange(len(D)), D.counts), D.stored.indices
+    across = np.flatnonzero(piece[rows] != piece[cols])
+    if not len(across):
+        return None
+    lengths = np.asarray(D.stored.data, dtype=np.float64)
+    across = across[np.lexsort((lengths[across], piece[rows[across]]))]
+    shortest = across[np.r_[True, np.diff(piece[rows[across]]) > 0]]
+    return rows[shortest], cols[shortest].astype(np.int64), lengths[shortest]
+
+
+def _touching_links(D: SparseDistances, graph: csr_array, piece: Array) -> tuple[Array, Array, Array]:
+    """From the middle of each piece to that of the largest, as long as both are wide."""
+    order = np.lexsort((-D.counts, piece))
+    middle = order[np.r_[True, np.diff(piece[order]) > 0]]
+    width = np.zeros(len(middle))
+    np.maximum.at(width, piece, dijkstra(graph, indices=middle, min_only=True))
+    largest = int(np.bincount(piece).argmax())
+    others = np.flatnonzero(np.arange(len(middle)) != largest)
+    return middle[others], np.full(len(others), middle[largest]), width[others] + width[largest]

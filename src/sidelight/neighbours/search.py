@@ -1,0 +1,249 @@
+"""Nearest neighbours: exact in tiles, and where that would take long, approximate in cells.
+
+``|a - b|² = |a|² + |b|² - 2 a·b`` finds the candidates with one matrix product per tile, in float32: the rows within
+the distance of the k-th nearest of a sample, and what rounding could hide beside them. The distances of those kept are
+then taken from differences. Where float32 cannot tell (duplicates, ties, clusters far tighter than the data is wide)
+the product is taken again in float64, and every row within its error bound is a candidate. So the answer is exact,
+ties are broken by row number, and a row's answer does not depend on the rows beside it.
+Cost: O(m n d) time, O(tile · n) memory.
+
+Neighbours of the rows themselves are searched in cells (``cell_index``) once the exact way would take more than
+``EXACT_SECONDS`` of one processor, by ``exact_seconds``. That depends on the shape alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.base.tiles import run_tiles, spans
+
+from .candidates import closest, collected, product_error
+
+__all__ = [
+    "EXACT_SECONDS",
+    "Neighbours",
+    "exact_seconds",
+    "linked_distances",
+    "listed_distances",
+    "listed_squares",
+    "nearest",
+    "nearest_precomputed",
+    "smallest",
+]
+
+Array = npt.NDArray[Any]
+_BUDGET = 4_000_000  # numbers in the temporaries of one tile
+_PANEL = 2048  # columns of a product: with the rows of a tile they fit the second-level cache
+_SAMPLED = 4  # one row in four bounds the distance of the k-th nearest
+EXACT_SECONDS = 2.5
+"""Processor time that exact neighbours of the rows may take: 9,000 rows of 784 columns, 30,000 of 50."""
+_MANY = 1024  # rows from which on float32 products with a bound are worth their overhead
+_FAR = 1e6  # times as far as the rows are wide, float32 sees no difference between them
+_LISTED = 250_000  # numbers in the differences taken at one time: they fit the second-level cache
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The ``k`` nearest rows of each query: ``index`` (m, k) and ``distance`` (m, k), nearest first."""
+
+    index: Array
+    distance: Array
+
+
+def exact_seconds(n: int, d: int) -> float:
+    """Processor time of the exact neighbours of ``n`` rows of ``d`` columns, roughly."""
+    return 1e-9 * n**2 * (0.7 + d / 32) + 1e-6 * n * (12 + d / 20)
+
+
+def nearest(
+    X: Array, queries: Array | None = None, *, k: int, n_jobs: int | None = None, exact: bool | None = None
+) -> Neighbours:
+    """The ``k`` rows of ``X`` nearest to each query; without queries, to each row of ``X`` but itself.
+
+    Parameters
+    ----------
+    exact : bool or None
+        Whether every neighbour is found. None: always for queries (a ``CellIndex`` that is kept serves many),
+        and for the rows themselves if that takes no longer than ``EXACT_SECONDS``.
+    """
+    if exact is None:
+        exact = queries is not None or exact_seconds(*X.shape) <= EXACT_SECONDS
+    if not exact:
+        from .cell_index import CellIndex  # here, because the index is built on this module
+
+        return CellIndex(X, n_jobs=n_jobs).nearest(queries, k=k, n_jobs=n_jobs)
+    search = _Tiles(X, queries, k)
+    tile = max(8, min(512, _BUDGET // max(len(X), 1)))
+    work = search.nearest if len(X) >= _MANY else search.careful
+    parts = run_tiles(lambda rows: work(np.arange(rows.start, rows.stop)), spans(len(search.Q), tile), n_jobs)
+    return Neighbours(np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+
+
+class _Tiles:
+    """The exact search: rows, queries, and what all tiles share."""
+
+    def __init__(self, X: Array, queries: Array | None, k: int) -> None:
+        self.own = queries is None
+        self.X = X if X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64)
+        self.Q = self.X if queries is None else queries
+        self.k = min(k, len(X) - self.own)
+        self.centre = self.X.mean(axis=0, dtype=np.float64)
+        self.norms = np.concatenate([_squares(self.X[rows] - self.centre) for rows in spans(len(X))])
+        self.widest = float(np.sqrt(self.norms.max()))
+        self.scale = float(2.0 ** np.ceil(np.log2(self.widest))) if self.widest > 0 else 1.0
+        self.panel = np.ones((len(X), X.shape[1] + 2), dtype=np.float32)
+        for rows in spans(len(X)):
+            self.panel[rows, :-2] = (self.X[rows] - self.centre) / self.scale
+        self.panel[:, -2] = self.norms / self.scale**2
+        self.stride = max(1, min(_SAMPLED, len(X) // (4 * self.k + 8)))
+
+    def nearest(self, rows: Array) -> tuple[Array, Array]:
+        """Row numbers and distances (m, k) for the queries ``rows``: float32, and float64 where that cannot tell."""
+        far = np.abs(self.Q[rows] - self.centre).max(axis=1) > _FAR * self.scale
+        if far.any():
+            index, distance = np.empty((len(rows), self.k), dtype=np.int64), np.empty((len(rows), self.k))
+            index[far], distance[far] = self.careful(rows[far])
+            if not far.all():
+                index[~far], distance[~far] = self.nearest(rows[~far])
+            return index, distance
+        error, row, index, value = self._within(rows)
+        count = np.bincount(row, minlength=len(rows))
+        crowded = count > 4 * self.k * self.stride + 64
+        found, distance = np.empty((len(rows), self.k), dtype=np.int64), np.empty((len(rows), self.k))
+        clear = np.flatnonzero(~crowded)
+        if clear.size:
+            kept = ~crowded[row]
+            D, listed = collected(np.repeat(np.arange(clear.size), count[clear]), index[kept], value[kept], clear.size)
+            Q = self.Q[rows[clear]]
+            found[clear], distance[clear] = closest(
+                D, listed, self.k, error[clear], lambda some, near: listed_distances(Q[some], self.X, near) / self.scale
+            )
+            distance[clear] *= self.scale
+        if crowded.any():
+            found[crowded], distance[crowded] = self.careful(rows[crowded])
+        return found, distance
+
+    def _within(self, rows: Array) -> tuple[Array, Array, Array, Array]:
+        """Rounding of each query's squared distances; the rows within its bound: query, row number, square."""
+        B = (self.Q[rows] - self.centre) / self.scale
+        squares = _squares(B)
+        short = np.c_[-2 * B, np.ones(len(B)), squares].astype(np.float32)
+        last = self.k - 1 + self.own  # a row may be in the sample itself
+        level = np.partition(short @ self.panel[:: self.stride].T, last, axis=1)[:, last].astype(np.float64)
+        level = np.maximum(level, 0.0)
+        size = np.sqrt(squares)
+        moved = float(np.finfo(np.float32).eps) * (size + self.widest / self.scale)  # by rounding to float32
+        error = 2 * product_error(2 * size + np.sqrt(level), B.shape[1]) + 2 * np.sqrt(level) * moved + moved**2
+        bound = level + 2 * error
+        short[:, -1] = squares - bound
+        parts = [self._panel(short, rows, columns) for columns in spans(len(self.X), _PANEL)]
+        row, index, value = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = np.argsort(row, kind="stable")
+        row = row[order]
+        return error, row, index[order], value[order] + bound[row]
+
+    def _panel(self, short: Array, rows: Array, columns: slice) -> tuple[Array, Array, Array]:
+        D = short @ self.panel[columns].T
+        if self.own:
+            here = np.flatnonzero((rows >= columns.start) & (rows < columns.stop))
+            D[here, rows[here] - columns.start] = np.inf
+        flat = np.flatnonzero(D <= 0)
+        row, column = np.divmod(flat, D.shape[1])
+        return row.astype(np.uint16), column + columns.start, D.ravel()[flat]
+
+    def careful(self, rows: Array) -> tuple[Array, Array]:
+        """The same by float64 products: a few more than wanted, and all rows within rounding where these may lack."""
+        k, others = self.k, len(self.X) - self.own
+        extra = min(others, k + 4)
+        Q = self.Q[rows]
+        B = Q - self.centre
+        D = self.norms - 2 * (B @ (self.X - self.centre).T)
+        if self.own:
+            D[np.arange(len(B)), rows] = np.inf
+        candidates = np.argpartition(D, extra - 1, axis=1)[:, :extra]
+        index, distance = _sorted_exact(Q, self.X, candidates, k)
+        if extra < others:
+            size = _squares(B)
+            error = (B.shape[1] + 8) * np.finfo(self.X.dtype).eps * (np.sqrt(size) + self.widest) ** 2
+            passed_over = np.take_along_axis(D, candidates[:, -1:], axis=1)[:, 0] + size - error
+            for i in np.flatnonzero(distance[:, -1] ** 2 >= passed_over):
+                cut = np.partition(D[i], k - 1)[k - 1] + 2 * error[i]
+                near = np.flatnonzero(D[i] <= cut)[None, :]
+                index[i], distance[i] = _sorted_exact(Q[i : i + 1], self.X, near, k)
+        return index, distance
+
+
+def nearest_precomputed(D: Array, *, k: int, own: bool) -> Neighbours:
+    """The ``k`` smallest entries of each row of a distance matrix (``own``: its diagonal left out)."""
+    k = min(k, D.shape[1] - own)
+    parts = []
+    for rows in spans(len(D), max(8, _BUDGET // D.shape[1])):
+        part = np.array(D[rows], dtype=np.float64)
+        if own:
+            part[np.arange(len(part)), np.arange(rows.start, rows.stop)] = np.inf
+        parts.append(smallest(part, k))
+    return Neighbours(np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+
+
+def smallest(D: Array, k: int) -> tuple[Array, Array]:
+    """Columns and values of the ``k`` smallest entries of each row, smallest first, ties by column.
+
+    Examples
+    --------
+    >>> smallest(np.array([[2.0, 1.0, 2.0, 0.0, 2.0]]), 3)[0]
+    array([[3, 1, 0]])
+    """
+    chosen = np.argpartition(D, k - 1, axis=1)[:, :k]
+    cut = np.take_along_axis(D, chosen[:, -1:], axis=1)
+    crowded = ((cut >= D).sum(axis=1) > k) & np.isfinite(cut[:, 0])
+    for i in np.flatnonzero(crowded):
+        below, level = np.flatnonzero(D[i] < cut[i]), np.flatnonzero(D[i] == cut[i])
+        chosen[i] = np.r_[below, level[: k - len(below)]]
+    chosen.sort(axis=1)
+    values = np.take_along_axis(D, chosen, axis=1)
+    order = np.argsort(values, axis=1, kind="stable")
+    return np.take_along_axis(chosen, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def listed_distances(queries: Array, X: Array, index: Array) -> Array:
+    """``|q_i - x_index[i, l]|`` from differences: (m, k)."""
+    return np.sqrt(listed_squares(queries, X, index)).astype(np.float64, copy=False)
+
+
+def listed_squares(queries: Array, X: Array, index: Array) -> Array:
+    """``|q_i - x_index[i, l]|²`` from differences, in the precision of these: (m, k)."""
+    m, k = index.shape
+    kind = np.result_type(X, queries)
+    out = np.empty((m, k), dtype=kind)
+    step = max(1, _LISTED // max(1, k * X.shape[1]))
+    buffer = np.empty((min(m, step), k, X.shape[1]), dtype=X.dtype)
+    for rows in spans(m, step):
+        taken = buffer[: rows.stop - rows.start]
+        np.take(X, index[rows], axis=0, out=taken, mode="clip")  # numbers that could raise an error go by a copy
+        difference = np.subtract(taken, queries[rows, None, :], out=taken if taken.dtype == kind else None)
+        np.einsum("ikd,ikd->ik", difference, difference, out=out[rows])
+    return out
+
+
+def linked_distances(X: Array, graph: csr_array) -> Array:
+    """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), from differences."""
+    one, out = np.repeat(np.arange(len(X)), np.diff(graph.indptr)), np.empty(graph.nnz)
+    for part in spans(graph.nnz, max(1, _LISTED // X.shape[1])):
+        out[part] = listed_distances(X[one[part]], X, graph.indices[part, None])[:, 0]
+    return out
+
+
+def _squares(A: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->i", A, A))
+
+
+def _sorted_exact(Q: Array, X: Array, candidates: Array, k: int) -> tuple[Array, Array]:
+    candidates = np.sort(candidates, axis=1)
+    distance = listed_distances(Q, X, candidates)
+    order = np.argsort(distance, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(distance, order, axis=1)

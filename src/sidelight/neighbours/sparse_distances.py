@@ -1,0 +1,221 @@
+"""Distances that somebody else computed, and not all of them: a sparse matrix whose stored entries are distances.
+
+What is not stored is farther than what is; a stored zero is a distance of zero (duplicates). Between the rows of one
+data set (n, n) the diagonal is not looked at, and a pair is known if it is stored in either direction:
+
+    d_ij = the mean of the stored ones of D_ij and D_ji
+
+Rows may store any number of entries from 1 on. Lists of neighbours are as long as asked for; where a row has fewer, the
+rest of its list is at an infinite distance, and whoever weighs the list gives it no weight (``kernels.bandwidths``).
+Cost: O(nnz log nnz) time, O(nnz) memory, whatever the number of pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.csgraph import connected_components
+
+from sidelight.base.messages import complain
+
+from .search import Neighbours, nearest_precomputed
+
+__all__ = ["SparseDistances", "nearest_known", "reach", "refuse_negative", "submatrix", "zero_distance_groups"]
+
+Array = npt.NDArray[Any]
+_FILLED = ("bsr", "dia")  # forms that fill up with zeros, which there are no distances
+
+
+@dataclass(frozen=True)
+class SparseDistances:
+    """Known distances from m rows to n: ``stored`` (m, n), sorted by column, each pair once.
+
+    Examples
+    --------
+    >>> D = csr_array((np.array([2.0, 0.0, 2.0, 1.0, 1.0]), ([0, 0, 1, 1, 2], [1, 2, 0, 2, 1])), shape=(3, 3))
+    >>> SparseDistances.between_rows(D).nearest(1).index.ravel()
+    array([2, 2, 0])
+    """
+
+    stored: csr_array
+
+    @classmethod
+    def between_rows(cls, D: Any, *, owner: object = "SparseDistances") -> SparseDistances:
+        """The distances between the rows of a data set (n, n), or a sentence about what is wrong with them."""
+        graph = _checked(D, owner)
+        n = graph.shape[0]
+        if n != graph.shape[1] or n < 2:
+            rule, remedy = "is not square with two rows or more", "Give the distances between all rows, as (n, n)"
+            raise ValueError(complain(owner, "X", f"sparse array of shape {graph.shape}", rule, remedy))
+        row, column, distance = _entries(graph)
+        other = row != column
+        row, column, distance = row[other], column[other], distance[other]
+        both = np.r_[row, column], np.r_[column, row], np.r_[distance, distance]
+        return cls(_averaged(*both, n)).without_empty_rows(owner)
+
+    @classmethod
+    def of_queries(cls, D: Any, *, owner: object = "SparseDistances") -> SparseDistances:
+        """The distances of queries to the rows of a data set (m, n)."""
+        return cls(_checked(D, owner)).without_empty_rows(owner)
+
+    def __len__(self) -> int:
+        return int(self.stored.shape[0])
+
+    def __getitem__(self, rows: slice | Array) -> SparseDistances:
+        return SparseDistances(csr_array(self.stored[rows]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and rows that they are measured to."""
+        return int(self.stored.shape[0]), int(self.stored.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the distances."""
+        return np.dtype(self.stored.dtype)
+
+    @property
+    def counts(self) -> Array:
+        """How many distances each row knows (m,)."""
+        return np.diff(self.stored.indptr)
+
+    @property
+    def width(self) -> int:
+        """How many distances a row knows on average."""
+        return -(-self.stored.nnz // len(self))
+
+    def max(self) -> float:
+        """The longest distance."""
+        return float(self.stored.data.max(initial=0))
+
+    def scaled(self, unit: float) -> SparseDistances:
+        """In units of ``unit``, as double numbers."""
+        graph = self.stored
+        data = np.asarray(graph.data, dtype=np.float64) / unit
+        return SparseDistances(csr_array((data, graph.indices, graph.indptr), shape=graph.shape))
+
+    def among(self, rows: Array, columns: Array) -> SparseDistances:
+        """From some rows to some others."""
+        return SparseDistances(csr_array(csr_array(self.stored[rows])[:, columns]))
+
+    def merged(self, ancestor: Array, n: int) -> SparseDistances:
+        """Between ``n`` groups of rows (``ancestor`` (m,) says which): the means of what is known between members."""
+        row, column, distance = _entries(self.stored)
+        row, column = ancestor[row], ancestor[column]
+        other = row != column
+        return SparseDistances(_averaged(row[other], column[other], distance[other], n))
+
+    def nearest(self, k: int) -> Neighbours:
+        """The ``k`` nearest of each row, ties by column; at an infinite distance where a row knows fewer.
+
+        Lists are no longer than the longest row. What fills them up is the first of the list again.
+        """
+        graph, counts = self.stored, self.counts
+        width = max(1, min(k, int(counts.max(initial=0))))
+        if not graph.nnz:
+            return Neighbours(np.zeros((len(self), width), dtype=np.int64), np.full((len(self), width), np.inf))
+        order = np.lexsort((graph.data, np.repeat(np.arange(len(self)), counts)))
+        held = np.arange(width) < counts[:, None]
+        place = np.minimum(graph.indptr[:-1, None] + np.where(held, np.arange(width), 0), graph.nnz - 1)
+        chosen = order[place]
+        distance = np.where(held, graph.data[chosen].astype(np.float64), np.inf)
+        return Neighbours(graph.indices[chosen].astype(np.int64), distance)
+
+    def without_empty_rows(self, owner: object) -> SparseDistances:
+        """Itself, if every row knows a distance."""
+        empty = np.flatnonzero(self.counts == 0)
+        if len(empty):
+            rule = "has no distance to another row, so that it can be anywhere"
+            remedy = "Store more distances (n_neighbors or radius of the graph), or leave the row out"
+            raise ValueError(complain(owner, "X", f"row {empty[0]} of a sparse array", rule, remedy))
+        return self
+
+
+def nearest_known(D: Array | SparseDistances, *, k: int, own: bool) -> Neighbours:
+    """The ``k`` smallest distances of each row, of all or of those that are known (``own``: not to itself)."""
+    return D.nearest(k) if isinstance(D, SparseDistances) else nearest_precomputed(D, k=k, own=own)
+
+
+def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
+    """The group of each row (n,): the first row that it is at distance 0 from. None where there is no such pair."""
+    if isinstance(D, SparseDistances):
+        row, column, distance = _entries(D.stored)
+        row, column = row[distance == 0], column[distance == 0]
+    else:
+        row, column = np.nonzero(np.asarray(D) == 0)
+    apart = row != column
+    if not apart.any():
+        return None
+    links = csr_array((np.ones(int(apart.sum())), (row[apart], column[apart])), shape=(len(D), len(D)))
+    _, component = connected_components(links, directed=False)
+    return np.asarray(np.unique(component, return_index=True)[1][component])
+
+
+def submatrix(D: Array | SparseDistances, rows: Array, columns: Array, owner: object) -> Any:
+    """Distances from some rows to some others; a sentence where none is known of a row."""
+    if isinstance(D, SparseDistances):
+        return D.among(rows, columns).without_empty_rows(owner)
+    return D[np.ix_(rows, columns)]
+
+
+def refuse_negative(owner: object, lowest: float) -> None:
+    """A sentence if the lowest of the distances is below 0; scikit-learn wants some words of it."""
+    if lowest < 0:
+        rule, remedy = "is a negative distance", "Negative values in data may be similarities: give distances"
+        raise ValueError(complain(owner, "X", float(lowest), rule, remedy))
+
+
+def reach(near: Neighbours) -> Array:
+    """How far the known neighbours of each row are (m,)."""
+    return np.asarray(np.where(np.isfinite(near.distance), near.distance, 0.0).max(axis=1))
+
+
+def _entries(graph: csr_array) -> tuple[Array, Array, Array]:
+    """Row, column and distance of each stored pair."""
+    row = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    return row, np.asarray(graph.indices, dtype=np.int64), graph.data
+
+
+def _averaged(row: Array, column: Array, distance: Array, n: int) -> csr_array:
+    """The mean of the distances of each pair; scipy's own sums would lose the stored zeros."""
+    if not len(row):
+        return csr_array((n, n), dtype=distance.dtype)
+    key = row * n + column
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    count = np.diff(np.r_[first, len(key)])
+    mean = np.add.reduceat(distance[order], first) / count.astype(distance.dtype)
+    row, column = np.divmod(key[first], n)
+    starts = np.r_[0, np.cumsum(np.bincount(row, minlength=n))]
+    return csr_array((mean, column, starts), shape=(n, n))
+
+
+def _checked(D: Any, owner: object) -> csr_array:
+    """The distances by rows, or a sentence about what is wrong with them."""
+    graph: Any = D
+    if not issparse(D):
+        raise TypeError(complain(owner, "X", type(D).__name__, "is not a sparse matrix", "Give one of scipy.sparse"))
+    if graph.ndim != 2 or not all(graph.shape):
+        rule, remedy = "is no sparse matrix of distances", "Give one row for each row of the data"
+        raise ValueError(complain(owner, "X", f"array of shape {graph.shape}", rule, remedy))
+    if graph.dtype.kind not in "fiu":
+        rule = "does not hold real numbers"
+        raise TypeError(complain(owner, "X", f"sparse array of {graph.dtype}", rule, "Give distances"))
+    stored, filled, graph = graph.nnz, graph.format in _FILLED, csr_array(graph.tocsr())
+    if not graph.has_canonical_format or filled:
+        graph = graph.copy()
+        graph.sum_duplicates()
+        if filled:
+            graph.eliminate_zeros()
+    if graph.nnz < stored and not filled:
+        raise ValueError(complain(owner, "X", "a pair of rows", "is stored twice", "Store each distance once"))
+    if not np.isfinite(graph.data).all():
+        remedy = "Leave out pairs whose distance is not known"
+        raise ValueError(complain(owner, "X", "NaN or infinity", "is not a distance", remedy))
+    refuse_negative(owner, graph.data.min(initial=0))
+    return graph if graph.dtype in (np.float32, np.float64) else csr_array(graph.astype(np.float64))

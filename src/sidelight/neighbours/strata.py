@@ -1,0 +1,235 @@
+"""Strata: rows with the same (or nearly the same) side information, and the nearest rows in each of them.
+
+A kernel that is to forget what is known must see neighbours under every value of it. Categories are strata as they
+are; numbers and angles are cut into a few cells of equal meaning by k-means, which the row order cannot change.
+
+One pass over all pairs finds the nearest rows of every stratum exactly. Where ``neighbours.exact_seconds`` says that it
+would take more than ``neighbours.EXACT_SECONDS``, each stratum is sorted into cells of its own (``cell_index``)
+and searched by all rows; beyond 64 columns in 64 principal components, a few rows more than are wanted, which are then
+measured in all columns. Cost: O(n² d), or O(n √n r) for each stratum; memory O(n Σk).
+Of distances that are not all known (``sparse_distances``) a row has the nearest of a stratum among those it
+knows, and none where it knows none.
+
+Where strata are many, a row need not visit them all: with ``visits`` v of S, row number t of its stratum (in an order
+drawn at random) visits t v, t v + 1, ..., t v + v - 1 modulo S, so that all strata meet evenly.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from sidelight.base.tiles import run_tiles, spans
+
+from .reduction import reduction
+from .search import EXACT_SECONDS, Neighbours, exact_seconds, listed_distances, smallest
+from .sparse_distances import SparseDistances
+
+__all__ = ["MOST_STRATA", "InStratum", "cells", "centres", "codes_of", "merged", "nearest_in_strata"]
+
+Array = npt.NDArray[Any]
+MOST_STRATA = 48
+_CELLS, _ROWS_PER_CELL = 9, 20
+_BUDGET = 1_000_000  # numbers in the temporaries of one tile
+_COMPONENTS = 64  # as many columns an index searches without a reduction of its own
+_PROBES = 8  # cells searched besides those at home: of a stratum a few rows are wanted, and 0.99 of them are found
+_MEASURED = 2048  # rows whose lists are measured at a time
+
+
+def codes_of(values: Array) -> Array:
+    """Rows with equal values get equal numbers 0, 1, ... (n,)."""
+    return np.asarray(np.unique(values, axis=0, return_inverse=True)[1].reshape(-1))
+
+
+def cells(features: Array, most: int) -> Array:
+    """Cells of numeric features (n,): no more than ``most``, nine at the best, and not fewer than 20 rows each."""
+    count = max(1, min(_CELLS, most, len(features) // _ROWS_PER_CELL))
+    distinct, back, weight = np.unique(features, axis=0, return_inverse=True, return_counts=True)
+    if len(distinct) <= count:
+        return np.asarray(back.reshape(-1))
+    found = centres(distinct, weight, count, n_init=4)[1]
+    return np.asarray(codes_of(found[:, None])[back.reshape(-1)])
+
+
+def centres(distinct: Array, weight: Array, count: int, *, n_init: int = 1) -> tuple[Array, Array]:
+    """k-means of distinct sorted rows with their counts, the same whatever the order of the data: centres, labels."""
+    from sklearn.cluster import KMeans  # here, because it would slow down the import of the library
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = KMeans(count, n_init=n_init, random_state=0).fit(distinct, sample_weight=weight)
+    return np.asarray(found.cluster_centers_), np.asarray(found.labels_)
+
+
+def merged(codes: Array, most: int = MOST_STRATA) -> Array:
+    """At most ``most`` strata: of more categories, every ``most``-th are taken together.
+
+    A row then looks for its nearest rows among several categories at once, and no category is favoured.
+    """
+    return np.asarray(codes % most if codes.max() >= most else codes)
+
+
+@dataclass(frozen=True)
+class InStratum:
+    """The nearest rows of one stratum: for every row that has any (``rows``), numbers and distances (m, k)."""
+
+    rows: Array
+    neighbours: Neighbours
+
+
+def nearest_in_strata(
+    points: Array | SparseDistances,
+    codes: Array,
+    k: int | Array,
+    *,
+    precomputed: bool = False,
+    n_jobs: int | None = None,
+    visits: int | None = None,
+    exact: bool | None = None,
+) -> list[InStratum]:
+    """For each stratum, its ``k`` rows (or ``k[s]``) nearest to each row of the data, a row itself left out.
+
+    Parameters
+    ----------
+    visits : int or None
+        In how many strata each row looks. None: in all, as always where it knows few distances.
+    exact : bool or None
+        Whether every neighbour is found; of precomputed distances always. None: by the size of the data, see above.
+    """
+    inside = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
+    widths = [
+        min(int(most), max(1, len(rows) - 1))
+        for most, rows in zip(np.broadcast_to(k, len(inside)), inside, strict=True)
+    ]
+    if isinstance(points, SparseDistances):
+        return _among_known(points, inside, widths)
+    if exact is None:
+        exact = exact_seconds(*points.shape) <= EXACT_SECONDS
+    visitors = _visitors(codes, len(inside), visits)
+    if exact or precomputed:
+        found = _in_one_pass(points, inside, widths, precomputed, n_jobs)
+        return [_kept(stratum, visit) for stratum, visit in zip(found, visitors, strict=True)]
+    return _in_cells(points, inside, widths, visitors, n_jobs)
+
+
+def _visitors(codes: Array, n_strata: int, visits: int | None) -> list[Array]:
+    """For each stratum, which rows look in it (n,)."""
+    if visits is None or visits >= n_strata:
+        return [np.ones(len(codes), dtype=bool)] * n_strata
+    shuffled = np.random.default_rng(0).permutation(len(codes))  # the order of the data may mean something
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    counts = np.bincount(codes, minlength=n_strata)
+    number = np.empty(len(codes), dtype=np.int64)  # of a row within its stratum
+    number[order] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return [(s - number * visits) % n_strata < visits for s in range(n_strata)]
+
+
+def _kept(stratum: InStratum, visitors: Array) -> InStratum:
+    """The lists of the visitors alone."""
+    kept = visitors[stratum.rows]
+    if kept.all():
+        return stratum
+    near = stratum.neighbours
+    return InStratum(stratum.rows[kept], Neighbours(near.index[kept], near.distance[kept]))
+
+
+def _among_known(points: SparseDistances, inside: list[Array], widths: list[int]) -> list[InStratum]:
+    """What each row knows of each stratum; lists end at an infinite distance where that is less than asked for."""
+    found = []
+    for members, width in zip(inside, widths, strict=True):
+        part = points.among(np.arange(len(points)), members)
+        rows = np.flatnonzero(part.counts)
+        near = part[rows].nearest(width)
+        found.append(InStratum(rows, Neighbours(members[near.index], near.distance)))
+    return found
+
+
+def _in_one_pass(
+    points: Array, inside: list[Array], widths: list[int], precomputed: bool, n_jobs: int | None
+) -> list[InStratum]:
+    """One pass over the pairs serves all strata. A squared distance below the rounding of its matrix product is 0."""
+    squares = _Squares(points, precomputed)
+
+    def one(rows: slice) -> list[tuple[Array, Array]]:
+        D = squares(rows)
+        D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = np.inf
+        return [smallest(D[:, members], width) for members, width in zip(inside, widths, strict=True)]
+
+    parts = run_tiles(one, spans(len(points), max(8, min(512, _BUDGET // len(points)))), n_jobs)
+    found = []
+    for s, members in enumerate(inside):
+        place, distance = (np.concatenate([part[s][which] for part in parts]) for which in (0, 1))
+        rows = np.flatnonzero(np.isfinite(distance[:, -1]))  # all but the only row of its stratum
+        found.append(InStratum(rows, Neighbours(members[place[rows]], np.sqrt(distance[rows]))))
+    return found
+
+
+def _in_cells(
+    points: Array, inside: list[Array], widths: list[int], visitors: list[Array], n_jobs: int | None
+) -> list[InStratum]:
+    """Search each stratum by an index of its own; ties go to the lower row number among the rows searched."""
+    reduced = points.shape[1] > _COMPONENTS
+    shadow = reduction(points)(points, n_jobs)[:, :_COMPONENTS] if reduced else points
+    found = []
+    for members, width, visit in zip(inside, widths, visitors, strict=True):
+        wanted = min(width + width // 4 + 2, max(1, len(members) - 1)) if reduced else width
+        stratum = _listed(shadow, members, visit, wanted, n_jobs)
+        found.append(_measured(points, stratum, width, n_jobs) if reduced else stratum)
+    return found
+
+
+def _listed(shadow: Array, members: Array, visit: Array, k: int, n_jobs: int | None) -> InStratum:
+    """The ``k`` nearest members of each row that visits, a row itself left out."""
+    from .cell_index import CellIndex  # here, as in ``neighbours.nearest``
+
+    search = CellIndex(shadow[members], n_probes=_PROBES, n_jobs=n_jobs)
+    own = np.zeros(len(shadow), dtype=bool)
+    own[members] = True
+    rows = np.flatnonzero(visit & (~own | (len(members) > 1)))  # the only row of its stratum has no list in it
+    index, distance = np.empty((len(rows), k), dtype=np.int64), np.empty((len(rows), k))
+    inside = own[rows]
+    if not inside.all():
+        near = search.nearest(shadow[rows[~inside]], k=k, n_jobs=n_jobs)
+        index[~inside], distance[~inside] = members[near.index], near.distance
+    if inside.any():
+        near, asked = search.nearest(k=k, n_jobs=n_jobs), visit[members]
+        index[inside], distance[inside] = members[near.index[asked]], near.distance[asked]
+    return InStratum(rows, Neighbours(index, distance))
+
+
+def _measured(points: Array, stratum: InStratum, k: int, n_jobs: int | None) -> InStratum:
+    """The ``k`` nearest of the listed rows in all columns."""
+
+    def one(part: slice) -> tuple[Array, Array]:
+        candidates = np.sort(stratum.neighbours.index[part], axis=1)
+        distance = listed_distances(points[stratum.rows[part]], points, candidates)
+        order = np.argsort(distance, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(distance, order, axis=1)
+
+    parts = run_tiles(one, spans(len(stratum.rows), _MEASURED), n_jobs)
+    return InStratum(stratum.rows, Neighbours(*(np.concatenate(part) for part in zip(*parts, strict=True))))
+
+
+class _Squares:
+    """Squared distances of some rows to all, of points or of a matrix of distances."""
+
+    def __init__(self, points: Array, precomputed: bool) -> None:
+        self.precomputed = precomputed
+        self.points = points if precomputed else points - points.mean(axis=0)
+        self.norms = np.zeros(len(points)) if precomputed else np.einsum("ij,ij->i", self.points, self.points)
+        self.rounding = (points.shape[1] + 8) * np.finfo(np.float64).eps
+
+    def __call__(self, rows: slice) -> Array:
+        if self.precomputed:
+            return np.asarray(self.points[rows], dtype=np.float64) ** 2
+        D = self.points[rows] @ self.points.T
+        D *= -2.0
+        D += self.norms[rows, None]
+        D += self.norms
+        D[self.rounding * (self.norms[rows, None] + self.norms.max()) >= D] = 0.0
+        return np.asarray(D)

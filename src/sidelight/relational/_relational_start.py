@@ -1,0 +1,217 @@
+"""Where a multiple relational embedding begins: an axis for what each relation says, and the data on the others.
+
+The objective has poor optima: from a random start a relation may never find an axis (measured: METHODS 2). So every
+relation that says something of its own (values, labels) begins with axes of its own: what it says of its rows,
+carried to all others by kernel ridge regression on the data (leave-one-out chooses how smooth), or along the graph of
+the relations where no one data relation knows all rows. What the data says beside that fills the axes that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+
+from sidelight.kernels.relations import Similarity, similarity
+from sidelight.maps.effect import smooth_effect
+from sidelight.neighbours.landmarks import landmark_distances
+from sidelight.side.relations import Relation
+from sidelight.solvers.eigen import graph_spectrum, landmark_scaling
+from sidelight.solvers.harmonic import harmonic
+
+__all__ = ["Start", "relational_start"]
+
+Array = npt.NDArray[Any]
+_WIDTHS = np.array([0.3, 1.0, 3.0, 10.0, 30.0])  # of the ridge's kernel, in mean squared distances
+_LAYOUT = 10  # coordinates that a relation of data is laid out in
+_WEAK = 0.1  # of a relation on axes that are not its own: not 0, from where it could not grow
+
+
+@dataclass(frozen=True)
+class Start:
+    """Latent points (n, q), axes of unit spread or less, the diagonals of the R_c (C, q), and the graph of rows."""
+
+    Z: Array
+    R: Array
+    graph: csr_array
+
+
+def relational_start(relations: Sequence[Relation], similarities: Sequence[Similarity], n: int, q: int) -> Start:
+    """A start that is the same for every seed."""
+    carrier = _Carrier.of(relations, similarities, n)
+    layout = _laid_out(relations, similarities, carrier)
+    axes: list[Array] = []
+    owners: list[int] = []
+    order = sorted(range(len(relations)), key=lambda c: relations[c].kind == "labels")  # labels after values
+    for c in order:
+        found = _own_axes(relations[c], carrier, _rest(layout, axes, n), _room(relations, q))
+        axes.extend(found.T)
+        owners.extend([c] * found.shape[1])
+    if len(axes) > q:
+        return Start(*_shared(np.column_stack(axes), np.array(owners), len(relations), q), carrier.graph)
+    Z = np.zeros((n, q))
+    Z[:, : len(axes)] = np.column_stack(axes) if axes else 0.0
+    if len(axes) < q:
+        layout = _laid_out(*_ungrouped(relations, similarities), carrier)
+        rest = _principal(_rest(layout, axes, n), q - len(axes))
+        Z[:, len(axes) : len(axes) + rest.shape[1]] = rest
+    R = np.full((len(relations), q), _WEAK)
+    named = [relations[owner].kind == "labels" for owner in owners] + [False] * (q - len(owners))
+    for c, relation in enumerate(relations):
+        if relation.kind in ("data", "matrix"):
+            R[c] = 1.0
+        elif relation.kind == "pairs":  # what corresponds may well differ in name
+            R[c, ~np.array(named)] = 1.0
+    R[owners, np.arange(len(owners))] = 1.0
+    return Start(Z, R, carrier.graph)
+
+
+@dataclass(frozen=True)
+class _Carrier:
+    """How values known at some rows are carried to all: features of all rows, or a graph between them."""
+
+    n: int
+    features: Array | None
+    graph: csr_array
+
+    @classmethod
+    def of(cls, relations: Sequence[Relation], similarities: Sequence[Similarity], n: int) -> _Carrier:
+        features = None
+        graph = csr_array((n, n))
+        local = [c for c, relation in enumerate(relations) if relation.kind in ("data", "pairs", "matrix")]
+        for c in local or range(len(relations)):
+            relation = relations[c]
+            if relation.kind == "data" and len(relation.index) == n and features is None:
+                scale = float(np.abs(relation.entries).max()) or 1.0
+                features = relation.entries / scale
+            S = similarities[c].matrix
+            pairs = coo_array(S)
+            apart = pairs.row != pairs.col
+            placed = (relation.index[pairs.row[apart]], relation.index[pairs.col[apart]])
+            graph = csr_array(graph + csr_array(coo_array((pairs.data[apart], placed), shape=(n, n))))
+        return cls(n, features, graph)
+
+    def carry(self, index: Array, T: Array) -> Array:
+        """Values T (m, k) of some rows, at all rows (n, k)."""
+        if len(index) == self.n:
+            return T
+        if self.features is None:
+            return harmonic(self.graph, index, T)
+        return smooth_effect(T, self.features[index], bandwidths=_WIDTHS)(self.features)
+
+
+def _laid_out(relations: Sequence[Relation], similarities: Sequence[Similarity], carrier: _Carrier) -> Array:
+    """What the data relations look like, in a few coordinates of all rows (n, k); of the graph where there are none."""
+    found = []
+    for relation, own in zip(relations, similarities, strict=True):
+        if relation.kind not in ("data", "matrix"):
+            continue
+        Y = _coordinates(relation, own)
+        spread = float(Y[:, 0].std()) if Y.shape[1] else 0.0
+        found.append(carrier.carry(relation.index, (Y - Y.mean(axis=0)) / (spread or 1.0)))
+    return np.hstack(found) if found else graph_spectrum(carrier.graph, _LAYOUT).coordinates(_LAYOUT)
+
+
+def _coordinates(relation: Relation, own: Similarity) -> Array:
+    if relation.kind == "matrix":
+        return graph_spectrum(own.matrix, _LAYOUT).coordinates(_LAYOUT)
+    points = relation.entries - relation.entries.mean(axis=0)
+    points = points / (float(np.abs(points).max()) or 1.0)
+    graph = None if own.kernel is None else own.kernel.graph
+    rows, D = landmark_distances(points, graph)
+    return landmark_scaling(D, rows, _LAYOUT)
+
+
+def _room(relations: Sequence[Relation], q: int) -> int:
+    """Axes that names may take each: one, and their part of what values, and one axis for the data, leave."""
+    features = [relation.features for relation in relations if relation.kind == "values"]
+    values = sum(int(found.shape[1]) for found in features if found is not None)
+    names = sum(relation.kind == "labels" for relation in relations)
+    data = int(any(relation.kind in ("data", "matrix") for relation in relations))
+    return 1 + max(0, q - values - names - data) // max(names, 1)
+
+
+def _own_axes(relation: Relation, carrier: _Carrier, layout: Array, room: int) -> Array:
+    """What a relation says itself, as axes (n, k) of unit spread; data, matrices and pairs say nothing of the kind."""
+    if relation.kind == "values":
+        features = relation.features
+        assert features is not None
+        return _standard(carrier.carry(relation.index, features))
+    if relation.kind == "labels":
+        return _standard(carrier.carry(relation.index, _spread_out(relation, layout, room)))
+    return np.empty((carrier.n, 0))
+
+
+def _spread_out(relation: Relation, layout: Array, room: int) -> Array:
+    """Names as places (m, k) along the main directions of the means of their rows in the layout.
+
+    Two axes tell four names apart and three eight, so more than that are not taken; on one axis, names are evenly
+    spaced in their order.
+    """
+    codes, first, places = np.unique(relation.entries, return_index=True, return_inverse=True)
+    means = _group_means(layout[relation.index], relation.entries)[first]
+    U, lengths, _ = np.linalg.svd(means - means.mean(axis=0), full_matrices=False)
+    k = max(1, min(room, int(np.log2(len(codes))), len(lengths)))
+    found = U[:, :k] * lengths[:k]
+    if k == 1:
+        found[np.argsort(found[:, 0], kind="stable"), 0] = np.arange(len(codes))
+    return _standard(found[places])
+
+
+def _rest(layout: Array, axes: Sequence[Array], n: int) -> Array:
+    """The layout less what the axes explain of it."""
+    basis = np.column_stack([np.ones(n), *axes])
+    return np.asarray(layout - basis @ np.linalg.lstsq(basis, layout, rcond=None)[0])
+
+
+def _ungrouped(
+    relations: Sequence[Relation], similarities: Sequence[Similarity]
+) -> tuple[list[Relation], list[Similarity]]:
+    """Relations of data less the means of named groups, where every row has a name: what groups have in common."""
+    named = [relation for relation in relations if relation.kind == "labels"]
+    data, found = list(relations), list(similarities)
+    for c, relation in enumerate(relations):
+        for labels in named:
+            if relation.kind != "data" or not np.isin(relation.index, labels.index).all():
+                continue
+            codes = labels.entries[np.searchsorted(labels.index, relation.index)]
+            entries = data[c].entries - _group_means(data[c].entries, codes)
+            data[c] = replace(data[c], entries=entries)
+        if data[c] is not relation:
+            found[c] = similarity(data[c])
+    return data, found
+
+
+def _group_means(rows: Array, codes: Array) -> Array:
+    """The mean of each row's group (n, d)."""
+    groups, places = np.unique(codes, return_inverse=True)
+    members = csr_array(coo_array((np.ones(len(places)), (places, np.arange(len(places)))), (len(groups), len(places))))
+    return np.asarray((members @ rows / np.bincount(places)[:, None])[places])
+
+
+def _principal(layout: Array, k: int) -> Array:
+    """The main directions of a layout (n, k), the first of unit spread, the others in proportion."""
+    U, lengths, _ = np.linalg.svd(layout - layout.mean(axis=0), full_matrices=False)
+    kept = lengths[:k] / (lengths[0] if len(lengths) and lengths[0] > 0 else 1.0)
+    return np.asarray(U[:, :k] * np.sqrt(len(layout)) * kept)
+
+
+def _shared(axes: Array, owners: Array, count: int, q: int) -> tuple[Array, Array]:
+    """More axes than there is room for: their principal directions, and how much each relation is seen along them."""
+    U, _, directions = np.linalg.svd(axes - axes.mean(axis=0), full_matrices=False)
+    Z = U[:, :q] * np.sqrt(len(axes))
+    R = np.ones((count, q))
+    for c in np.unique(owners):
+        R[c] = np.maximum(np.linalg.norm(directions[:q, owners == c], axis=1), _WEAK)
+    return Z, R
+
+
+def _standard(T: Array) -> Array:
+    """Columns of mean 0 and unit spread."""
+    T = T - T.mean(axis=0)
+    spread = T.std(axis=0)
+    return np.asarray(T / np.where(spread > 0, spread, 1.0))

@@ -1,0 +1,385 @@
+"""Multiple relational embedding: one latent space for several kinds of similarity, whose axes mean something.
+
+Each relation c sees the latent points through its own linear map R_c, learned with them (S0 ch. 4):
+
+    minimise over Z, R_1 ... R_C    Σ_c w_c KL(P^c || Q^c(R_c Z))
+
+so that unrelated relations take different axes, related ones share, and rows that a relation knows nothing of
+are placed along its axes by the data. Cost of an evaluation: O(pairs stored · q) and a normaliser for each relation
+(``objectives.entropy``): its rows squared, or nearly linear where the fast transform serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import Tags
+
+from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.fitting import KeptInterrupt, all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.random import random_numbers
+from sidelight.base.result import Callback, State, Status
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, validated
+from sidelight.base.warnings import warn
+from sidelight.kernels.gauss_transform import normaliser_cost
+from sidelight.kernels.profiles import profile
+from sidelight.kernels.relations import Similarity, similarity
+from sidelight.maps.relational_axes import Axes, canonical_axes
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.objectives.relational import Divergence, Part, RelationalSum, unpack
+from sidelight.side.relations import Relation, Relations, as_relations
+from sidelight.solvers.anneal import Path, anneal
+from sidelight.solvers.annealed_fit import announce
+from sidelight.solvers.eigen import graph_spectrum
+
+from ._relational_maps import RelationalMaps, keep_relational_maps
+from ._relational_start import Start, relational_start
+
+__all__ = ["MultipleRelationalEmbedding"]
+
+Array = npt.NDArray[Any]
+_DATA = "data"
+_MODES = 64  # smooth directions the solver is preconditioned with
+_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the start: the objective chooses
+
+
+class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMaps, BaseEstimator):
+    """Embed rows so that one map shows several kinds of similarity, each along axes of its own.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimensions: one for each relation, and some for what the data says beside them.
+    transformation : "diagonal", "full" or "identity", default="diagonal"
+        How a relation sees the latent space: a weight for each axis, any linear map, or as it is.
+    weights : dict, default=None
+        How much relations count, by name; 1 where not said.
+    latent_kernel : "gaussian" or "student", default="gaussian"
+        How similarity falls with latent distance: as in SNE, or with heavy tails.
+    sparsity : float, default=0
+        Above 0, each relation but those of data is pressed to choose few axes (diagonal transformations only).
+    perplexity : float, default=10
+        Effective neighbours of a row in the relation that X gives (with ``use_data``).
+    n_neighbors : int or None, default=15
+        The graph along which that relation measures distances; None: in straight lines.
+    use_data : bool, default=True
+        Whether X gives a relation ("data") of its own.
+    init : "relations", "random" or array of shape (n, q), default="relations"
+        Where the fit begins: axes from what the relations say, the same for every seed, or noise (the source's), or
+        these points.
+    max_iter : int, default=1000
+        Iterations at most.
+    tol : float, default=1e-6
+        The fit ends when an iteration improves the objective by less.
+    random_state : int, RandomState or None, default=None
+        For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
+    n_jobs : int or None, default=None
+        Threads; None: all. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+    callback : callable or None, default=None
+        Called with a state after each iteration; returning True stops the fit there.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, q)
+    relation_names_ : list of str
+        In the order of the rows of ``relation_weights_``; "data" first, if X gave it.
+    relation_weights_ : array of shape (C, q)
+        How much of each axis each relation sees: its weight times the spread of its rows along the axis.
+    relation_shares_ : array of shape (C, q)
+        The same, squared, as shares of what the relation sees.
+    transformations_ : array of shape (C, q, q)
+        The R_c, in units in which the largest weight on each axis is 1.
+    axis_names_ : list of str
+        The relation whose axis it is, "" for those that are left to the data.
+    relations_ : Relations
+        Those that were given.
+    history_ : list of dict
+        iteration, objective, terms (the divergence of each relation by name) and seconds of each iteration.
+    n_iter_ : int
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidelight import MultipleRelationalEmbedding, Relation
+    >>> from sidelight.datasets import s_curve
+    >>> data = s_curve(200, random_state=0)
+    >>> height = np.where(np.arange(200) < 40, data.factors["height"], np.nan)
+    >>> model = MultipleRelationalEmbedding(2).fit(data.X, relations={"height": Relation.from_values(height)})
+    >>> model.axis_names_
+    ['height', '']
+    >>> bool(np.corrcoef(model.embedding_[40:, 0], data.factors["height"][40:])[0, 1] > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        transformation: str = "diagonal",
+        weights: dict[str, float] | None = None,
+        latent_kernel: str = "gaussian",
+        sparsity: float = 0.0,
+        perplexity: float = 10.0,
+        n_neighbors: int | None = 15,
+        use_data: bool = True,
+        init: str | Array = "relations",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.transformation = transformation
+        self.weights = weights
+        self.latent_kernel = latent_kernel
+        self.sparsity = sparsity
+        self.perplexity = perplexity
+        self.n_neighbors = n_neighbors
+        self.use_data = use_data
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array | None, y: Any = None, *, relations: Any = None) -> MultipleRelationalEmbedding:
+        """Embed the rows that the relations are about.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or None
+            Rows, whose likeness is the relation "data". None: the relations say everything, and rows need not
+            have features, or not the same ones.
+        y : ignored
+        relations : Relations or dict of name to Relation, default=None
+            Kinds of similarity, each on all rows or some.
+
+        Returns
+        -------
+        self
+        """
+        del y
+        self._check_parameters()
+        X, given, every = self._read(X, relations)
+        n = len(given) if X is None else len(X)
+        refuse_if_too_large(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
+        self._check_relations(every, n)
+        similarities = [similarity(relation, self.n_jobs) for _, relation in every]
+        objective = self._objective(every, similarities, n)
+        start = relational_start([relation for _, relation in every], similarities, n, self.n_components)
+        path = self._solve(objective, self._unknowns(objective, start), start.graph)
+        self._keep(X, given, every, path)
+        if path.status is Status.INTERRUPTED:
+            raise KeptInterrupt
+        return self
+
+    def fit_transform(self, X: Array | None, y: Any = None, *, relations: Any = None) -> Array:
+        """Fit, and return ``embedding_`` (n, q)."""
+        return np.asarray(self.fit(X, y, relations=relations).embedding_)
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """What a fit of n rows and d columns takes with the relation of data alone, before it is paid."""
+        stored = 6 * self.perplexity * n
+        latent, evaluation = normaliser_cost(profile(self.latent_kernel), n, self.n_components)
+        size = latent + 8 * n * d * 4 + 60 * stored + 2**26
+        seconds = 0.5 + 200 * (evaluation + 6e-8 * stored) + 3e-10 * n * n * d + 5e-4 * n
+        return Cost(int(size), float(seconds))
+
+    def _check_parameters(self) -> None:
+        check_integer(self, "n_components", self.n_components, 1)
+        check_choice(self, "transformation", self.transformation, ("diagonal", "full", "identity"))
+        check_choice(self, "latent_kernel", self.latent_kernel, ("gaussian", "student"))
+        check_number(self, "perplexity", self.perplexity, 1.0)
+        if self.n_neighbors is not None:
+            check_integer(self, "n_neighbors", self.n_neighbors, 1)
+        if self.sparsity != 0:
+            check_number(self, "sparsity", self.sparsity, 0.0)
+            if self.transformation != "diagonal":
+                rule, remedy = "needs a weight for each axis", 'Use transformation="diagonal"'
+                raise ValueError(complain(self, "sparsity", self.sparsity, rule, remedy))
+        check_integer(self, "max_iter", self.max_iter, 1)
+        check_number(self, "tol", self.tol, 0.0)
+        if isinstance(self.init, str):
+            check_choice(self, "init", self.init, ("relations", "random"))
+
+    def _read(self, X: Any, relations: Any) -> tuple[Array | None, Relations, list[tuple[str, Relation]]]:
+        """X, the relations given, and all of them, that of X first."""
+        every: list[tuple[str, Relation]] = []
+        if X is not None:
+            X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        given = as_relations({} if relations is None else relations, None if X is None else len(X))
+        self.has_data_ = X is not None
+        if X is not None and self.use_data and _DATA not in given:
+            own = Relation.from_data(X, perplexity=self.perplexity, n_neighbors=self.n_neighbors)
+            every.append((_DATA, own))
+        for name, relation in given.items():
+            if len(relation.index) > 1:
+                every.append((name, relation))
+                continue
+            seen, rule = f"{name!r}: {relation!r}", "has fewer than two rows to compare, and is left out"
+            warn(complain(self, "relations", seen, rule, "Say more of it"), UserWarning)
+        if not every:
+            rule = "says nothing of how rows are alike"
+            raise ValueError(complain(self, "relations", relations, rule, "Give X, or a Relation"))
+        self._check_weights([_DATA, *given.names])
+        return X, given, every
+
+    def _check_weights(self, names: list[str]) -> None:
+        for name, weight in (self.weights or {}).items():
+            if name not in names:
+                rule, remedy = "is not the name of a relation", f"Use one of {', '.join(map(repr, names))}"
+                raise ValueError(complain(self, "weights", name, rule, remedy))
+            check_number(self, f"weights[{name!r}]", weight, 0.0)
+
+    def _check_relations(self, every: list[tuple[str, Relation]], n: int) -> None:
+        """A sentence where rows cannot be placed, and for each relation that says nothing."""
+        known = np.zeros(n, dtype=bool)
+        for name, relation in every:
+            known[relation.index] = True
+            self._warn_of_nothing(name, relation)
+        if not known.all():
+            rows = np.flatnonzero(~known)
+            listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+            rule = "are in no relation, so nothing says where they belong"
+            raise ValueError(complain(self, "relations", f"rows {listed}", rule, "Give X, or leave them out"))
+        pieces = _pieces([relation for _, relation in every], n)
+        if pieces > 1:
+            rule = "have no row in common, directly or through others, so where they lie to each other means nothing"
+            message = complain(self, "relations", f"{pieces} sets of rows", rule, "Tie them with Relation.from_pairs")
+            warn(message, UserWarning)
+
+    def _warn_of_nothing(self, name: str, relation: Relation) -> None:
+        if relation.kind not in ("labels", "values"):
+            return
+        distinct = len(np.unique(relation.entries, axis=0))
+        seen, remedy = f"{name!r}: {relation!r}", "Leave it out"
+        if distinct == 1:
+            rule = "says the same of every row, which is nothing"
+            warn(complain(self, "relations", seen, rule, remedy), UserWarning)
+        elif relation.kind == "labels" and distinct == len(relation.index):
+            rule = "has a name of its own for every row, so that no two are alike"
+            warn(complain(self, "relations", seen, rule, remedy), UserWarning)
+
+    def _objective(self, every: list[tuple[str, Relation]], similarities: list[Similarity], n: int) -> RelationalSum:
+        latent, weights = profile(self.latent_kernel), self.weights or {}
+        parts = [
+            Part(
+                name,
+                relation.index,
+                Divergence(found, latent, n_jobs=self.n_jobs),
+                float(weights.get(name, 1.0)),
+                learned=len(every) > 1 and not (relation.kind == "pairs" and len(relation.entries) == 1),
+                few_axes=relation.kind in ("labels", "values", "pairs"),
+            )
+            for (name, relation), found in zip(every, similarities, strict=True)
+        ]
+        return RelationalSum(parts, n, self._transformation(len(every)), sparsity=self.sparsity)
+
+    def _transformation(self, count: int) -> str:
+        """Of one relation the transformation is part of the latent space itself."""
+        return self.transformation if count > 1 else "identity"
+
+    def _unknowns(self, objective: RelationalSum, start: Start) -> Array:
+        """Where the search begins; the objective chooses its size, unless somebody else did."""
+        (n, q), transformation = start.Z.shape, objective.transformation
+        if isinstance(self.init, str) and self.init == "random":
+            noise = random_numbers(self.random_state).standard_normal((n + len(start.R), q))
+            return _packed(0.1 * noise[:n], 0.1 * noise[n:], transformation)
+        if not isinstance(self.init, str):
+            return _packed(self._checked_init(n), start.R, transformation)
+        candidates = [_packed(size * start.Z, start.R, transformation) for size in _SIZES]
+        return candidates[int(np.argmin([objective.value_and_grad(candidate).value for candidate in candidates]))]
+
+    def _checked_init(self, n: int) -> Array:
+        start = np.array(self.init, dtype=np.float64)
+        check_rows(self, "init", start, n)
+        if start.shape != (n, self.n_components) or not np.isfinite(start).all():
+            rule = f"is not a finite array of shape ({n}, {self.n_components})"
+            raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+        return start
+
+    def _solve(self, objective: RelationalSum, start: Array, graph: csr_array) -> Path:
+        n, bar = objective.n, ProgressBar(type(self).__name__) if self.verbose else None
+        spectrum = graph_spectrum(graph, _MODES)
+
+        def precondition(G: Array) -> Array:
+            """The inverse of the attraction's Hessian, (2/n) L, for the points; the R_c as they are."""
+            return np.vstack([0.5 * n * spectrum.precondition(G[:n]), G[n:]])
+
+        path = anneal(
+            lambda _: objective.value_and_grad,
+            [0.0],
+            start,
+            max_iter=self.max_iter,
+            tolerance=self.tol,
+            precondition=precondition,
+            callback=_of_points(both(bar, self.callback), n),
+        )
+        announce(self, bar, path)
+        return path
+
+    def _keep(self, X: Array | None, given: Relations, every: list[tuple[str, Relation]], path: Path) -> None:
+        names, relations = [name for name, _ in every], [relation for _, relation in every]
+        n = len(given) if X is None else len(X)
+        transformation = self._transformation(len(every))
+        Z, R = unpack(path.point, n, len(every), transformation)
+        axes: Axes = canonical_axes(Z, R, relations, transformation)
+        if X is not None and len(every) == 1:  # with other relations, equal rows may belong in different places
+            axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))
+        self.embedding_ = axes.Z.astype(np.float64 if X is None else X.dtype)
+        self.relations_, self.relation_names_ = given, names
+        self.transformations_, self.relation_weights_, self.relation_shares_ = axes.R, axes.weights, axes.shares
+        self.axis_names_ = ["" if owner < 0 else names[owner] for owner in axes.owners]
+        self.history_ = [vars(record) for record in path.history]
+        self.n_iter_ = max(1, path.n_iter)
+        spaces = {} if X is None else {_DATA: (X, np.arange(n))}
+        spaces |= {
+            name: (relation.entries, relation.index) for name, relation in given.items() if relation.kind == "data"
+        }
+        keep_relational_maps(self, spaces, axes.Z)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _packed(Z: Array, R: Array, transformation: str) -> Array:
+    """The array of unknowns, of Z (n, q) and the diagonals of the R_c (C, q)."""
+    if transformation == "identity":
+        return np.array(Z)
+    if transformation == "diagonal":
+        return np.vstack([Z, R])
+    return np.vstack([Z, *(np.diag(row) for row in R)])
+
+
+def _of_points(callback: Callback | None, n: int) -> Callable[[State], bool | None] | None:
+    """The callback, shown the latent points only."""
+    return None if callback is None else lambda state: callback(replace(state, point=state.point[:n]))
+
+
+def _pieces(relations: list[Relation], n: int) -> int:
+    """Sets of rows that no relation ties together."""
+    rows = np.concatenate([relation.index for relation in relations])
+    cols = np.concatenate([np.full(len(relation.index), relation.index[0]) for relation in relations])
+    ties = csr_array(coo_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)))
+    return int(connected_components(ties, directed=False)[0])

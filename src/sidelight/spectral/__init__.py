@@ -1,0 +1,1 @@
+"""Hybrid embedding and the distances it takes."""

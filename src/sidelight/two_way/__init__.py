@@ -1,0 +1,1 @@
+"""Any embedding made two-way."""

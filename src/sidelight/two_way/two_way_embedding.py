@@ -1,0 +1,130 @@
+"""Any embedding, made two-way: kernel maps, densities and samples on a ready (X, Z).
+
+Given data X (n, d) and any embedding Z (n, q) of it, by whatever method:
+
+    backward  z(x) = Σ_j w_j(x) z_j         forward  x(z) = Σ_j w_j(z) x_j
+
+with adaptive weights (``maps.weights``) whose perplexity is chosen for each map by leave-one-out error.
+Cost: O(n² (d + q)) time for the neighbours, O(n) memory.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
+from sklearn.decomposition import PCA
+from sklearn.utils import Tags
+
+from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.messages import complain
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_rows, checked_array, validated
+from sidelight.maps.frames import Frame
+from sidelight.maps.model_maps import LISTED, keep_adaptive_maps
+from sidelight.maps.two_way import TwoWayMaps
+
+__all__ = ["TwoWayEmbedding"]
+
+Array = npt.NDArray[Any]
+
+
+class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+    """Give any embedding a way forth and back: new rows, inverse, density, samples.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        Anything with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned.
+        Not needed where ``fit`` gets an ``embedding``.
+    random_state : int, RandomState or None, default=None
+        For ``sample``. The estimator keeps its own. None is a fixed seed: the same call gives the same result.
+    n_jobs : int or None, default=None
+        Threads of the maps; None: all. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, q)
+    estimator_ : the fitted estimator (absent after ``fit(embedding=...)`` and after ``sidelight.load``)
+    estimator_description_ : str
+        What made the embedding.
+    n_features_in_ : int
+
+    Notes
+    -----
+    ``transform`` always uses the kernel map, also where the estimator has a ``transform`` of its own: it answers row by
+    row, and the model says the same before and after it was saved (only the maps are saved, never the estimator).
+
+    The estimator runs with one BLAS and OpenMP thread, so that its bits do not depend on the machine; to give it all of
+    them, fit it yourself and pass ``embedding=``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.manifold import Isomap
+    >>> from sidelight import TwoWayEmbedding
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> model = TwoWayEmbedding(Isomap()).fit(X)
+    >>> model.inverse_transform(model.embedding_[:3]).shape
+    (3, 5)
+    """
+
+    def __init__(self, estimator: Any = None, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None, *, embedding: Any = None) -> TwoWayEmbedding:
+        """Embed with the estimator, or take a ready ``embedding`` (n, q), and fit the maps both ways."""
+        X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        Z = self._embed(X, y) if embedding is None else self._take(embedding, len(X))
+        return self._fit_maps(X, Z)
+
+    def fit_transform(self, X: Array, y: Any = None, *, embedding: Any = None) -> Array:
+        """Fit, and return ``embedding_`` (n, q)."""
+        return np.asarray(self.fit(X, y, embedding=embedding).embedding_)
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
+        return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
+
+    def _fit_maps(self, X: Array, Z: Array) -> TwoWayEmbedding:
+        self.frame_ = Frame.of(X)
+        keep_adaptive_maps(self, X, Z, self.frame_.points(X))
+        return self
+
+    def _embed(self, X: Array, y: Any) -> Array:
+        chosen = PCA(n_components=min(2, *X.shape)) if self.estimator is None else self.estimator
+        if not hasattr(chosen, "fit_transform"):
+            rule = "has no fit_transform (a loaded model has only the description of its estimator)"
+            raise TypeError(complain(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
+        self.estimator_ = clone(chosen)
+        self.estimator_description_ = _describe(self.estimator_)
+        # our PCA also computes variances, of which nobody asks here: they overflow, or their shares are 0 / 0
+        with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():
+            Z = self.estimator_.fit_transform(X, y)
+        return self._take(Z, len(X))
+
+    def _take(self, embedding: Any, n: int) -> Array:
+        Z = np.asarray(checked_array(self, embedding, dtype=[np.float64, np.float32], input_name="embedding"))
+        check_rows(self, "embedding", Z, n)
+        if not hasattr(self, "estimator_description_"):
+            self.estimator_description_ = "a ready embedding"
+        return Z
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _describe(estimator: Any) -> str:
+    kind = type(estimator)
+    return f"{kind.__module__}.{kind.__qualname__}: {estimator!r}"

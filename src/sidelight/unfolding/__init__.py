@@ -1,0 +1,1 @@
+"""Embeddings by semidefinite programs: unfolding, and actions that become rigid maps."""

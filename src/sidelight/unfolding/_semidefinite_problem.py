@@ -1,0 +1,129 @@
+"""The Gram program of semidefinite embedding: whom a row must not leave, where to begin, and rows beyond the landmarks.
+
+Pairs are the mutual neighbours and the rows that share one (S4 1.7), without bridges between layers
+(``neighbours.bridges``), unconnected pieces joined by their shortest links. With landmarks the program is that of the
+landmark rows, their distances measured along the graph of all rows; every other row is placed so that its neighbours
+reconstruct it, as in the data (Weinberger, Packer and Saul 2005):
+
+    minimise Σ_i |z_i - Σ_j W_ij z_j|²    over all rows but the landmarks
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csc_array, csr_array, eye_array, triu
+
+from sidelight.neighbours.bridges import confirmed_graph
+from sidelight.neighbours.landmarks import landmark_distances
+from sidelight.neighbours.search import Neighbours, listed_distances, nearest, nearest_precomputed
+from sidelight.objectives.gram import GramProgram, gram_program
+from sidelight.objectives.spectral import lle_matrix, local_squares, reconstruction_weights
+from sidelight.solvers.eigen import landmark_scaling
+from sidelight.solvers.factor import factored
+
+from ._rigidity import is_rigid
+
+__all__ = ["SemidefiniteProblem", "distinct", "near_graph", "placed_by_neighbours", "semidefinite_problem"]
+
+Array = npt.NDArray[Any]
+_START_LANDMARKS, _START_RANK = 256, 8
+_CORE = 5  # neighbours that confirm an edge, at least
+
+
+@dataclass(frozen=True)
+class SemidefiniteProblem:
+    """A program over ``rows`` of the points, and where the solver begins (len(rows), r).
+
+    ``rigid``: the points themselves, centred, are the start and the only answer.
+    """
+
+    program: GramProgram
+    start: Array
+    rows: Array
+    rigid: bool = False
+
+
+def distinct(points: Array) -> tuple[Array, Array]:
+    """The first of each set of equal rows, in order, and for every row which of them it is."""
+    _, first, which = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return np.asarray(first[order]), np.asarray(place[which.ravel()])
+
+
+def semidefinite_problem(
+    points: Array,
+    n_neighbors: int,
+    n_landmarks: int | None,
+    *,
+    equality: bool,
+    precomputed: bool = False,
+    n_jobs: int | None,
+) -> SemidefiniteProblem:
+    """The program of rows that are all different: ``points`` (n, d), or if ``precomputed`` their distances (n, n)."""
+    n = len(points)
+    graph = near_graph(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
+    if n_landmarks is None or n_landmarks >= n:
+        pairs = _near_pairs(graph)
+        i, j = pairs.T
+        lengths = points[i, j] if precomputed else listed_distances(points[i], points, j[:, None])[:, 0]
+        program = gram_program(pairs, lengths**2, n, equal=equality)
+        if equality and not precomputed and is_rigid(points, graph):
+            return SemidefiniteProblem(program, points - points.mean(axis=0), np.arange(n), rigid=True)
+        rows, D = landmark_distances(points, graph, n_landmarks=_START_LANDMARKS, n_jobs=n_jobs)
+        start = landmark_scaling(D, rows, _START_RANK)
+        return SemidefiniteProblem(program, _wide(start), np.arange(n))
+    rows, D = landmark_distances(points, graph, n_landmarks=n_landmarks, n_jobs=n_jobs)
+    among = np.minimum(D[:, rows], D[:, rows].T)
+    pairs = _near_pairs(near_graph(among, n_neighbors, precomputed=True, n_jobs=n_jobs))
+    program = gram_program(pairs, among[pairs[:, 0], pairs[:, 1]] ** 2, len(rows), equal=equality)
+    start = landmark_scaling(among, np.arange(len(rows)), _START_RANK)
+    return SemidefiniteProblem(program, _wide(start), rows)
+
+
+def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: int | None) -> csr_array:
+    """The connected graph of mutual neighbours, without bridges."""
+    near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
+    core = max(_CORE, (near.index.shape[1] + 1) // 2)
+    return confirmed_graph(points, near, core=core, precomputed=precomputed, n_jobs=n_jobs)
+
+
+def placed_by_neighbours(
+    points: Array, rows: Array, V: Array, *, n_neighbors: int, precomputed: bool = False, n_jobs: int | None = None
+) -> Array:
+    """All rows (n, r) from those of the landmark ``rows``: each where its nearest neighbours reconstruct it."""
+    near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
+    weights = local_squares(points**2, near.index) if precomputed else reconstruction_weights(points, near.index)
+    M = csc_array(lle_matrix(weights, near.index))
+    others = np.setdiff1d(np.arange(len(points)), rows)
+    known = csr_array(M[others])[:, rows] @ V
+    inner = csc_array(csc_array(M[others])[:, others])
+    solve = factored(csc_array(inner + 1e-9 * float(inner.diagonal().mean()) * eye_array(len(others))))
+    whole = np.empty((len(points), V.shape[1]))
+    whole[rows], whole[others] = V, solve(-known)
+    return np.asarray(whole - whole.mean(axis=0))
+
+
+def _neighbours(points: Array, k: int, *, precomputed: bool, n_jobs: int | None) -> Neighbours:
+    k = min(k, len(points) - 1)
+    return nearest_precomputed(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=n_jobs)
+
+
+def _near_pairs(graph: csr_array) -> Array:
+    """Neighbours, and rows that share a neighbour (p, 2)."""
+    near = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    both = triu(near + near @ near, k=1).tocoo()
+    return np.column_stack([both.row, both.col])
+
+
+def _wide(start: Array) -> Array:
+    """At least one column, and none empty: at exactly 0 a column has no slope to leave it by."""
+    n, r = start.shape
+    spread = float(np.sqrt((start**2).sum() / max(1, n))) or 1.0
+    columns = np.cos(np.pi * np.outer(np.arange(n) + 0.5, np.arange(1, max(2, min(_START_RANK, n - 1) - r) + 1)) / n)
+    return np.hstack([start, 1e-3 * spread * columns])

@@ -1,0 +1,197 @@
+"""The runners of ``benchmarks`` and ``reproductions``: what they measure, write and print (no rival needed)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import benchmarks
+import benchmarks.__main__ as benchmark_runner
+import benchmarks.harness as bench
+import reproductions
+import reproductions.__main__ as reproduction_runner
+from benchmarks.exact_gradient import evaluation, points
+from benchmarks.reference import gaussian_kernel, negative_information
+from reproductions.harness import Outcome, write
+from reproductions.page import PAGE, page_text, write_page
+from reproductions.skeleton import read_skeleton, segments
+from reproductions.walk_cycle import nearest_frame
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def figure():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield plt.figure(figsize=(1, 1))
+    plt.close("all")
+
+
+def test_contenders_of_a_race_take_turns_and_the_warm_up_is_not_counted():
+    calls = []
+    times = bench.race({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, repeats=2)
+    assert calls == ["a", "b"] * 3
+    assert len(times["a"].seconds) == len(times["b"].seconds) == 2
+
+
+def test_ratio_of_a_race_is_that_of_the_fastest_repeats():
+    report = bench.Report()
+    report.faster("race", bench.Timing((2.0, 1.0)), bench.Timing((9.0, 5.0)), "slow", at_least=6)
+    assert report.checks[0].ratio == 5.0
+    assert report.checks[0].passed is False
+    assert not report.passed
+
+
+def test_peak_memory_sees_a_temporary_that_is_gone_at_the_end():
+    peak = bench.peak_memory("import numpy as np", "np.ones(8_000_000).sum()")
+    assert 60e6 < peak < 75e6
+
+
+def test_peak_memory_does_not_count_what_the_parent_holds():
+    held = np.ones(30_000_000)
+    assert bench.peak_memory("", "x = 1") < 5e6
+    assert held[0] == 1.0
+
+
+def test_a_failing_fresh_process_says_why():
+    with pytest.raises(RuntimeError, match="ValueError: too bad"):
+        bench.fresh_process("raise ValueError('too bad')")
+
+
+def test_growth_exponent_of_a_power_law_is_its_power():
+    sizes = [100, 200, 400]
+    assert bench.growth_exponent(sizes, [3e-9 * n**1.5 for n in sizes]) == pytest.approx(1.5)
+
+
+def test_report_is_written_with_machine_and_verdicts(tmp_path):
+    report = bench.Report()
+    report.at_least("quality", 0.97, 0.9)
+    report.at_most("memory", 1.4, 1.3, unit="matrices")
+    report.note("growth", 1.9)
+    written = json.loads(report.write(tmp_path / "deep" / "x.json", name="x").read_text())
+    assert [check["passed"] for check in written["checks"]] == [True, False, None]
+    assert written["passed"] is False
+    assert written["machine"]["cores"] >= 1
+    assert written["machine"]["versions"]["numpy"] == np.__version__
+
+
+def test_table_shows_numbers_rival_ratio_and_verdict():
+    report = bench.Report()
+    report.faster("inverse", bench.Timing((0.004,)), bench.Timing((2.0,)), "UMAP", at_least=100)
+    line = bench.table(report).splitlines()[-1]
+    assert [part in line for part in ("4 ms", "2.00 s UMAP", "500x", "≥ 100x", "met")] == [True] * 5
+
+
+def torch_if_needed(script):
+    """Skip a script of gated models where torch is not installed."""
+    if "gated" in script.read_text(encoding="utf-8"):
+        pytest.importorskip("torch", reason="needs the extra torch")
+
+
+@pytest.mark.parametrize("name", benchmarks.BENCHMARKS)
+def test_every_benchmark_can_be_imported_without_its_rival(name, monkeypatch):
+    torch_if_needed(ROOT / "benchmarks" / f"{name}.py")
+    for rival in ("umap", "openTSNE", "harmonypy"):
+        monkeypatch.setitem(sys.modules, rival, None)
+    monkeypatch.delitem(sys.modules, f"benchmarks.{name}", raising=False)
+    assert benchmarks.benchmark(name).TITLE
+
+
+def test_reference_gradient_agrees_with_finite_differences():
+    X, Z = points(12)
+    K = gaussian_kernel(X, 6.0)
+    _, gradient = negative_information(K, Z)
+    step = np.zeros_like(Z)
+    step[3, 1] = 1e-5
+    slope = (negative_information(K, Z + step)[0] - negative_information(K, Z - step)[0]) / 2e-5
+    assert slope == pytest.approx(gradient[3, 1], rel=1e-5)
+
+
+def test_the_evaluation_that_is_timed_agrees_with_the_reference():
+    X, Z = points(700)  # more than one tile
+    value, gradient = negative_information(gaussian_kernel(X, 6.0), Z)
+    found = evaluation(X, Z)()
+    assert found.value == pytest.approx(value, abs=1e-5)
+    assert np.abs(found.gradient - gradient).max() < 1e-4 * np.abs(gradient).max()
+
+
+@pytest.mark.parametrize("runner", [benchmark_runner, reproduction_runner])
+def test_runner_refuses_an_unknown_name_and_lists_the_known(runner, capsys):
+    with pytest.raises(SystemExit):
+        runner.main(["s_curves"])
+    assert "there are:" in capsys.readouterr().err
+
+
+def test_benchmark_runner_writes_and_reports_a_missed_bar(monkeypatch, tmp_path, capsys):
+    class Fake:
+        TITLE, RIVALS = "a fake", ()
+
+        @staticmethod
+        def run(*, quick):
+            report = bench.Report()
+            report.at_least("quality", 0.5 if quick else 1.0, 0.9)
+            return report
+
+    monkeypatch.setattr(benchmark_runner, "benchmark", lambda name: Fake)
+    monkeypatch.setattr(benchmark_runner, "RESULTS", tmp_path)
+    assert benchmark_runner.main(["cold_start", "--quick"]) == 1
+    assert benchmark_runner.main(["cold_start"]) == 0
+    assert "NOT MET" in capsys.readouterr().out
+    assert json.loads((tmp_path / "cold_start.json").read_text())["quick"] is False
+
+
+def test_benchmark_runner_names_the_rival_that_is_not_installed(monkeypatch, capsys):
+    class Fake:
+        TITLE, RIVALS = "a fake", ("rival-learn", "numpy")
+
+    monkeypatch.setattr(benchmark_runner, "benchmark", lambda name: Fake)
+    with pytest.raises(SystemExit):
+        benchmark_runner.main(["cold_start"])
+    assert "pip install rival-learn (" in capsys.readouterr().err
+
+
+def test_reproduction_writes_picture_numbers_and_page(figure, tmp_path):
+    outcome = Outcome("h = 1", figure, "A | picture.", notes=["A note."])
+    outcome.within("best λ", 0.002, 0.001, 0.01, "about 0.001")
+    outcome.at_most("error", 2.0, 1.5, name="the fill's")
+    path = write(tmp_path, "toy", "Toy", "S9", outcome, seconds=1.23)
+    content = json.loads(path.read_text())
+    assert (content["our_number"], content["source_number"], content["passed"]) == (0.002, "about 0.001", False)
+    assert (tmp_path / "toy.png").stat().st_size > 0
+    page = write_page(tmp_path, tmp_path / "docs" / "results.md").read_text()
+    assert "| best λ | 0.002 | about 0.001 | 0.001 to 0.01 | met |" in page
+    assert "| error | 2 | not given | ≤ the fill's (1.5) | **not met** |" in page
+    assert "(../toy.png)" in page
+
+
+@pytest.mark.parametrize("name", reproductions.REPRODUCTIONS)
+def test_every_reproduction_names_its_experiment_and_has_committed_results(name):
+    torch_if_needed(ROOT / "reproductions" / f"{name}.py")
+    module = reproductions.reproduction(name)
+    content = json.loads((ROOT / "reproductions" / "results" / f"{name}.json").read_text())
+    assert (content["title"], content["source"]) == (module.TITLE, module.SOURCE)
+    assert content["command"] == f"python -m reproductions {name}"
+
+
+def test_the_docs_page_is_the_one_the_results_make():
+    assert page_text(ROOT / "reproductions" / "results", PAGE) == PAGE.read_text()
+
+
+def test_a_stick_figure_keeps_its_bones_lengths(tmp_path):
+    (tmp_path / "a.asf").write_text(
+        ":bonedata\n  begin\n name thigh\n direction 0 -1 0\n length 2\n axis 0 0 0 XYZ\n end\n"
+        "  begin\n name shin\n direction 0 -1 0\n length 3\n axis 0 0 0 XYZ\n end\n"
+        ":hierarchy\n begin\n root thigh\n thigh shin\n end\n"
+    )
+    lines = segments(read_skeleton(tmp_path / "a.asf"), ["thigh:rx", "shin:rx"], [90.0, 90.0])
+    assert np.allclose(np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1), [2, 3])
+    assert np.allclose(lines[1, 1], [0, 3, -2])
+
+
+def test_nearest_frame_fill_takes_the_nearest_known_entry():
+    X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    assert nearest_frame(X, np.array([[False], [True], [True], [False]])).ravel().tolist() == [1, 1, 4, 4]

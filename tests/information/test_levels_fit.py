@@ -1,0 +1,131 @@
+"""Fits by levels: when they are chosen, what they keep, and that they say what they cannot do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import spearmanr
+from sklearn.exceptions import ConvergenceWarning
+
+from sidelight import KernelInformationEmbedding
+from sidelight.datasets import s_curve
+from sidelight.information import _levels_fit
+
+
+def clusters(n: int, d: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 5, n)
+    return 6.0 * rng.standard_normal((5, d))[labels] + rng.standard_normal((n, d)), labels
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    data = s_curve(2100, random_state=0)
+    return data, KernelInformationEmbedding().fit(data.X)
+
+
+def test_many_rows_are_fitted_by_levels_and_few_along_the_path(sheet):
+    _, model = sheet
+    assert (model.solver_, model.latent_kernel_) == ("levels", "gaussian")
+    few = KernelInformationEmbedding(max_iter=5, tol=1e-2).fit(clusters(60)[0])
+    assert (few.solver_, few.latent_kernel_) == ("path", "gaussian")
+
+
+def test_a_sheet_keeps_its_shape(sheet):
+    data, model = sheet
+    rows = np.arange(0, 2100, 5)
+    truth = np.column_stack(list(data.factors.values()))[rows]
+    assert spearmanr(pdist(model.embedding_[rows]), pdist(truth)).statistic > 0.98
+    assert 1.5 < model.dimension_ < 2.5
+
+
+def test_a_sheet_goes_there_and_back(sheet):
+    data, model = sheet
+    assert model.score(data.X[::7]) > 0.98
+    assert model.sum_error_ < 1e-3
+    assert model.path_.shape == (len(model.regularization_path_), 2100, 2)
+
+
+def test_data_of_more_dimensions_than_the_map_gets_heavy_tails_and_keeps_its_clusters():
+    X, labels = clusters(600)
+    model = KernelInformationEmbedding(solver="levels").fit(X)
+    assert model.latent_kernel_ == "student"
+    assert model.dimension_ > 4
+    D = cdist(model.embedding_, model.embedding_)
+    np.fill_diagonal(D, np.inf)
+    assert (labels[D.argmin(axis=1)] == labels).mean() > 0.99
+
+
+def test_the_same_bytes_with_one_and_two_threads_and_any_seed():
+    """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
+    X, _ = clusters(500)
+    one, two = (KernelInformationEmbedding(solver="levels", n_jobs=j, random_state=j).fit(X) for j in (1, 2))
+    assert one.embedding_.tobytes() == two.embedding_.tobytes()
+
+
+def test_several_levels_end_where_one_level_does_not_do_better(monkeypatch):
+    monkeypatch.setattr(_levels_fit, "_COARSEST", 200)
+    X, _ = clusters(800, seed=1)
+    levels = KernelInformationEmbedding(solver="levels").fit(X)
+    one = KernelInformationEmbedding(solver="levels", init=3.0 * X[:, :2]).fit(X)
+    assert len(levels.regularization_path_) == 5
+    assert len(one.regularization_path_) == 1
+    assert levels.history_[-1]["objective"] <= one.history_[-1]["objective"] + 0.02
+
+
+def test_a_callback_sees_all_rows_on_every_level_and_stops_the_fit(monkeypatch):
+    monkeypatch.setattr(_levels_fit, "_COARSEST", 200)
+    X, _ = clusters(800)
+    seen = []
+
+    def callback(state):
+        seen.append(state.point.shape)
+        return len(seen) == 3
+
+    model = KernelInformationEmbedding(solver="levels", callback=callback).fit(X)
+    assert seen == [(800, 2)] * 3
+    assert model.embedding_.shape == (800, 2)
+
+
+def test_distances_alone_are_embedded_by_levels():
+    X, labels = clusters(400)
+    model = KernelInformationEmbedding(solver="levels", metric="precomputed").fit(cdist(X, X))
+    D = cdist(model.embedding_, model.embedding_)
+    np.fill_diagonal(D, np.inf)
+    assert (labels[D.argmin(axis=1)] == labels).mean() > 0.99
+
+
+@pytest.mark.parametrize("init", ["spectral", "pca", "random"])
+def test_every_start_finds_the_clusters(init):
+    X, labels = clusters(400)
+    model = KernelInformationEmbedding(solver="levels", init=init, random_state=0).fit(X)
+    D = cdist(model.embedding_, model.embedding_)
+    np.fill_diagonal(D, np.inf)
+    assert (labels[D.argmin(axis=1)] == labels).mean() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("bandwidth", 2.0), ("penalty", "l2"), ("latent_kernel", "quartic")],
+)
+def test_what_has_no_place_in_levels_is_refused_or_takes_the_path(name, value):
+    X, _ = clusters(50)
+    with pytest.raises(ValueError, match=f"{name}=.*levels"):
+        KernelInformationEmbedding(solver="levels", **{name: value}).fit(X)
+    model = KernelInformationEmbedding(**{name: value})
+    assert model.estimate_cost(5000, 10).seconds > 0
+
+
+def test_the_cost_of_levels_grows_about_as_the_rows():
+    small, large = (KernelInformationEmbedding().estimate_cost(n, 50) for n in (20_000, 200_000))
+    assert 5 < large.seconds / small.seconds < 15
+    assert large.bytes < 20 * small.bytes
+
+
+def test_a_fit_by_levels_says_what_its_lists_leave_out():
+    X, _ = clusters(400)
+    short, long = (KernelInformationEmbedding(solver="levels", perplexity=p, max_iter=2) for p in (5, 60))
+    with pytest.warns(ConvergenceWarning):
+        lost = [model.fit(X).kernel_error_["left_out"] for model in (short, long)]
+    assert all(0 < share < 0.9 for share in lost)
