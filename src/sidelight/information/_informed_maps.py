@@ -22,17 +22,23 @@ from sklearn.utils.metaestimators import available_if
 
 from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import checked_weights
 from sidelight.base.warnings import warn
 from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
-from sidelight.maps.two_way import TwoWayMaps, has_forward, latent_profile
+from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.side.given import Known
 
-__all__ = ["InformedMaps"]
+__all__ = ["InformedMaps", "latent_profile"]
 
 Array = npt.NDArray[Any]
 Read = Callable[[Any, Array, "int | None"], Array]
+
+
+def latent_profile(model: Any) -> str:
+    """The profile of the latent kernel that was used, where the model chose it."""
+    return str(getattr(model, "latent_kernel_", model.latent_kernel))
 
 
 def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
@@ -41,11 +47,11 @@ def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
 
 def _informed_forward(model: Any) -> bool:
     """There is something to change, and a way back to the data."""
-    return has_forward(model) and getattr(model, "given_", True) is not None
+    return has_data_space(model) and getattr(model, "given_", True) is not None
 
 
-class InformedMaps(TwoWayMaps):
-    """``TwoWayMaps`` with ``given`` in every method, and ``counterfactual``."""
+class InformedMaps(TwoWayMixin):
+    """``TwoWayMixin`` with ``given`` in every method, and ``counterfactual``."""
 
     @one_blas_thread
     def transform(self: Any, X: Array, *, given: Any = None) -> Array:
@@ -71,7 +77,7 @@ class InformedMaps(TwoWayMaps):
         Z = self.latent_frame_.outside(self._backward(X, known))
         return np.asarray(Z.astype(X.dtype, copy=False))
 
-    @available_if(has_forward)
+    @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform(self: Any, X: Array, *, given: Any = None) -> Array:
         """Take latent points back to the data space, by the conditional mean.
@@ -105,7 +111,7 @@ class InformedMaps(TwoWayMaps):
         Z = self.latent_frame_.outside(self._backward(X, known, self._content_mode))
         return np.asarray(Z.astype(X.dtype, copy=False))
 
-    @available_if(has_forward)
+    @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform_mode(self: Any, X: Array, *, given: Any = None) -> Array:
         """Take latent points back by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
@@ -132,7 +138,7 @@ class InformedMaps(TwoWayMaps):
         rows = self.frame_.outside(self._forward(self._backward(X, None), known))
         return np.asarray(rows.astype(X.dtype, copy=False))
 
-    @available_if(has_forward)
+    @available_if(has_data_space)
     @one_blas_thread
     def denoise(self: Any, X: Array, *, given: Any = None) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
@@ -141,7 +147,7 @@ class InformedMaps(TwoWayMaps):
         rows = self._forward(self._backward(X, known), known)
         return np.asarray(self.frame_.outside(rows).astype(X.dtype, copy=False))
 
-    @available_if(has_forward)
+    @available_if(has_data_space)
     @one_blas_thread
     def predictive_variance(self: Any, X: Array, *, given: Any = None) -> Array:
         """How uncertain the data is at latent points: variance per feature, shape (m, d).
@@ -156,14 +162,18 @@ class InformedMaps(TwoWayMaps):
         own = 0.5 * self._marginal_forward.weights.average(inside, self.density_.bandwidths[:, None], self.n_jobs)
         return np.asarray((spread + own) * self.frame_.scale**2)
 
-    @available_if(has_forward)
+    @available_if(has_data_space)
     @one_blas_thread
     def score(self: Any, X: Array, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
         """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
         known = self._known(given, len(X))
-        return float(self._surviving(X, self._forward(self._backward(X, known), known), sample_weight))
+        weight = checked_weights(self, sample_weight, len(X))
+        return explained_share(self.frame_.inside(X), self._forward(self._backward(X, known), known), weight)
+
+    def _has_data_space(self: Any) -> bool:
+        return bool(self.metric != "precomputed")
 
     @property
     def _marginal_forward(self: Any) -> KernelMap:

@@ -19,13 +19,13 @@ from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density
-from sidelight.maps.two_way import latent_profile
 from sidelight.maps.weights import FixedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import nearest_known, submatrix, zero_distance_groups
 from sidelight.side.given import Known
 
+from ._informed_maps import latent_profile
 from ._informed_problem import Informed
 
 __all__ = ["keep_informed_maps"]

@@ -42,7 +42,7 @@ from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.parzen import ParzenDensity
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import (
     SeenView,
     as_columns,
@@ -70,7 +70,7 @@ def _has_second_view(model: Any) -> bool:
     return len(getattr(model, "views_", (0, 1))) > 1
 
 
-class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Embed what two views share, from rows of which some were seen twice, and go from each view to the other.
 
     Parameters

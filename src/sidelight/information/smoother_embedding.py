@@ -28,8 +28,9 @@ from sidelight.kernels.data_kernel import DataKernel, fixed_kernel, perplexity_k
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
-from sidelight.maps.model_maps import keep_maps
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way import kernel_maps
+from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.eigen import graph_spectrum
 from sidelight.solvers.smoother import smoother_vectors
@@ -40,7 +41,7 @@ Array = npt.NDArray[Any]
 _MODES = 64  # smooth directions the eigenproblem is preconditioned with
 
 
-class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Embed rows in closed form, by the smoothest functions on the data, with maps both ways.
 
     Parameters
@@ -117,7 +118,9 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimat
         self.scale_ = maximise_over_scale(lambda scale: -reconstruction.value(scale * shape), 0.1, 3.0 * len(X))
         self.reconstruction_error_ = reconstruction.value(self.scale_ * shape)
         self.bandwidth_ = kernel.bandwidth * self.frame_.scale**2
-        keep_maps(self, X, self.scale_ * shape, points, kernel)
+        Z = group_means(self.scale_ * shape, equal_row_groups(points))
+        maps = kernel_maps(self.frame_, points, Z, kernel, n_jobs=self.n_jobs)
+        self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:

@@ -27,8 +27,9 @@ from sidelight.base.validation import check_choice, check_integer, check_number,
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
-from sidelight.maps.model_maps import keep_maps
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way import kernel_maps
+from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.annealed_fit import check_annealing, follow_path, keep_path, penalty_of
@@ -41,7 +42,7 @@ Array = npt.NDArray[Any]
 _MODES = 64  # smooth directions the solver is preconditioned with
 
 
-class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Embed rows so that each is told as well as can be by its neighbours on the map, with maps both ways.
 
     Parameters
@@ -164,7 +165,9 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, 
         Z = keep_path(self, path, X.dtype)
         self.reconstruction_error_ = error.value(Z)
         self.bandwidth_ = kernel.bandwidth * self.frame_.scale**2
-        keep_maps(self, X, Z, points, kernel, self.latent_kernel)
+        Z = group_means(Z, equal_row_groups(points))
+        maps = kernel_maps(self.frame_, points, Z, kernel, self.latent_kernel, n_jobs=self.n_jobs)
+        self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
         if path.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,28 @@ from sidelight.neighbours.sparse_distances import SparseDistances
 
 from .nearby import is_many
 
-__all__ = ["Frame"]
+__all__ = ["AnyFrame", "Frame"]
 
 Array = npt.NDArray[Any]
 _TILE = 1024  # rows in double numbers at one time
 _WIDEST = 1e38  # that a single number can hold
+
+
+class AnyFrame(Protocol):
+    """What a map asks of the frame of the data."""
+
+    @property
+    def scale(self) -> float:
+        """The unit of length inside, in units of the data."""
+
+    def inside(self, X: Array) -> Array:
+        """Data to frame."""
+
+    def outside(self, Y: Array) -> Array:
+        """Frame to data."""
+
+    def points(self, X: Any) -> Any:
+        """What distances are measured between."""
 
 
 @dataclass(frozen=True)

@@ -1,181 +1,176 @@
-"""The maps every two-way model offers, written once.
+"""The two-way maps of a fitted model, as one value: data to latent points and back, and a density of each.
 
-A model that inherits it sets, in ``fit``: ``frame_`` and ``latent_frame_`` (Frames), ``backward_`` and
-``forward_`` (maps between the insides of the two), ``density_`` and ``latent_density_`` (over the insides).
-The mixin holds no state of its own.
+    backward  z(x) = Σ_j w_j(x) z_j     weights of the data kernel, plus a correction that makes it exact at
+                                        training rows (``maps.interpolation``)                          (S0 3.23)
+    forward   x(z) = Σ_j w_j(z) x_j     weights of the latent kernel                                    (S0 3.22)
+
+Two ways to build it, both for an embedding Z (n, q) of points (n, d):
+
+``kernel_maps``    by the kernels of the fit: the latent kernel has bandwidth 1; the data kernel keeps its bandwidth,
+                   or, for a perplexity kernel, has the perplexity with the least leave-one-out error.
+``adaptive_maps``  of any embedding: weights of both maps adapt to the neighbourhood.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import TransformerMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.messages import complain
-from sidelight.base.random import random_seed
-from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import checked_array, checked_weights, validated
+from sidelight.kernels.data_kernel import DataKernel
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.neighbours.search import nearest
 
-from .interpolation import smooth_part
+from .frames import AnyFrame, Frame
+from .interpolation import BackwardMap, interpolate, smooth_part
+from .kernel_map import KernelMap, adaptive_map, adaptive_weights
 from .modes import conditional_mode
+from .parzen import ParzenDensity, fit_density, neighbourhood_density
+from .weights import AdaptiveWeights, FixedWeights
 
-__all__ = ["TwoWayMaps", "has_forward", "latent_profile"]
+__all__ = ["LISTED", "TwoWayMaps", "adaptive_maps", "kernel_maps"]
 
 Array = npt.NDArray[Any]
+LISTED = 60
+"""Neighbours that adaptive maps look at."""
 
 
-def has_forward(model: Any) -> bool:
-    """A model of precomputed distances, or of relations alone, has no data space to go back to."""
-    return getattr(model, "metric", "euclidean") != "precomputed" and getattr(model, "has_data_", True)
+@dataclass(frozen=True)
+class TwoWayMaps:
+    """Maps between data and latent space. Each answer is computed row by row.
 
+    Parameters
+    ----------
+    frame, latent_frame : frames
+        How data and latent points are moved and scaled before kernels see them.
+    backward : BackwardMap
+        Data to latent points, between the insides of the frames.
+    latent_density : ParzenDensity
+        Of the latent points, inside their frame.
+    forward : KernelMap or None
+        Latent points to data, between the insides. None: there is no data space to go back to (precomputed distances,
+        relations alone).
+    density : ParzenDensity or None
+        Of the data, inside its frame.
+    """
 
-def latent_profile(model: Any) -> str:
-    """The profile of the latent kernel that was used, where the model chose it."""
-    return str(getattr(model, "latent_kernel_", model.latent_kernel))
+    frame: AnyFrame
+    latent_frame: Frame
+    backward: BackwardMap
+    latent_density: ParzenDensity
+    forward: KernelMap | None = None
+    density: ParzenDensity | None = None
 
+    def embed(self, X: Any, n_jobs: int | None) -> Array:
+        """Latent points (m, q) of rows, by the conditional mean."""
+        return self.latent_frame.outside(self.backward(self.frame.points(X), n_jobs))
 
-class TwoWayMaps(TransformerMixin):
-    """transform, inverse_transform, denoise, densities, samples and a score, from two kernel maps."""
+    def embed_mode(self, X: Any, n_jobs: int | None) -> Array:
+        """Latent points (m, q) of rows, by the mode of p(z | x)."""
+        mean = smooth_part(self.backward)
+        found = conditional_mode(mean, self.frame.points(X), self.latent_density.bandwidths, n_jobs)
+        return self.latent_frame.outside(found)
 
-    @one_blas_thread
-    def transform(self: Any, X: Array) -> Array:
-        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+    def reconstruct(self, Z: Array, n_jobs: int | None) -> Array:
+        """Rows (m, d) at latent points, by the conditional mean."""
+        return self.frame.outside(self._way_back[0](self.latent_frame.inside(Z), n_jobs))
 
-        Parameters
-        ----------
-        X : array of shape (m, d)
-            New rows (for precomputed distances, distances to the n training rows).
+    def reconstruct_mode(self, Z: Array, n_jobs: int | None) -> Array:
+        """Rows (m, d) at latent points, by the mode of p(x | z)."""
+        forward, density = self._way_back
+        found = conditional_mode(forward, self.latent_frame.inside(Z), density.bandwidths, n_jobs)
+        return self.frame.outside(found)
 
-        Returns
-        -------
-        Z : array of shape (m, q)
-        """
-        X = self._checked(X)
-        Z = self.latent_frame_.outside(self.backward_(self.frame_.points(X), self.n_jobs))
-        return np.asarray(Z.astype(X.dtype, copy=False))
+    def project(self, X: Any, n_jobs: int | None) -> Array:
+        """Rows to latent points and back (m, d), inside the frame."""
+        return self._way_back[0](self.backward(self.frame.points(X), n_jobs), n_jobs)
 
-    @available_if(has_forward)
-    @one_blas_thread
-    def inverse_transform(self: Any, X: Array) -> Array:
-        """Take latent points back to the data space, by the conditional mean.
+    def variance(self, Z: Array, n_jobs: int | None) -> Array:
+        """Variance of each feature (m, d) at latent points: of the rows around the mean, and of the data kernel."""
+        Z = self.latent_frame.inside(Z)
+        forward, density = self._way_back
+        own = 0.5 * forward.weights.average(Z, density.bandwidths[:, None], n_jobs)
+        return np.asarray((forward.variance(Z, n_jobs) + own) * self.frame.scale**2)
 
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
+    def log_density(self, X: Array, n_jobs: int | None) -> Array:
+        """Log-density (m,) of rows."""
+        logs = self._way_back[1].log_density(self.frame.inside(X), n_jobs)
+        return np.asarray(logs - X.shape[1] * np.log(self.frame.scale))
 
-        Returns
-        -------
-        rows : array of shape (m, d)
-        """
-        Z = self._checked_latent(X)
-        rows = self.frame_.outside(self.forward_(self.latent_frame_.inside(Z), self.n_jobs))
-        return np.asarray(rows.astype(Z.dtype, copy=False))
+    def latent_log_density(self, Z: Array, n_jobs: int | None) -> Array:
+        """Log-density (m,) of latent points."""
+        Z = self.latent_frame.inside(Z)
+        logs = self.latent_density.log_density(Z, n_jobs)
+        return np.asarray(logs - Z.shape[1] * np.log(self.latent_frame.scale))
 
-    @one_blas_thread
-    def transform_mode(self: Any, X: Array) -> Array:
-        """Embed rows by the mode of p(z | x) instead of its mean: a place, never between two, shape (m, q)."""
-        X = self._checked(X)
-        mean = smooth_part(self.backward_)
-        found = conditional_mode(mean, self.frame_.points(X), self.latent_density_.bandwidths, self.n_jobs)
-        return np.asarray(self.latent_frame_.outside(found).astype(X.dtype, copy=False))
-
-    @available_if(has_forward)
-    @one_blas_thread
-    def inverse_transform_mode(self: Any, X: Array) -> Array:
-        """Take latent points back by the mode of p(x | z) instead of its mean: always near real rows, shape (m, d)."""
-        Z = self._checked_latent(X)
-        found = conditional_mode(self.forward_, self.latent_frame_.inside(Z), self.density_.bandwidths, self.n_jobs)
-        return np.asarray(self.frame_.outside(found).astype(Z.dtype, copy=False))
-
-    @available_if(has_forward)
-    @one_blas_thread
-    def denoise(self: Any, X: Array) -> Array:
-        """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
-        X = self._checked(X)
-        return np.asarray(self.frame_.outside(self._there_and_back(X)).astype(X.dtype, copy=False))
-
-    @available_if(has_forward)
-    @one_blas_thread
-    def predictive_variance(self: Any, X: Array) -> Array:
-        """How uncertain the data is at latent points: variance per feature, shape (m, d).
-
-        The spread of the training rows around the conditional mean plus the variance of the data kernel.
-        """
-        Z = self._checked_latent(X)
-        Z = self.latent_frame_.inside(Z)
-        own = 0.5 * self.forward_.weights.average(Z, self.density_.bandwidths[:, None], self.n_jobs)
-        return np.asarray((self.forward_.variance(Z, self.n_jobs) + own) * self.frame_.scale**2)
-
-    @available_if(has_forward)
-    @one_blas_thread
-    def score_samples(self: Any, X: Array) -> Array:
-        """Log-density of rows under the model's Parzen density of the data, shape (m,).
-
-        Each training row has a bandwidth of its own, proportional to that of its neighbourhood; the factor
-        maximises the leave-one-out likelihood.
-        """
-        X = self._checked(X)
-        logs = self.density_.log_density(self.frame_.inside(X), self.n_jobs)
-        return np.asarray(logs - X.shape[1] * np.log(self.frame_.scale))
-
-    @one_blas_thread
-    def latent_log_density(self: Any, X: Array) -> Array:
-        """Log-density of latent points, shape (m,)."""
-        Z = self._checked_latent(X)
-        Z = self.latent_frame_.inside(Z)
-        logs = self.latent_density_.log_density(Z, self.n_jobs)
-        return np.asarray(logs - Z.shape[1] * np.log(self.latent_frame_.scale))
-
-    @available_if(has_forward)
-    def sample(self: Any, n_samples: int = 1, random_state: Any = None) -> Array:
-        """Draw rows from the density of the data, shape (n_samples, d).
-
-        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
-        """
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
-        seed = random_seed(random_state, self.random_state)
-        return np.asarray(self.frame_.outside(self.density_.sample(n_samples, np.random.default_rng(seed))))
-
-    @available_if(has_forward)
-    @one_blas_thread
-    def score(self: Any, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
-        del y
-        X = self._checked(X)
-        return float(self._surviving(X, self._there_and_back(X), sample_weight))
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Array:
+        """Rows (n_samples, d) drawn from the density of the data."""
+        return self.frame.outside(self._way_back[1].sample(n_samples, rng))
 
     @property
-    def _n_features_out(self: Any) -> int:
-        return int(self.embedding_.shape[1])
+    def _way_back(self) -> tuple[KernelMap, ParzenDensity]:
+        if self.forward is None or self.density is None:  # estimators offer none of these methods then
+            raise ValueError("these maps have no way back to the data")
+        return self.forward, self.density
 
-    def _surviving(self: Any, X: Array, rows: Array, sample_weight: Any) -> float:
-        """Share of the variance of ``X`` that ``rows``, inside the frame, hold."""
-        inside = self.frame_.inside(X)
-        residual = inside - rows
-        weight = checked_weights(self, sample_weight, len(X))
-        spread = inside - np.average(inside, axis=0, weights=weight)
-        lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
-        return 1.0 - lost / total if total > 0 else 0.0
 
-    def _there_and_back(self: Any, X: Array) -> Array:
-        """Data to latent to data, inside the frame."""
-        return np.asarray(self.forward_(self.backward_(self.frame_.points(X), self.n_jobs), self.n_jobs))
+def kernel_maps(
+    frame: AnyFrame,
+    points: Array,
+    Z: Array,
+    kernel: DataKernel,
+    latent_kernel: str = "gaussian",
+    *,
+    n_jobs: int | None,
+) -> TwoWayMaps:
+    """Maps by the kernels of the fit.
 
-    def _checked(self: Any, X: Array) -> Array:
-        check_is_fitted(self)
-        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self.frame_.scale))
+    Parameters
+    ----------
+    frame : AnyFrame
+        Of the data.
+    points : array of shape (n, d)
+        The rows, inside the frame.
+    Z : array of shape (n, q)
+        Their latent points, in units of the latent kernel; equal rows have one place.
+    kernel : DataKernel
+    latent_kernel : str
+        Name of its profile.
+    n_jobs : int or None
+        Threads.
+    """
+    weights: AdaptiveWeights | FixedWeights
+    if kernel.lists is not None:
+        weights = adaptive_weights(points, Z, kernel.lists)
+    else:
+        weights = FixedWeights(points, float(kernel.bandwidth))
+    density = fit_density(points, np.broadcast_to(np.asarray(kernel.bandwidth), len(Z)))
+    return TwoWayMaps(
+        frame,
+        Frame(np.zeros(Z.shape[1]), 1.0),
+        interpolate(KernelMap(weights, Z), n_jobs=n_jobs),
+        ParzenDensity(Z, np.ones(len(Z)), latent_kernel),
+        KernelMap(FixedWeights(Z, 1.0, latent_kernel), points),
+        density,
+    )
 
-    def _checked_latent(self: Any, X: Array) -> Array:
-        check_is_fitted(self)
-        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], spread=self.latent_frame_.scale))
-        if Z.shape[1] != self._n_features_out:
-            rule = f"does not match the {self._n_features_out} latent dimensions"
-            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
-        return Z
+
+def adaptive_maps(frame: AnyFrame, points: Array, Z: Array, *, n_jobs: int | None) -> TwoWayMaps:
+    """Maps of an embedding ``Z`` (n, q) of ``points`` (n, d), however it was made.
+
+    Equal rows that ``Z`` puts in different places are mapped to their mean.
+    """
+    latent_frame = Frame.of(Z)
+    latent = latent_frame.points(Z)
+    near, near_latent = (nearest(rows, k=min(LISTED, len(Z) - 1), n_jobs=n_jobs) for rows in (points, latent))
+    one_place = group_means(latent, equal_row_groups(points))
+    return TwoWayMaps(
+        frame,
+        latent_frame,
+        interpolate(adaptive_map(points, one_place, lists=near.index), n_jobs=n_jobs),
+        neighbourhood_density(latent, near_latent.distance),
+        adaptive_map(latent, points, lists=near_latent.index),
+        neighbourhood_density(points, near.distance),
+    )

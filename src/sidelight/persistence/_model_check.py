@@ -6,7 +6,7 @@ import typing
 from functools import cache
 from typing import Any
 
-from sidelight.maps.two_way import has_forward
+from sidelight.maps.two_way_mixin import TwoWayMixin, has_data_space
 
 from ._fitted import FITTED, RECORD_TABLES
 from ._schema import MismatchError, Sizes, check_annotation, check_value
@@ -63,7 +63,7 @@ def _check_metric(model: Any) -> None:
 
 def _check_ways(model: Any) -> None:
     """The way back, where there is data to go back to; what conditions on ``given``, and what fills gaps."""
-    if has_forward(model):
+    if isinstance(model, TwoWayMixin) and has_data_space(model):
         _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
         if getattr(model, "given_", None) is not None:
             _require_all(model, ("marginal_", "marginal_forward_", "forward_effect_", "given_scale_"))

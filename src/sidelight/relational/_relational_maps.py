@@ -22,9 +22,9 @@ from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import interpolate
 from sidelight.maps.kernel_map import adaptive_map
-from sidelight.maps.model_maps import LISTED
 from sidelight.maps.parzen import neighbourhood_density
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way import LISTED
+from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import ViewMaps
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
@@ -34,8 +34,8 @@ __all__ = ["RelationalMaps", "keep_relational_maps"]
 Array = npt.NDArray[Any]
 
 
-class RelationalMaps(TwoWayMaps):
-    """``TwoWayMaps`` where there may be several data spaces, and ``similarity``."""
+class RelationalMaps(TwoWayMixin):
+    """``TwoWayMixin`` where there may be several data spaces, and ``similarity``."""
 
     @one_blas_thread
     def transform(self: Any, X: Array, *, relation: str | None = None) -> Array:
@@ -99,6 +99,9 @@ class RelationalMaps(TwoWayMaps):
         gap = (np.asarray(self.embedding_[i], dtype=np.float64) - self.embedding_[j]) @ R.T
         squares = np.einsum("...q,...q->...", gap, gap)
         return np.asarray(np.exp(profile(self.latent_kernel).log_value(squares)))
+
+    def _has_data_space(self) -> bool:
+        return bool(getattr(self, "has_data_", True))
 
     def _place(self: Any, relation: str) -> int:
         if relation not in self.relation_names_:

@@ -37,7 +37,7 @@ from sidelight.maps.interpolation import Correction, correction_at_rows, interpo
 from sidelight.maps.kernel_map import KernelMap, adaptive_map
 from sidelight.maps.nystrom import NystromMap
 from sidelight.maps.parzen import neighbourhood_density
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.weights import PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed
@@ -54,7 +54,7 @@ _LANDMARKS, _CANDIDATES = 256, 15
 _FADE = 1.0  # of what Nyström misses at training rows: equal ones, and those of LLE
 
 
-class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Embed rows by a distance and a locality at once, in closed form: from MDS or Isomap to eigenmaps or LLE.
 
     Parameters
@@ -192,7 +192,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """
         check_is_fitted(self)
         if self.nystrom_ is None:
-            return np.asarray(TwoWayMaps.transform(self, X))
+            return np.asarray(TwoWayMixin.transform(self, X))
         X = self._checked(X)
         return np.asarray(self._placed(self.frame_.points(X)).astype(X.dtype, copy=False))
 
@@ -312,7 +312,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         return np.sqrt(np.where(values > 1e-12 * (found.norm or 1.0), values, 0.0) / (1 - alpha) / found.scale)
 
     def _keep(self, X: Array, points: Array, Z: Array, wide: Neighbours) -> None:
-        """The kernel maps and densities, as ``TwoWayMaps`` asks."""
+        """The kernel maps and densities, as ``TwoWayMixin`` asks."""
         self.embedding_ = np.asarray(Z.astype(X.dtype))
         self.latent_frame_ = Frame.of(Z)
         latent = self.latent_frame_.inside(Z)
@@ -350,9 +350,12 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
             return Z
         return np.asarray(Z + correction(*nearest_anchors(self.nystrom_.points, points, self.n_jobs)))
 
-    def _there_and_back(self, X: Array) -> Array:
+    def _has_data_space(self) -> bool:
+        return not self._is("precomputed")
+
+    def _projected(self, X: Array) -> Array:
         if self.nystrom_ is None:
-            return np.asarray(super()._there_and_back(X))
+            return super()._projected(X)
         Z = self.latent_frame_.inside(self._placed(self.frame_.points(X)))
         return np.asarray(self.forward_(Z, self.n_jobs))
 

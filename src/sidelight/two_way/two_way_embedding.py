@@ -25,15 +25,15 @@ from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
-from sidelight.maps.model_maps import LISTED, keep_adaptive_maps
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way import LISTED, adaptive_maps
+from sidelight.maps.two_way_mixin import TwoWayMixin
 
 __all__ = ["TwoWayEmbedding"]
 
 Array = npt.NDArray[Any]
 
 
-class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Give any embedding a way forth and back: new rows, inverse, density, samples.
 
     Parameters
@@ -84,8 +84,17 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """Embed with the estimator, or take a ready ``embedding`` (n, q), and fit the maps both ways."""
         X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        Z = self._embed(X, y) if embedding is None else self._take(embedding, len(X))
-        return self._fit_maps(X, Z)
+        frame = Frame.of(X)
+        estimator = None
+        if embedding is None:
+            estimator, embedding = self._embedded(X, y)
+        Z = self._checked_embedding(embedding, len(X))
+        maps = adaptive_maps(frame, frame.points(X), Z, n_jobs=self.n_jobs)
+        self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
+        self.estimator_description_ = "a ready embedding" if estimator is None else _describe(estimator)
+        if estimator is not None:
+            self.estimator_ = estimator
+        return self
 
     def fit_transform(self, X: Array, y: Any = None, *, embedding: Any = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
@@ -95,28 +104,20 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator
         """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
         return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
 
-    def _fit_maps(self, X: Array, Z: Array) -> TwoWayEmbedding:
-        self.frame_ = Frame.of(X)
-        keep_adaptive_maps(self, X, Z, self.frame_.points(X))
-        return self
-
-    def _embed(self, X: Array, y: Any) -> Array:
+    def _embedded(self, X: Array, y: Any) -> tuple[Any, Any]:
+        """A fitted clone of the estimator, and its embedding."""
         chosen = PCA(n_components=min(2, *X.shape)) if self.estimator is None else self.estimator
         if not hasattr(chosen, "fit_transform"):
             rule = "has no fit_transform (a loaded model has only the description of its estimator)"
             raise TypeError(complain(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
-        self.estimator_ = clone(chosen)
-        self.estimator_description_ = _describe(self.estimator_)
+        estimator = clone(chosen)
         # our PCA also computes variances, of which nobody asks here: they overflow, or their shares are 0 / 0
         with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():
-            Z = self.estimator_.fit_transform(X, y)
-        return self._take(Z, len(X))
+            return estimator, estimator.fit_transform(X, y)
 
-    def _take(self, embedding: Any, n: int) -> Array:
+    def _checked_embedding(self, embedding: Any, n: int) -> Array:
         Z = np.asarray(checked_array(self, embedding, dtype=[np.float64, np.float32], input_name="embedding"))
         check_rows(self, "embedding", Z, n)
-        if not hasattr(self, "estimator_description_"):
-            self.estimator_description_ = "a ready embedding"
         return Z
 
     def __sklearn_tags__(self) -> Tags:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
-from sidelight.maps.two_way import TwoWayMaps, has_forward
+from sidelight.maps.two_way_mixin import TwoWayMixin, has_data_space
 from sidelight.side.actions import as_actions
 
 __all__ = ["ActionUse"]
@@ -87,10 +87,10 @@ class ActionUse:
         """
         check_is_fitted(self)
         if X is not None and actions is None:
-            if not has_forward(self):
+            if not has_data_space(self):
                 rule = "has no actions, and distances have no way back"
                 raise ValueError(complain(self, "X", "distances alone", rule, "Give actions= too"))
-            return float(TwoWayMaps.score(self, X, y, sample_weight=sample_weight))
+            return float(TwoWayMixin.score(self, X, y, sample_weight=sample_weight))
         walked = self.actions_ if X is None else as_actions(actions, len(X), trajectory)
         places = self.states_ if X is None else self._nearest_places(X)
         right = _hits(self, walked, places)

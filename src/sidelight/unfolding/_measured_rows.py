@@ -6,7 +6,7 @@ precomputed distances, and the way back to the data is as for any rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,14 @@ from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import interpolate
 from sidelight.maps.kernel_map import KernelMap
-from sidelight.maps.model_maps import LISTED, keep_adaptive_maps
 from sidelight.maps.parzen import neighbourhood_density
+from sidelight.maps.two_way import LISTED, TwoWayMaps, adaptive_maps
 from sidelight.maps.weights import PrecomputedWeights
 from sidelight.neighbours.equal_rows import group_means
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import nearest_known, zero_distance_groups
 
-__all__ = ["METRICS", "MeasuredFrame", "check_metric", "distances_of", "frame_of", "keep_measured_maps"]
+__all__ = ["METRICS", "MeasuredFrame", "check_metric", "distances_of", "frame_of", "measured_maps"]
 
 Array = npt.NDArray[Any]
 _CANDIDATES, _PERPLEXITY = 15, 5.0  # training rows that place a new one
@@ -95,18 +95,16 @@ def distances_of(model: Any, points: Array) -> Array:
     return np.asarray(D)
 
 
-def keep_measured_maps(model: Any, X: Array, Z: Array, D: Array) -> None:
-    """Set what ``TwoWayMaps`` asks for an embedding ``Z`` (n, q) of rows known by their distances ``D`` (n, n)."""
-    if model.metric != "precomputed":
-        keep_adaptive_maps(model, X, Z, model.frame_.inside(X))
-    else:
-        model.embedding_ = np.asarray(Z.astype(X.dtype, copy=False))
-        model.latent_frame_ = Frame.of(Z)
-        latent = model.latent_frame_.points(Z)
-        near = nearest(latent, k=min(LISTED, len(Z) - 1), n_jobs=model.n_jobs)
-        model.latent_density_ = neighbourhood_density(latent, near.distance)
+def measured_maps(frame: Any, X: Array, Z: Array, D: Array, metric: Any, *, n_jobs: int | None) -> TwoWayMaps:
+    """Maps of an embedding ``Z`` (n, q) of rows ``X`` known by their distances ``D`` (n, n), inside ``frame``."""
     weights = PrecomputedWeights(min(_CANDIDATES, len(Z)), min(_PERPLEXITY, len(Z) / 2))
-    one_place = group_means(model.latent_frame_.points(Z), zero_distance_groups(D))
-    model.backward_ = interpolate(
-        KernelMap(weights, one_place), nearest_known(D, k=weights.n_candidates - 1, own=True), model.n_jobs
+    latent_frame = Frame.of(Z)
+    latent = latent_frame.points(Z)
+    one_place = group_means(latent, zero_distance_groups(D))
+    backward = interpolate(
+        KernelMap(weights, one_place), nearest_known(D, k=weights.n_candidates - 1, own=True), n_jobs
     )
+    if isinstance(metric, str) and metric == "precomputed":
+        near = nearest(latent, k=min(LISTED, len(Z) - 1), n_jobs=n_jobs)
+        return TwoWayMaps(frame, latent_frame, backward, neighbourhood_density(latent, near.distance))
+    return replace(adaptive_maps(frame, frame.inside(X), Z, n_jobs=n_jobs), backward=backward)

@@ -24,9 +24,9 @@ from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, refuse_too_large, validated
 from sidelight.base.warnings import warn
-from sidelight.maps.model_maps import LISTED, keep_adaptive_maps
 from sidelight.maps.rigid import RigidMap, fit_rigid
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way import LISTED, adaptive_maps
+from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.objectives.action_gram import TiedProgram
 from sidelight.side.actions import as_actions
 from sidelight.solvers.eigen import factor_spectrum, steady_signs
@@ -45,7 +45,7 @@ from ._action_program import (
     row_squares,
 )
 from ._action_use import ActionUse
-from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
+from ._measured_rows import check_metric, distances_of, frame_of, measured_maps
 
 __all__ = ["ActionRespectingEmbedding"]
 
@@ -54,7 +54,7 @@ _INTERIOR = 2e11  # operations of a step up to which all classes are solved at o
 _EMPTY = 1e-8  # of the trace: axes that are not there
 
 
-class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning, ActionUse, TwoWayMaps, BaseEstimator):
+class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning, ActionUse, TwoWayMixin, BaseEstimator):
     """Embed observations so that every action between them is one rotation and translation.
 
     Parameters
@@ -183,7 +183,11 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
         Z = np.zeros((len(X), self.n_components))
         width = min(self.n_components, self.latent_.shape[1])
         Z[:, :width] = self.latent_[:, :width]
-        keep_measured_maps(self, X, Z, points) if self._measured else keep_adaptive_maps(self, X, Z, points)
+        if self._measured:
+            maps = measured_maps(self.frame_, X, Z, points, self.metric, n_jobs=self.n_jobs)
+        else:
+            maps = adaptive_maps(self.frame_, points, Z, n_jobs=self.n_jobs)
+        self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
         done = np.unique(self.actions_.codes[self.actions_.codes >= 0])
         self.rigid_maps_ = [(self.actions_.names[code], self._fit_map(self.actions_.names[code])) for code in done]
         if found is not None and found.status is Status.INTERRUPTED:
@@ -195,6 +199,9 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
     ) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, actions=actions, trajectory=trajectory, known=known).embedding_)
+
+    def _has_data_space(self) -> bool:
+        return not (isinstance(self.metric, str) and self.metric == "precomputed")
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes if all are different places, before it is paid."""

@@ -24,12 +24,12 @@ from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.base.warnings import warn
-from sidelight.maps.model_maps import LISTED, keep_adaptive_maps
-from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.two_way import LISTED, adaptive_maps
+from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.solvers.eigen import factor_spectrum, steady_signs
 from sidelight.solvers.semidefinite import Certificate, GramResult, solve_gram
 
-from ._measured_rows import check_metric, distances_of, frame_of, keep_measured_maps
+from ._measured_rows import check_metric, distances_of, frame_of, measured_maps
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
 
 __all__ = ["SemidefiniteEmbedding"]
@@ -41,7 +41,7 @@ _FLAT = 1e-6  # of the widest axis: below it rows that cannot be unfolded need n
 _STIFFNESS = 300.0  # equalities of neighbours are nearly rigid: stiffer, and they cost ten times the steps
 
 
-class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEstimator):
+class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Unfold rows: as far apart as their neighbours allow, with a certificate of how close to the optimum that is.
 
     Parameters
@@ -163,7 +163,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
                 some, problem.rows, V, n_neighbors=_RECONSTRUCTING, precomputed=self._measured, n_jobs=self.n_jobs
             )
         self.landmarks_ = first[problem.rows]
-        self._keep_maps(X, self._spectrum(V[which], unit), points)
+        self._fit_maps(X, self._spectrum(V[which], unit), points)
         if found.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
@@ -246,11 +246,15 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
             message = complain(self, "max_iter", self.max_iter, rule, remedy)
             warn(message, ConvergenceWarning)
 
-    def _keep_maps(self, X: Array, Z: Array, points: Array) -> None:
+    def _fit_maps(self, X: Array, Z: Array, points: Array) -> None:
         if self._measured:
-            keep_measured_maps(self, X, Z, points)
+            maps = measured_maps(self.frame_, X, Z, points, self.metric, n_jobs=self.n_jobs)
         else:
-            keep_adaptive_maps(self, X, Z, points)
+            maps = adaptive_maps(self.frame_, points, Z, n_jobs=self.n_jobs)
+        self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
+
+    def _has_data_space(self) -> bool:
+        return not (isinstance(self.metric, str) and self.metric == "precomputed")
 
     def _spectrum(self, V: Array, unit: float) -> Array:
         """K's eigenvalues; return its first axes (n, q), in units of the data."""
@@ -267,7 +271,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMaps, BaseEst
         self.landmarks_, self.history_, self.n_iter_ = np.array([0]), [], 1
         exact = {"bound": 0.0, "gap": 0.0, "slack": 0.0, "feasibility": 0.0, "worst": 0.0, "softened": False}
         self.certificate_ = exact
-        self._keep_maps(X, self._spectrum(np.zeros((len(X), 1)), 1.0), points)
+        self._fit_maps(X, self._spectrum(np.zeros((len(X), 1)), 1.0), points)
         return self
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,0 +1,194 @@
+"""The methods of every two-way estimator: rows are checked here, ``maps.two_way.TwoWayMaps`` answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.base.messages import complain
+from sidelight.base.random import random_seed
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import checked_array, checked_weights, validated
+
+from .frames import AnyFrame, Frame
+from .interpolation import BackwardMap
+from .kernel_map import KernelMap
+from .parzen import ParzenDensity
+from .two_way import TwoWayMaps
+
+__all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
+
+Array = npt.NDArray[Any]
+
+
+def has_data_space(model: TwoWayMixin) -> bool:
+    """Whether there are data to go back to: not so for precomputed distances, or relations alone."""
+    return model._has_data_space()
+
+
+class TwoWayMixin(TransformerMixin):
+    """transform, inverse_transform, denoise, densities, samples and a score.
+
+    ``fit`` ends with ``_keep_maps``, which sets the attributes below.
+    """
+
+    n_jobs: int | None
+    random_state: Any
+    embedding_: Array
+    frame_: AnyFrame
+    latent_frame_: Frame
+    backward_: BackwardMap
+    latent_density_: ParzenDensity
+    forward_: KernelMap
+    density_: ParzenDensity
+
+    @one_blas_thread
+    def transform(self, X: Any) -> Array:
+        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            New rows (for precomputed distances, distances to the n training rows).
+
+        Returns
+        -------
+        Z : array of shape (m, q)
+        """
+        X = self._checked(X)
+        return _as_type(self._maps().embed(X, self.n_jobs), X)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def inverse_transform(self, X: Any) -> Array:
+        """Take latent points back to the data space, by the conditional mean.
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+            Latent points.
+
+        Returns
+        -------
+        rows : array of shape (m, d)
+        """
+        Z = self._checked_latent(X)
+        return _as_type(self._maps().reconstruct(Z, self.n_jobs), Z)
+
+    @one_blas_thread
+    def transform_mode(self, X: Any) -> Array:
+        """Embed rows by the mode of p(z | x) instead of its mean: a place, never between two, shape (m, q)."""
+        X = self._checked(X)
+        return _as_type(self._maps().embed_mode(X, self.n_jobs), X)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def inverse_transform_mode(self, X: Any) -> Array:
+        """Take latent points back by the mode of p(x | z) instead of its mean: always near real rows, shape (m, d)."""
+        Z = self._checked_latent(X)
+        return _as_type(self._maps().reconstruct_mode(Z, self.n_jobs), Z)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def denoise(self, X: Any) -> Array:
+        """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
+        X = self._checked(X)
+        return _as_type(self.frame_.outside(self._projected(X)), X)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def predictive_variance(self, X: Any) -> Array:
+        """How uncertain the data is at latent points: variance per feature, shape (m, d).
+
+        The spread of the training rows around the conditional mean plus the variance of the data kernel.
+        """
+        return self._maps().variance(self._checked_latent(X), self.n_jobs)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def score_samples(self, X: Any) -> Array:
+        """Log-density of rows under the model's Parzen density of the data, shape (m,).
+
+        Each training row has a bandwidth of its own, proportional to that of its neighbourhood; the factor
+        maximises the leave-one-out likelihood.
+        """
+        return self._maps().log_density(self._checked(X), self.n_jobs)
+
+    @one_blas_thread
+    def latent_log_density(self, X: Any) -> Array:
+        """Log-density of latent points, shape (m,)."""
+        return self._maps().latent_log_density(self._checked_latent(X), self.n_jobs)
+
+    @available_if(has_data_space)
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the density of the data, shape (n_samples, d).
+
+        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+        seed = random_seed(random_state, self.random_state)
+        return self._maps().sample(n_samples, np.random.default_rng(seed))
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
+        del y
+        X = self._checked(X)
+        weight = checked_weights(self, sample_weight, len(X))
+        return explained_share(self.frame_.inside(X), self._projected(X), weight)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _has_data_space(self) -> bool:
+        return True
+
+    def _keep_maps(self, maps: TwoWayMaps, embedding: Array) -> None:
+        """Set the fitted attributes of the maps; without a data space there is no ``forward_`` and no ``density_``."""
+        self.embedding_ = embedding
+        self.frame_, self.latent_frame_ = maps.frame, maps.latent_frame
+        self.backward_, self.latent_density_ = maps.backward, maps.latent_density
+        if maps.forward is not None and maps.density is not None:
+            self.forward_, self.density_ = maps.forward, maps.density
+
+    def _maps(self) -> TwoWayMaps:
+        """The fitted maps as one value."""
+        back = (self.forward_, self.density_) if self._has_data_space() else ()
+        return TwoWayMaps(self.frame_, self.latent_frame_, self.backward_, self.latent_density_, *back)
+
+    def _projected(self, X: Array) -> Array:
+        """Rows to latent points and back, inside the frame."""
+        return self._maps().project(X, self.n_jobs)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self.frame_.scale))
+
+    def _checked_latent(self, X: Any) -> Array:
+        check_is_fitted(self)
+        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], spread=self.latent_frame_.scale))
+        if Z.shape[1] != self._n_features_out:
+            rule = f"does not match the {self._n_features_out} latent dimensions"
+            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
+        return Z
+
+
+def explained_share(rows: Array, answer: Array, weight: Array) -> float:
+    """Share of the variance of ``rows`` (m, d) that ``answer`` (m, d) holds, each row counted ``weight`` times."""
+    residual = rows - answer
+    spread = rows - np.average(rows, axis=0, weights=weight)
+    lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))
+    return 1.0 - lost / total if total > 0 else 0.0
+
+
+def _as_type(values: Array, like: Any) -> Array:
+    return np.asarray(values.astype(like.dtype, copy=False))
