@@ -53,7 +53,7 @@ def test_the_map_of_a_graph_is_that_of_the_rows_to_the_bit(solver, k):
 
 
 def test_several_levels_of_a_graph_are_those_of_the_rows(monkeypatch):
-    monkeypatch.setattr("sidelight.information._levels_fit._COARSEST", 60)
+    monkeypatch.setattr("sidelight.information._multilevel._COARSEST", 60)
     X, labels = clusters(300)
     rows = KernelInformationEmbedding(solver="levels", init="spectral", max_iter=60, tol=1e-4).fit(X)
     graph = as_the_model_sees(X, 30)

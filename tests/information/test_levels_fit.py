@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sidelight import KernelInformationEmbedding
 from sidelight.datasets import s_curve
-from sidelight.information import _levels_fit
+from sidelight.information import _multilevel
 
 
 def clusters(n: int, d: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +65,7 @@ def test_the_same_bytes_with_one_and_two_threads_and_any_seed():
 
 
 def test_several_levels_end_where_one_level_does_not_do_better(monkeypatch):
-    monkeypatch.setattr(_levels_fit, "_COARSEST", 200)
+    monkeypatch.setattr(_multilevel, "_COARSEST", 200)
     X, _ = clusters(800, seed=1)
     levels = KernelInformationEmbedding(solver="levels").fit(X)
     one = KernelInformationEmbedding(solver="levels", init=3.0 * X[:, :2]).fit(X)
@@ -75,7 +75,7 @@ def test_several_levels_end_where_one_level_does_not_do_better(monkeypatch):
 
 
 def test_a_callback_sees_all_rows_on_every_level_and_stops_the_fit(monkeypatch):
-    monkeypatch.setattr(_levels_fit, "_COARSEST", 200)
+    monkeypatch.setattr(_multilevel, "_COARSEST", 200)
     X, _ = clusters(800)
     seen = []
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sidelight import KernelInformationEmbedding
-from sidelight.information import _levels_fit
+from sidelight.information import _solver_choice
 from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel
 from sidelight.maps.interpolation import smooth_part
 from sidelight.side.given import Given
@@ -26,8 +26,8 @@ def rows(n=90, d=5):
 
 @pytest.fixture
 def levels_beyond_60_rows(monkeypatch):
-    monkeypatch.setattr(_levels_fit, "_PATH_ROWS", 60)
-    monkeypatch.setattr(_levels_fit, "_INFORMED_ROWS", 60)
+    monkeypatch.setattr(_solver_choice, "ANNEALED_ROWS", 60)
+    monkeypatch.setattr(_solver_choice, "INFORMED_ROWS", 60)
 
 
 # The profile of the data kernel

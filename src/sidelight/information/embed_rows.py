@@ -24,7 +24,7 @@ from sidelight.kernels.profiles import profile
 from sidelight.maps.placing import Placing
 from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
 
-from ._levels_fit import ATTRACTION
+from ._multilevel import ATTRACTION
 from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]

@@ -5,18 +5,16 @@ Maximise over Z (n, q) the Parzen estimate of the mutual information less a pena
     I(X; Z) = H(Z) - H(X, Z),        minimise  -I + λ · penalty(Z)
 
 while λ falls from a value at which the points are one clump to ``regularization``. Of many rows a lower bound of the
-information is maximised instead, from coarse to fine (``objectives.bound``, ``_levels_fit``).
+information is maximised instead, from coarse to fine (``objectives.bound``, ``_multilevel``).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import Tags
 
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
@@ -24,35 +22,38 @@ from sidelight.base.messages import complain
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number
-from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
-from sidelight.objectives.entropy import EntropySum, information
+from sidelight.objectives.penalties import PENALTIES
 from sidelight.side.given import Given, Known
 from sidelight.side.pairs import as_pairs
 from sidelight.solvers.anneal import Path
-from sidelight.solvers.annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
-from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum
+from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
+from sidelight.solvers.eigen import graph_spectrum
 
-from ._chosen_kernel import check_form, check_profile, chosen_kernel, path_cost
-from ._distance_rows import DistanceRows
-from ._informed_maps import InformedMaps
-from ._informed_problem import Informed, inform
-from ._kept_maps import keep_informed_maps
-from ._learned_bandwidth import follow_learned_path
-from ._levels_fit import DECAY, choose_solver, climb, levels_cost, roomy, warn_of_path_options
-from ._missing_values import MissingValues
-from ._starts import first_places, own_start
+from ._annealed import SMOOTH_MODES, solve_annealed, solve_learned
+from ._data_kernel import annealed_cost, check_kernel
+from ._informed_maps import TrainingRows, informed_maps
+from ._multilevel import multilevel_cost, solve_multilevel
+from ._problem import Problem, informed_problem, plain_problem
+from ._row_checks import RowChecks
+from ._settings import GivenSettings, KernelSettings, LatentSettings
+from ._solver_choice import (
+    DECAY,
+    SolverRequest,
+    choose_solver,
+    data_dimension,
+    fits_flat,
+    warn_without_annealing,
+)
+from ._starts import checked_start, start_places
 
 __all__ = ["KernelInformationEmbedding"]
 
 Array = npt.NDArray[Any]
-_MODES = 64  # smooth directions the solver is preconditioned with
 
 
-class KernelInformationEmbedding(
-    ClassNamePrefixFeaturesOutMixin, DistanceRows, MissingValues, InformedMaps, BaseEstimator
-):
+class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, BaseEstimator):
     """Embed rows so that the map keeps what the data says, with maps and densities both ways.
 
     Parameters
@@ -260,22 +261,58 @@ class KernelInformationEmbedding(
         """
         del y
         self._check_parameters()
-        X = self._check_data(X)
-        self.solver_, self.latent_kernel_ = choose_solver(self, len(X), given is not None, same is not None)
-        if self.solver_ == "levels":
-            warn_of_path_options(self)
+        checked = self._training_rows(X)
+        X, n = checked.X, len(checked.X)
+        request = self._solver_request(given is not None, same is not None)
+        solver, latent_kernel = choose_solver(request, n)
+        if solver == "levels":
+            warn_without_annealing(request)
         width = X.width if isinstance(X, SparseDistances) else X.shape[1]
-        refuse_if_too_large(self, self.estimate_cost(len(X), width, given=given is not None), len(X))
-        self.frame_ = Frame.of(X, self.metric, lean=True)
-        everything = self.frame_.points(X)
-        known, hints = self._read_side(given, same, len(X))
-        rows = np.arange(len(X)) if known is None else np.flatnonzero(known.known)
-        informed = self._inform(everything, rows, known, hints)
-        if self.solver_ == "levels" and self.latent_kernel == "auto" and roomy(self, informed):
-            self.latent_kernel_ = "gaussian"
-        own = own_start(self, rows, len(X))
-        path, informed = climb(self, informed, own) if self.solver_ == "levels" else self._solve(informed, own)
-        keep_informed_maps(self, X, everything, rows, known, informed, keep_path(self, path, X.dtype))
+        refuse_if_too_large(self, self.estimate_cost(n, width, given=given is not None), n)
+
+        frame = Frame.of(X, self.metric, lean=True)
+        learned, known, hints = self._read_given(given, same, n)
+        training = TrainingRows(
+            X,
+            frame.points(X),
+            frame,
+            np.arange(n) if known is None else np.flatnonzero(known.known),
+            None if known is None else learned,
+            known,
+        )
+        kernel = self._kernel_settings(solver)
+        problem = self._problem(training, hints, kernel, latent_kernel)
+        dimension = None
+        if solver == "levels" and self.latent_kernel == "auto":
+            dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
+            latent_kernel = "gaussian" if fits_flat(dimension, self.n_components) else latent_kernel
+        latent = LatentSettings(self.n_components, latent_kernel, self.penalty, self.init, self.random_state)
+        start = None
+        if not isinstance(self.init, str):
+            start = checked_start(type(self).__name__, self.init, n, self.n_components)[training.fitted]
+        path, problem, sum_error = self._solve(problem, start, latent, kernel, solver)
+
+        kept = fitted_path(path, X.dtype)
+        product = known is not None and self._conditioning() == "product"
+        embedded = informed_maps(training, problem, kept.point, kept.stages, kernel, latent_kernel, product=product)
+
+        self.solver_, self.latent_kernel_ = solver, latent_kernel
+        self.data_kernel_, self.kernel_error_ = problem.kernel.form, problem.chosen.error
+        self.given_, self.effect_ = learned, problem.effect
+        self.conditioning_ = None if known is None else self._conditioning()
+        self.given_bandwidth_ = problem.given_bandwidth
+        self.confounded_, self.explained_ = problem.confounded, problem.explained
+        self.history_, self.regularization_path_, self.n_iter_ = kept.history, kept.weights, kept.n_iter
+        self.path_, self.bandwidth_ = embedded.path, embedded.bandwidth
+        self._keep_informed_maps(embedded.maps, embedded.embedding)
+        if problem.chosen.perplexity is not None:
+            self.perplexity_ = problem.chosen.perplexity
+        if dimension is not None:
+            self.dimension_ = dimension
+        if sum_error is not None:
+            self.sum_error_ = sum_error
+        if checked.filler is not None:
+            self.filler_, self.filled_ = checked.filler, X
         if path.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
@@ -289,11 +326,11 @@ class KernelInformationEmbedding(
 
         Of a sparse array of distances d is the number of entries in a row.
         """
-        solver, kernel = choose_solver(self, n, given, False)
+        solver, kernel = choose_solver(self._solver_request(given, False), n)
         if solver == "levels":
-            cost = levels_cost(self, n, d, kernel)
+            cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
             return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        return path_cost(self, n, d, kernel, given)
+        return annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
@@ -311,8 +348,7 @@ class KernelInformationEmbedding(
         if self.n_neighbors is not None:
             check_integer(self, "n_neighbors", self.n_neighbors, 1)
         check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        check_profile(self)
-        check_form(self)
+        check_kernel(self._kernel_settings("path"))
         check_choice(self, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
         check_choice(self, "missing", self.missing, ("refuse", "impute"))
         if self.missing == "impute" and self.metric == "precomputed":
@@ -320,39 +356,41 @@ class KernelInformationEmbedding(
             raise ValueError(complain(self, "missing", "impute", rule, 'Use missing="refuse"'))
         if self.given_weight != 0:
             check_number(self, "given_weight", self.given_weight, 0.0)
-        check_annealing(self)
+        check_choice(self, "latent_kernel", self.latent_kernel, ("auto", "gaussian", "student", "quartic"))
+        check_choice(self, "penalty", self.penalty, PENALTIES)
+        self._annealing().check(type(self).__name__)
         if isinstance(self.init, str):
             check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
 
-    def _solve(self, informed: Informed, own: Array | None) -> tuple[Path, Informed]:
-        """Follow the path; a learned bandwidth is known only at its end."""
-        spectrum = graph_spectrum(informed.kernel.matrix, max(_MODES, self.n_components))
-        start = first_places(self, informed.points, informed.kernel.graph, lambda: spectrum) if own is None else own
-        if self.bandwidth == "learned":
-            path, kernel = follow_learned_path(self, informed.points, informed.kernel, start, spectrum.precondition)
-            return path, replace(informed, kernel=kernel)
-        parts, penalty, precondition = self._problem(informed, spectrum)
-        resize, again = own is None and self.init != "random", informed.again
-        refine = None if again is None else lambda Z: self._problem(again(Z))
-        return follow_path(self, parts, penalty, start, precondition, resize=resize, refine=refine), informed
+    def _solver_request(self, given: bool, same: bool) -> SolverRequest:
+        return SolverRequest(
+            type(self).__name__, self.solver, self.bandwidth, self.penalty, self.latent_kernel, self.conditioning,
+            self.given_weight, self._annealing(), given, same,
+        )  # fmt: skip
 
-    def _problem(self, informed: Informed, spectrum: GraphSpectrum | None = None) -> Problem:
-        """What is minimised along the path."""
-        matrix = informed.kernel.matrix
-        entropies = EntropySum(informed.terms, profile(self.latent_kernel_), n_jobs=self.n_jobs)
-        spectrum = spectrum or graph_spectrum(matrix, max(_MODES, self.n_components))
-        return {"-I": (1.0, entropies)}, penalty_of(self, matrix), spectrum.precondition
+    def _kernel_settings(self, solver: str) -> KernelSettings:
+        return KernelSettings(
+            type(self).__name__, self.bandwidth, self.perplexity, self.n_neighbors, self.metric, self.kernel,
+            self.data_kernel, solver == "levels", self.n_jobs,
+        )  # fmt: skip
 
-    def _read_side(self, given: Any, same: Any, n: int) -> tuple[Known | None, Array | None]:
-        """What is known of the rows, and the hints among the rows of which something is known."""
-        self.given_: Given | None = None
-        self.conditioning_: str | None = None
-        self.given_bandwidth_: list[float] | None = None
+    def _annealing(self) -> Annealing:
+        start, decay = self.regularization_start, self.regularization_decay
+        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
+
+    def _conditioning(self) -> str:
+        """The conditioning that "auto" stands for, or the one that was asked for."""
+        if self.conditioning != "auto":
+            return self.conditioning
+        return "balanced" if self.bandwidth == "perplexity" else "residual"
+
+    def _read_given(self, given: Any, same: Any, n: int) -> tuple[Given | None, Known | None, Array | None]:
+        """The columns of ``given``, their entries if they differ between rows, and the hints among known rows."""
         if same is not None and given is None:
             rule = "is a hint across groups, and there are no groups"
             raise ValueError(complain(self, "same", "pairs", rule, "Say with given which group each row belongs to"))
         if given is None:
-            return None, None
+            return None, None, None
         if self.bandwidth == "learned":
             remedy = "Use bandwidth='perplexity', or leave given out"
             raise ValueError(complain(self, "bandwidth", "learned", "does not know how to factor given out", remedy))
@@ -362,21 +400,50 @@ class KernelInformationEmbedding(
         if count < 2:
             rule = f"leaves {count} rows of which everything is known"
             raise ValueError(complain(self, "given", "missing entries", rule, "Give it for two rows or more"))
-        self.given_ = learned
         if len(np.unique(known.values[known.known], axis=0)) == 1:
-            return None, None  # what is the same for all rows says nothing
-        return known, None if same is None else as_pairs(same, n).take(known.known).index
+            return learned, None, None  # what is the same for all rows says nothing
+        return learned, known, None if same is None else as_pairs(same, n).take(known.known).index
 
-    def _inform(self, points: Array, rows: Array, known: Known | None, hints: Array | None) -> Informed:
-        """The problem: the plain one, or that of the rows of which something is known."""
-        if known is None:
-            kernel = chosen_kernel(self, points)
-            return Informed(points, kernel, information(kernel.matrix), None, False, 0.0)
-        assert self.given_ is not None
-        some = submatrix(points, rows, rows, self) if self.metric == "precomputed" else points[rows]
-        return inform(self, some, self.given_, known.take(rows), hints)
+    def _problem(
+        self, training: TrainingRows, hints: Array | None, kernel: KernelSettings, latent_kernel: str
+    ) -> Problem:
+        """The plain problem, or that of the rows of which something is known."""
+        latent = (latent_kernel, self.n_components)
+        scale = 1.0 if self.metric == "cosine" else training.frame.scale
+        if training.given is None or training.known is None:
+            return plain_problem(training.points, scale, kernel, latent)
+        rows = training.fitted
+        some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
+        settings = GivenSettings(self._conditioning(), self.given_weight, self.given_bandwidth)
+        return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _solve(
+        self, problem: Problem, start: Array | None, latent: LatentSettings, kernel: KernelSettings, solver: str
+    ) -> tuple[Path, Problem, float | None]:
+        """The path, the problem whose kernel the maps take, and (by levels) the error of its latent sums."""
+        annealing, n_jobs = self._annealing(), self.n_jobs
+
+        def progress() -> FitProgress:
+            return FitProgress(type(self).__name__, self.verbose, self.callback)
+
+        if solver == "levels":
+            fit = solve_multilevel(
+                problem, start, latent, annealing, progress, precomputed=kernel.precomputed, n_jobs=n_jobs
+            )
+            return fit.path, fit.problem, fit.sum_error
+        spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, self.n_components))
+        chosen = start is not None
+        if start is None:
+            start = start_places(
+                problem.points,
+                problem.kernel.graph,
+                lambda: spectrum,
+                latent,
+                precomputed=kernel.precomputed,
+                n_jobs=n_jobs,
+            )
+        if self.bandwidth == "learned":
+            return *solve_learned(problem, spectrum, start, latent, annealing, progress(), n_jobs=n_jobs), None
+        resize = not chosen and self.init != "random"
+        path = solve_annealed(problem, spectrum, start, latent, annealing, progress(), resize=resize, n_jobs=n_jobs)
+        return path, problem, None

@@ -39,7 +39,7 @@ from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.relational import Divergence, Part, RelationalSum, unpack
 from sidelight.side.relations import Relation, Relations, as_relations
 from sidelight.solvers.anneal import Path, anneal
-from sidelight.solvers.annealed_fit import announce
+from sidelight.solvers.annealing import end_progress
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._relational_maps import RelationalMaps, keep_relational_maps
@@ -334,7 +334,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
             precondition=precondition,
             callback=_of_points(both(bar, self.callback), n),
         )
-        announce(self, bar, path)
+        end_progress(type(self).__name__, self.max_iter, bar, path)
         return path
 
     def _keep(self, X: Array | None, given: Relations, every: list[tuple[str, Relation]], path: Path) -> None:
