@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import complain
-from sidelight.base.validation import check_choice, relative_bandwidth
+from sidelight.base.validation import relative_bandwidth
 from sidelight.kernels.data_kernel import (
     EXACT_ROWS,
     MOST_STORED,
@@ -33,7 +33,7 @@ from sidelight.neighbours.sparse_distances import nearest_known
 
 from ._settings import KernelSettings
 
-__all__ = ["ChosenKernel", "annealed_cost", "check_kernel", "choose_kernel", "described", "effective_perplexity"]
+__all__ = ["ChosenKernel", "annealed_cost", "choose_kernel", "described", "effective_perplexity"]
 
 Array = npt.NDArray[Any]
 Latent = tuple[str, int]
@@ -52,31 +52,6 @@ class ChosenKernel:
     kernel: DataKernel
     perplexity: float | None
     error: dict[str, float] | None
-
-
-def check_kernel(settings: KernelSettings) -> None:
-    """Refuse a profile or a form that the bandwidth does not allow."""
-    owner, bandwidth = settings.owner, settings.bandwidth
-    adaptive = bandwidth in ("perplexity", "learned")
-    check_choice(owner, "kernel", settings.profile, ("gaussian", "student", "quartic"))
-    if settings.profile != "gaussian" and adaptive:
-        rule = f"is for a kernel with one bandwidth, and with bandwidth={bandwidth!r} it is Gaussian"
-        remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"
-        raise ValueError(complain(owner, "kernel", settings.profile, rule, remedy))
-    check_choice(owner, "data_kernel", settings.form, ("auto", "dense", "sparse", "low_rank"))
-    if settings.form == "auto":
-        return
-    rule = remedy = ""
-    if adaptive:
-        rule = "is for a kernel with one bandwidth"
-        remedy = "Give a number or 'loo' as bandwidth, or leave data_kernel as it is by default"
-    elif settings.precomputed and settings.form != "dense":
-        rule, remedy = "saves nothing where X is a matrix of all pairs", "Use data_kernel='auto'"
-    elif settings.profile == "quartic" and settings.form == "low_rank":
-        rule = "needs a kernel without negative eigenvalues, and a quartic one has some"
-        remedy = "Use kernel='gaussian' or 'student'"
-    if rule:
-        raise ValueError(complain(owner, "data_kernel", settings.form, rule, remedy))
 
 
 def effective_perplexity(perplexity: float, n: int) -> float:
@@ -106,7 +81,7 @@ def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent
     """
     if settings.short_lists:
         return _short_lists_kernel(points, settings)
-    if settings.bandwidth in ("perplexity", "learned"):
+    if settings.adaptive:
         perplexity = effective_perplexity(settings.perplexity, len(points))
         how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
         return described(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)

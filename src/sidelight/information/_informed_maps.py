@@ -38,8 +38,9 @@ from sidelight.side.given import Given, Known
 
 from ._problem import Problem
 from ._settings import KernelSettings
+from ._training import TrainingRows
 
-__all__ = ["EmbeddedRows", "GivenMaps", "InformedMaps", "ProductMap", "TrainingRows", "informed_maps"]
+__all__ = ["EmbeddedRows", "GivenMaps", "InformedMaps", "ProductMap", "informed_maps"]
 
 Array = npt.NDArray[Any]
 Read = Callable[[Any, Array, "int | None"], Array]
@@ -163,53 +164,6 @@ def _by_knowledge(
     out[at] = first
     out[~at] = averaged(rows[~at])
     return out
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """The rows of a fit.
-
-    Parameters
-    ----------
-    X : array of shape (n, d), or distances
-    points : array of shape (n, d), or distances
-        ``X`` inside the ``frame``.
-    frame : Frame
-    fitted : array of shape (m,)
-        Rows that are fitted: those of which ``given`` is known.
-    given : Given or None
-        The columns of ``given``; None: nothing is to be factored out.
-    known : Known or None
-        Their entries, of all rows.
-    """
-
-    X: Any
-    points: Any
-    frame: Frame
-    fitted: Array
-    given: Given | None = None
-    known: Known | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Whether all rows are fitted."""
-        return len(self.fitted) == len(self.X)
-
-    @property
-    def features(self) -> Array | None:
-        """Of ``given``, for the fitted rows (m, f)."""
-        return None if self.known is None else self.known.features[self.fitted]
-
-    @property
-    def fitted_points(self) -> Array:
-        """The points of the fitted rows; a copy only where some are left out."""
-        return np.asarray(self.points if self.complete else self.points[self.fitted])
-
-    def inside(self, metric: str) -> Array:
-        """The fitted rows inside the frame, which for a cosine metric are not its points."""
-        if metric == "euclidean":
-            return self.fitted_points
-        return self.frame.inside(self.X if self.complete else self.X[self.fitted])
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from sidelight.base.validation import check_integer
 from sidelight.kernels.field import repulsion_table
 from sidelight.kernels.profiles import profile
 from sidelight.maps.placing import Placing
+from sidelight.maps.weights import PrecomputedWeights
 from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
 
 from ._multilevel import ATTRACTION
@@ -195,7 +196,7 @@ def _last(model: Any) -> Any:
 def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     """What places a batch: the model's own map, or that and the refinement of it."""
     last = _last(model)
-    if getattr(last, "given_", None) is not None:
+    if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
         rule, remedy = "was fitted with given, which the source does not hold", "Use transform(X, given=...) on batches"
         raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, remedy))
     placing = None if refine is False else _placing(last)
@@ -215,14 +216,17 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
 
 def _placing(model: Any) -> Placing | None:
     """The refinement of a model's places; None where it has none."""
-    plain = isinstance(model, KernelInformationEmbedding) and model.metric != "precomputed"
-    if not plain or getattr(model, "solver_", None) != "levels":
+    if not isinstance(model, KernelInformationEmbedding):
+        return None
+    if model.metric == "precomputed" or model.solver_ != "levels":
         return None
     latent, Z = profile(model.latent_kernel_), model.backward_.outputs
     table = repulsion_table(Z, latent, model.n_jobs)
     if table is None:
         return None
-    inputs = model.backward_.weights.inputs
+    weights = model.backward_.weights
+    assert not isinstance(weights, PrecomputedWeights)
+    inputs = weights.inputs
     k = max(2, min(len(inputs), round(model.perplexity)))
     return Placing(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
 

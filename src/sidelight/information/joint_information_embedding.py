@@ -53,12 +53,13 @@ from sidelight.maps.views import (
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.paired import Parts, alternating_parts, joint_parts
-from sidelight.objectives.penalties import PENALTIES, penalty_named
+from sidelight.objectives.penalties import penalty_named
 from sidelight.solvers.anneal import best_size
 from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
+from ._settings import LatentSettings
 from ._starts import checked_start, noise, padded
 
 __all__ = ["JointInformationEmbedding"]
@@ -129,6 +130,12 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         As in KernelInformationEmbedding.
     n_features_in_ : int
         Columns of X.
+
+    References
+    ----------
+    .. [1] R. Memisevic. Kernel information embeddings. International Conference on Machine Learning, 2006.
+    .. [2] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, chapter 3.
 
     Examples
     --------
@@ -297,21 +304,19 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_choice(self, "objective", self.objective, ("alternating", "joint"))
+        owner = type(self).__name__
+        check_choice(owner, "objective", self.objective, ("alternating", "joint"))
         for bandwidth in self._bandwidths(2):
             if isinstance(bandwidth, str):
-                check_choice(self, "bandwidth", bandwidth, ("perplexity", "loo"))
+                check_choice(owner, "bandwidth", bandwidth, ("perplexity", "loo"))
             else:
-                check_number(self, "bandwidth", bandwidth, 0.0)
-        check_number(self, "perplexity", self.perplexity, 1.0)
+                check_number(owner, "bandwidth", bandwidth, 0.0)
+        check_number(owner, "perplexity", self.perplexity, 1.0)
         if self.n_neighbors is not None:
-            check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("spectral", "random"))
-        check_choice(self, "latent_kernel", self.latent_kernel, ("gaussian", "student", "quartic"))
-        check_choice(self, "penalty", self.penalty, PENALTIES)
-        self._annealing().check(type(self).__name__)
+            check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
+        latent.check(owner, kernels=("gaussian", "student", "quartic"), starts=("spectral", "random"))
+        self._annealing().check(owner)
 
     def _annealing(self) -> Annealing:
         start, decay = self.regularization_start, self.regularization_decay

@@ -21,19 +21,16 @@ from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_integer, check_number
+from sidelight.base.validation import check_choice, check_number
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
-from sidelight.objectives.penalties import PENALTIES
-from sidelight.side.given import Given, Known
-from sidelight.side.pairs import as_pairs
 from sidelight.solvers.anneal import Path
 from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, solve_annealed, solve_learned
-from ._data_kernel import annealed_cost, check_kernel
-from ._informed_maps import TrainingRows, informed_maps
+from ._data_kernel import annealed_cost
+from ._informed_maps import informed_maps
 from ._multilevel import multilevel_cost, solve_multilevel
 from ._problem import Problem, informed_problem, plain_problem
 from ._row_checks import RowChecks
@@ -47,6 +44,7 @@ from ._solver_choice import (
     warn_without_annealing,
 )
 from ._starts import checked_start, start_places
+from ._training import TrainingRows, read_given
 
 __all__ = ["KernelInformationEmbedding"]
 
@@ -171,6 +169,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     filled_ : array of shape (n, d)
         X with its missing entries filled (``missing="impute"`` only).
 
+    References
+    ----------
+    .. [1] R. Memisevic. Kernel information embeddings. International Conference on Machine Learning, 2006.
+    .. [2] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, chapter 3.
+
     Examples
     --------
     >>> from sidelight import KernelInformationEmbedding
@@ -260,7 +264,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         self
         """
         del y
-        self._check_parameters()
+        self._check_parameters(given is not None)
         checked = self._training_rows(X)
         X, n = checked.X, len(checked.X)
         request = self._solver_request(given is not None, same is not None)
@@ -271,25 +275,20 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         refuse_if_too_large(self, self.estimate_cost(n, width, given=given is not None), n)
 
         frame = Frame.of(X, self.metric, lean=True)
-        learned, known, hints = self._read_given(given, same, n)
-        training = TrainingRows(
-            X,
-            frame.points(X),
-            frame,
-            np.arange(n) if known is None else np.flatnonzero(known.known),
-            None if known is None else learned,
-            known,
-        )
+        read = read_given(type(self).__name__, given, same, n, self.given_types, self.given_bandwidth)
+        known = read.known
+        fitted = np.arange(n) if known is None else np.flatnonzero(known.known)
+        training = TrainingRows(X, frame.points(X), frame, fitted, None if known is None else read.columns, known)
         kernel = self._kernel_settings(solver)
-        problem = self._problem(training, hints, kernel, latent_kernel)
+        problem = self._problem(training, read.hints, kernel, latent_kernel)
         dimension = None
         if solver == "levels" and self.latent_kernel == "auto":
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
             latent_kernel = "gaussian" if fits_flat(dimension, self.n_components) else latent_kernel
-        latent = LatentSettings(self.n_components, latent_kernel, self.penalty, self.init, self.random_state)
+        latent = self._latent_settings(latent_kernel)
         start = None
         if not isinstance(self.init, str):
-            start = checked_start(type(self).__name__, self.init, n, self.n_components)[training.fitted]
+            start = checked_start(type(self).__name__, self.init, n, self.n_components)[fitted]
         path, problem, sum_error = self._solve(problem, start, latent, kernel, solver)
 
         kept = fitted_path(path, X.dtype)
@@ -298,7 +297,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
 
         self.solver_, self.latent_kernel_ = solver, latent_kernel
         self.data_kernel_, self.kernel_error_ = problem.kernel.form, problem.chosen.error
-        self.given_, self.effect_ = learned, problem.effect
+        self.given_, self.effect_ = read.columns, problem.effect
         self.conditioning_ = None if known is None else self._conditioning()
         self.given_bandwidth_ = problem.given_bandwidth
         self.confounded_, self.explained_ = problem.confounded, problem.explained
@@ -332,35 +331,32 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
         return annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
 
-    def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_choice(self, "solver", self.solver, ("auto", "path", "levels"))
-        if not isinstance(self.bandwidth, str):
-            check_number(self, "bandwidth", self.bandwidth, 0.0)
-        else:
-            check_choice(self, "bandwidth", self.bandwidth, ("perplexity", "loo", "learned"))
+    def _check_parameters(self, given: bool) -> None:
+        owner = type(self).__name__
+        check_choice(owner, "solver", self.solver, ("auto", "path", "levels"))
+        self._latent_settings(self.latent_kernel).check(
+            owner, kernels=("auto", "gaussian", "student", "quartic"), starts=("mds", "spectral", "pca", "random")
+        )
+        self._kernel_settings("path").check()
+        self._annealing().check(owner)
         if self.bandwidth == "learned" and (
             self.latent_kernel not in ("auto", "gaussian") or self.metric == "precomputed"
         ):
             rule, remedy = "needs rows and a Gaussian latent kernel", "Use latent_kernel='gaussian' and no distances"
-            raise ValueError(complain(self, "bandwidth", self.bandwidth, rule, remedy))
-        check_number(self, "perplexity", self.perplexity, 1.0)
-        if self.n_neighbors is not None:
-            check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        check_kernel(self._kernel_settings("path"))
-        check_choice(self, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
-        check_choice(self, "missing", self.missing, ("refuse", "impute"))
+            raise ValueError(complain(owner, "bandwidth", self.bandwidth, rule, remedy))
+        if self.bandwidth == "learned" and given:
+            rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
+            raise ValueError(complain(owner, "bandwidth", "learned", rule, remedy))
+        check_choice(owner, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
+        check_choice(owner, "missing", self.missing, ("refuse", "impute"))
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
-            raise ValueError(complain(self, "missing", "impute", rule, 'Use missing="refuse"'))
+            raise ValueError(complain(owner, "missing", "impute", rule, 'Use missing="refuse"'))
         if self.given_weight != 0:
-            check_number(self, "given_weight", self.given_weight, 0.0)
-        check_choice(self, "latent_kernel", self.latent_kernel, ("auto", "gaussian", "student", "quartic"))
-        check_choice(self, "penalty", self.penalty, PENALTIES)
-        self._annealing().check(type(self).__name__)
-        if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
+            check_number(owner, "given_weight", self.given_weight, 0.0)
+
+    def _latent_settings(self, kernel: str) -> LatentSettings:
+        return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
 
     def _solver_request(self, given: bool, same: bool) -> SolverRequest:
         return SolverRequest(
@@ -383,26 +379,6 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         if self.conditioning != "auto":
             return self.conditioning
         return "balanced" if self.bandwidth == "perplexity" else "residual"
-
-    def _read_given(self, given: Any, same: Any, n: int) -> tuple[Given | None, Known | None, Array | None]:
-        """The columns of ``given``, their entries if they differ between rows, and the hints among known rows."""
-        if same is not None and given is None:
-            rule = "is a hint across groups, and there are no groups"
-            raise ValueError(complain(self, "same", "pairs", rule, "Say with given which group each row belongs to"))
-        if given is None:
-            return None, None, None
-        if self.bandwidth == "learned":
-            remedy = "Use bandwidth='perplexity', or leave given out"
-            raise ValueError(complain(self, "bandwidth", "learned", "does not know how to factor given out", remedy))
-        learned = Given.learn(self, given, n, self.given_types, self.given_bandwidth)
-        known = learned.encode(self, given, n)
-        count = int(known.known.sum())
-        if count < 2:
-            rule = f"leaves {count} rows of which everything is known"
-            raise ValueError(complain(self, "given", "missing entries", rule, "Give it for two rows or more"))
-        if len(np.unique(known.values[known.known], axis=0)) == 1:
-            return learned, None, None  # what is the same for all rows says nothing
-        return learned, known, None if same is None else as_pairs(same, n).take(known.known).index
 
     def _problem(
         self, training: TrainingRows, hints: Array | None, kernel: KernelSettings, latent_kernel: str

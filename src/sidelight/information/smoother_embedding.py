@@ -77,6 +77,11 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         Of the data kernel, in squared units of the data.
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 2.3.2.
+
     Examples
     --------
     >>> from sidelight import SmootherEmbedding

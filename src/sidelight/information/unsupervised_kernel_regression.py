@@ -21,7 +21,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_integer, check_number, validated
+from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
@@ -30,7 +30,7 @@ from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.objectives.evaluation import penalised
-from sidelight.objectives.penalties import PENALTIES, penalty_named
+from sidelight.objectives.penalties import penalty_named
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.anneal import best_size
 from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
@@ -38,6 +38,7 @@ from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum, landmark_scal
 from sidelight.solvers.smoother import smoother_vectors
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
+from ._settings import LatentSettings
 from ._starts import checked_start, noise, padded
 
 __all__ = ["UnsupervisedKernelRegression"]
@@ -101,6 +102,13 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         Their λ.
     n_iter_ : int
     n_features_in_ : int
+
+    References
+    ----------
+    .. [1] P. Meinicke, S. Klanke, R. Memisevic and H. Ritter. Principal surfaces from unsupervised kernel regression.
+           IEEE Transactions on Pattern Analysis and Machine Intelligence 27(9), 2005.
+    .. [2] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 2.3.2.
 
     Examples
     --------
@@ -200,15 +208,13 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         return Cost(int(size), float(0.2 + 150 * evaluation + 3e-10 * n * n * d + 5e-4 * n))
 
     def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_number(self, "perplexity", self.perplexity, 1.0)
+        owner = type(self).__name__
+        check_number(owner, "perplexity", self.perplexity, 1.0)
         if self.n_neighbors is not None:
-            check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        check_choice(self, "latent_kernel", self.latent_kernel, ("gaussian", "student", "quartic"))
-        check_choice(self, "penalty", self.penalty, PENALTIES)
-        self._annealing().check(type(self).__name__)
-        if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("mds", "spectral", "random"))
+            check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
+        latent.check(owner, kernels=("gaussian", "student", "quartic"), starts=("mds", "spectral", "random"))
+        self._annealing().check(owner)
 
     def _annealing(self) -> Annealing:
         start, decay = self.regularization_start, self.regularization_decay

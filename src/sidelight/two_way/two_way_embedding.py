@@ -62,6 +62,15 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     The estimator runs with one BLAS and OpenMP thread, so that its bits do not depend on the machine; to give it all of
     them, fit it yourself and pass ``embedding=``.
 
+    See Also
+    --------
+    KernelInformationEmbedding : an embedding whose own kernels make the maps.
+
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 3.1.4: the maps of an embedding by kernel regression.
+
     Examples
     --------
     >>> import numpy as np
