@@ -24,17 +24,15 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_number
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
-from sidelight.solvers.anneal import Path
 from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
-from sidelight.solvers.eigen import graph_spectrum
 
-from ._annealed import SMOOTH_MODES, solve_annealed, solve_learned
 from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
-from ._multilevel import multilevel_cost, solve_multilevel
+from ._multilevel import multilevel_cost
 from ._problem import Problem, informed_problem, plain_problem
 from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings
+from ._solve import solve
 from ._solver_choice import (
     DECAY,
     SolverRequest,
@@ -43,7 +41,7 @@ from ._solver_choice import (
     fits_flat,
     warn_without_annealing,
 )
-from ._starts import checked_start, start_places
+from ._starts import checked_start
 from ._training import TrainingRows, read_given
 
 __all__ = ["KernelInformationEmbedding"]
@@ -289,9 +287,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         start = None
         if not isinstance(self.init, str):
             start = checked_start(type(self).__name__, self.init, n, self.n_components)[fitted]
-        path, problem, sum_error = self._solve(problem, start, latent, kernel, solver)
+        solution = solve(problem, start, latent, kernel, self._annealing(), self._progress)
 
-        kept = fitted_path(path, X.dtype)
+        kept, problem = fitted_path(solution.path, X.dtype), solution.problem
         product = known is not None and self._conditioning() == "product"
         embedded = informed_maps(training, problem, kept.point, kept.stages, kernel, latent_kernel, product=product)
 
@@ -308,11 +306,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             self.perplexity_ = problem.chosen.perplexity
         if dimension is not None:
             self.dimension_ = dimension
-        if sum_error is not None:
-            self.sum_error_ = sum_error
+        if solution.sum_error is not None:
+            self.sum_error_ = solution.sum_error
         if checked.filler is not None:
             self.filler_, self.filled_ = checked.filler, X
-        if path.status is Status.INTERRUPTED:
+        if solution.path.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
 
@@ -374,6 +372,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         start, decay = self.regularization_start, self.regularization_decay
         return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
 
+    def _progress(self) -> FitProgress:
+        return FitProgress(type(self).__name__, self.verbose, self.callback)
+
     def _conditioning(self) -> str:
         """The conditioning that "auto" stands for, or the one that was asked for."""
         if self.conditioning != "auto":
@@ -392,34 +393,3 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
         settings = GivenSettings(self._conditioning(), self.given_weight, self.given_bandwidth)
         return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)
-
-    def _solve(
-        self, problem: Problem, start: Array | None, latent: LatentSettings, kernel: KernelSettings, solver: str
-    ) -> tuple[Path, Problem, float | None]:
-        """The path, the problem whose kernel the maps take, and (by levels) the error of its latent sums."""
-        annealing, n_jobs = self._annealing(), self.n_jobs
-
-        def progress() -> FitProgress:
-            return FitProgress(type(self).__name__, self.verbose, self.callback)
-
-        if solver == "levels":
-            fit = solve_multilevel(
-                problem, start, latent, annealing, progress, precomputed=kernel.precomputed, n_jobs=n_jobs
-            )
-            return fit.path, fit.problem, fit.sum_error
-        spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, self.n_components))
-        chosen = start is not None
-        if start is None:
-            start = start_places(
-                problem.points,
-                problem.kernel.graph,
-                lambda: spectrum,
-                latent,
-                precomputed=kernel.precomputed,
-                n_jobs=n_jobs,
-            )
-        if self.bandwidth == "learned":
-            return *solve_learned(problem, spectrum, start, latent, annealing, progress(), n_jobs=n_jobs), None
-        resize = not chosen and self.init != "random"
-        path = solve_annealed(problem, spectrum, start, latent, annealing, progress(), resize=resize, n_jobs=n_jobs)
-        return path, problem, None
