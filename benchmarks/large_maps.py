@@ -285,7 +285,7 @@ def _evaluations(report: Report, quick: bool) -> None:
     X, _ = digits(_SOME if quick else 10_000)
     n, what = len(X), f"MNIST {len(X):,} x 784: evaluations to the same objective"
     with _counting() as made:
-        model = KernelInformationEmbedding(solver="levels", n_jobs=THREADS).fit(X)
+        model = KernelInformationEmbedding(solver="multilevel", n_jobs=THREADS).fit(X)
         ours, finest, target = _cost(made, n), made[-1], float(model.history_[-1]["objective"])
     annealed = _multilevel._ANNEALED
     for name, times, helped in (
@@ -368,7 +368,7 @@ def _others(report: Report, quick: bool) -> None:
     for name, (load, factor, k) in list(SETS.items())[: 1 if quick else None]:
         data = load()
         maps = {method: METHODS[method](data.X, 0) for method in ("openTSNE", "UMAP")}
-        maps["ours"] = KernelInformationEmbedding(solver="levels", random_state=0).fit_transform(data.X)
+        maps["ours"] = KernelInformationEmbedding(solver="multilevel", random_state=0).fit_transform(data.X)
         hits = {method: neighbour_hit(Z, data.factors[factor], n_neighbors=k) for method, Z in maps.items()}
         trust = {method: trusted(data.X, Z) for method, Z in maps.items()}
         report.note(f"{name}, {len(data.X):,} rows: {k}-NN accuracy ({factor})", hits["ours"], **_beside(hits))

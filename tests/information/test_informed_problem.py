@@ -12,13 +12,13 @@ from sidelight.objectives.entropy import EntropySum
 from sidelight.side.given import Given
 
 
-def problem(weight, conditioning="balanced", solver="path", number=False):
+def problem(weight, conditioning="balanced", solver="annealed", number=False):
     """A small problem: what is known, and what is solved."""
     rng = np.random.default_rng(0)
     groups = np.arange(40) % 3
     X = rng.normal(size=(40, 4)) + np.eye(4)[groups]
     kernel = KernelSettings(
-        "test", "perplexity", 8.0, 15, "euclidean", "gaussian", "auto", short_lists=solver == "levels", n_jobs=None
+        "test", "perplexity", 8.0, 15, "euclidean", "gaussian", "auto", short_lists=solver == "multilevel", n_jobs=None
     )
     what = rng.normal(size=40) if number else groups
     given = Given.learn("test", what, 40)
@@ -51,7 +51,7 @@ def test_the_published_objective_is_the_product_of_kernels():
 
 
 def test_by_levels_there_are_factors_and_short_lists_and_no_kernel_of_pairs():
-    known, found = problem(1.0, solver="levels")
+    known, found = problem(1.0, solver="multilevel")
     G = given_kernel(known.features).to_dense()
     np.testing.assert_allclose(found.factors @ found.factors.T, G, atol=1e-6)
     assert found.terms == []
@@ -63,13 +63,13 @@ def test_by_levels_there_are_factors_and_short_lists_and_no_kernel_of_pairs():
 
 
 def test_by_levels_numbers_have_a_kernel_of_few_factors_and_no_weight_has_none():
-    _, found = problem(1.0, solver="levels", number=True)
+    _, found = problem(1.0, solver="multilevel", number=True)
     assert found.factors.shape[1] <= 16
-    assert problem(0.0, solver="levels")[1].factors is None
+    assert problem(0.0, solver="multilevel")[1].factors is None
 
 
 def test_a_weight_between_none_and_one_bounds_the_entropies_from_below():
-    known, found = problem(0.4, solver="levels")
+    known, found = problem(0.4, solver="multilevel")
     G = given_kernel(known.features).to_dense()
     Z = np.random.default_rng(0).normal(size=(40, 2))
     kz = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(axis=2))

@@ -275,8 +275,8 @@ def _chosen_factors(owner: str, given: Given, features: Array, asked: Any) -> tu
     widths = given.bandwidths(others, every)
     if every > 1.0:
         wide = ", ".join(f"{width:.3g}" for width in widths)
-        rule = f"is too narrow for a fit by levels, which widened it to {wide}"
-        remedy = "Use solver='path', or a given_bandwidth like that"
+        rule = f"is too narrow for a multilevel fit, which widened it to {wide}"
+        remedy = "Use solver='annealed', or a given_bandwidth like that"
         warn(complain(owner, "given_bandwidth", asked, rule, remedy), UserWarning)
     return A, widths
 

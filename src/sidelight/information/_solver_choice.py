@@ -15,8 +15,23 @@ from sidelight.neighbours.search import listed_distances
 from sidelight.neighbours.sparse_distances import SparseDistances
 from sidelight.solvers.annealing import Annealing
 
-__all__ = ["DECAY", "SolverRequest", "choose_solver", "data_dimension", "fits_flat", "warn_without_annealing"]
+__all__ = [
+    "DECAY",
+    "SOLVERS",
+    "SolverRequest",
+    "choose_solver",
+    "current_name",
+    "data_dimension",
+    "fits_flat",
+    "warn_of_old_name",
+    "warn_without_annealing",
+]
 
+SOLVERS = ("auto", "annealed", "multilevel")
+_OLD_NAMES = {
+    "path": "annealed",
+    "levels": "multilevel",
+}  # their first names, in scripts and model files
 ANNEALED_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
 INFORMED_ROWS = 5000
@@ -42,7 +57,7 @@ class SolverRequest:
     given: bool
     same: bool
 
-    def against_levels(self) -> dict[str, Any]:
+    def against_multilevel(self) -> dict[str, Any]:
         """What the multilevel solver cannot do: the parameters in the way, and their values."""
         fine = {
             "bandwidth": (self.bandwidth == "perplexity", self.bandwidth),
@@ -63,27 +78,39 @@ class SolverRequest:
         return {name: value for name, (differs, value) in asked.items() if differs}
 
 
+def current_name(solver: str) -> str:
+    """The name of a solver today, of one that may be called as it once was."""
+    return _OLD_NAMES.get(solver, solver) if isinstance(solver, str) else solver
+
+
+def warn_of_old_name(owner: str, solver: str) -> None:
+    """Say what a solver is called now."""
+    if solver in _OLD_NAMES:
+        rule, remedy = "has another name", f"Write solver={current_name(solver)!r}; the old name will go"
+        warn(complain(owner, "solver", solver, rule, remedy), FutureWarning)
+
+
 def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
-    """The solver and the latent kernel for ``n`` rows; refuses levels where they were asked for and cannot be."""
-    against = request.against_levels()
+    """The solver and the latent kernel for ``n`` rows; refuses a multilevel fit that cannot be."""
+    against = request.against_multilevel()
     refused = {**against, **request.annealing_options()}
-    if request.solver == "levels" and refused:
+    if request.solver == "multilevel" and refused:
         name, seen = next(iter(refused.items()))
-        rule, remedy = "has no place in a fit by levels", "Use solver='path', or leave it as it is by default"
+        rule, remedy = "has no place in a multilevel fit", "Use solver='annealed', or leave it as it is by default"
         raise ValueError(complain(request.owner, name, seen, rule, remedy))
     few = n <= (INFORMED_ROWS if request.given else ANNEALED_ROWS)
     solver = request.solver
     if solver == "auto":
-        solver = "path" if against or few else "levels"
-    kernel = "student" if solver == "levels" else "gaussian"
+        solver = "annealed" if against or few else "multilevel"
+    kernel = "student" if solver == "multilevel" else "gaussian"
     return solver, kernel if request.latent_kernel == "auto" else request.latent_kernel
 
 
 def warn_without_annealing(request: SolverRequest) -> None:
-    """Say that "auto" chose levels, where λ does not fall as the user asked."""
+    """Say that "auto" chose the multilevel solver, where λ does not fall as the user asked."""
     for name, value in request.annealing_options().items():
-        rule = "has no effect by levels, which solver='auto' takes for so many rows"
-        message = complain(request.owner, name, value, rule, f"Use solver='path', or leave {name} out")
+        rule = "has no effect on a multilevel fit, which solver='auto' takes for so many rows"
+        message = complain(request.owner, name, value, rule, f"Use solver='annealed', or leave {name} out")
         warn(message, UserWarning)
 
 

@@ -26,6 +26,7 @@ from sidelight.maps.weights import PrecomputedWeights
 from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
 
 from ._multilevel import ATTRACTION
+from ._solver_choice import current_name
 from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]
@@ -63,7 +64,7 @@ def embed_rows(
         returned as an array, which is then the only thing that grows with the number of rows.
     model : estimator or Pipeline, default=None
         What is fitted to the sample, and is fitted afterwards; a model that is fitted already is used as it is. Any
-        with ``fit`` and ``transform`` will do. None: ``KernelInformationEmbedding(2, solver="levels")``.
+        with ``fit`` and ``transform`` will do. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
     sample : int, default=50_000
         Rows that the model is fitted to (all, if there are fewer).
     batch_size : int, default=20_000
@@ -71,7 +72,8 @@ def embed_rows(
     refine : bool, default=None
         Whether rows are moved from where ``transform`` would put them, the mean of their neighbours, to the minimum of
         their share of the objective (``sidelight.maps.placing``). That is possible in up to three dimensions for a
-        kernel information embedding fitted by levels, alone or at the end of a Pipeline. None: where it is possible.
+        kernel information embedding fitted by the multilevel solver, alone or at the end of a Pipeline. None: where it
+        is possible.
     random_state : int, RandomState or None, default=0
         Draws the sample, and is the random state of the default model. None is a fixed seed: the same call
         gives the same result.
@@ -100,7 +102,7 @@ def embed_rows(
     rows, array = _opened(source)
     dtype = np.dtype(np.float64) if array is None else np.result_type(array.dtype, np.float32)
     if model is None:
-        model = KernelInformationEmbedding(2, solver="levels", random_state=seed, verbose=verbose)
+        model = KernelInformationEmbedding(2, solver="multilevel", random_state=seed, verbose=verbose)
     numbers, places = np.empty(0, dtype=np.int64), None
     if not _is_fitted(model):
         X, numbers = _sampled(source, rows, array, sample, seed)
@@ -202,7 +204,7 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     placing = None if refine is False else _placing(last)
     if placing is None:
         if refine:
-            rule = "is no kernel information embedding of at most three dimensions that was fitted by levels"
+            rule = "is no multilevel kernel information embedding of at most three dimensions"
             raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
         return lambda X: np.array(model.transform(X))
 
@@ -218,7 +220,7 @@ def _placing(model: Any) -> Placing | None:
     """The refinement of a model's places; None where it has none."""
     if not isinstance(model, KernelInformationEmbedding):
         return None
-    if model.metric == "precomputed" or model.solver_ != "levels":
+    if model.metric == "precomputed" or current_name(model.solver_) != "multilevel":
         return None
     latent, Z = profile(model.latent_kernel_), model.backward_.outputs
     table = repulsion_table(Z, latent, model.n_jobs)

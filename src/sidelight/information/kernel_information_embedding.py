@@ -35,10 +35,13 @@ from ._settings import GivenSettings, KernelSettings, LatentSettings
 from ._solve import solve
 from ._solver_choice import (
     DECAY,
+    SOLVERS,
     SolverRequest,
     choose_solver,
+    current_name,
     data_dimension,
     fits_flat,
+    warn_of_old_name,
     warn_without_annealing,
 )
 from ._starts import checked_start
@@ -78,9 +81,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
         Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student by levels where the data has
         more dimensions than the map, in which its neighbours would crowd.
-    solver : "auto", "path" or "levels", default="auto"
-        "path": the information itself, all rows at once, while λ falls. "levels": its lower bound, rows merged with
-        their neighbours first and then ever fewer of them; near-linear in the number of rows. "auto": by levels
+    solver : "auto", "annealed" or "multilevel", default="auto"
+        "annealed": the information itself, all rows at once, while λ falls. "multilevel": its lower bound, rows merged
+        with their neighbours first and then ever fewer of them; near-linear in the number of rows. "auto": multilevel
         beyond 2,000 rows, or 5,000 with ``given``, where the other settings allow it.
     regularization : float, default=0.1
         The weight λ of the penalty at the end of the path. Smaller: finer detail, later over-fitting. By levels
@@ -265,9 +268,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         self._check_parameters(given is not None)
         checked = self._training_rows(X)
         X, n = checked.X, len(checked.X)
+        warn_of_old_name(type(self).__name__, self.solver)
         request = self._solver_request(given is not None, same is not None)
         solver, latent_kernel = choose_solver(request, n)
-        if solver == "levels":
+        if solver == "multilevel":
             warn_without_annealing(request)
         width = X.width if isinstance(X, SparseDistances) else X.shape[1]
         refuse_if_too_large(self, self.estimate_cost(n, width, given=given is not None), n)
@@ -280,7 +284,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         kernel = self._kernel_settings(solver)
         problem = self._problem(training, read.hints, kernel, latent_kernel)
         dimension = None
-        if solver == "levels" and self.latent_kernel == "auto":
+        if solver == "multilevel" and self.latent_kernel == "auto":
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
             latent_kernel = "gaussian" if fits_flat(dimension, self.n_components) else latent_kernel
         latent = self._latent_settings(latent_kernel)
@@ -324,18 +328,18 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         Of a sparse array of distances d is the number of entries in a row.
         """
         solver, kernel = choose_solver(self._solver_request(given, False), n)
-        if solver == "levels":
+        if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
             return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
         return annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
 
     def _check_parameters(self, given: bool) -> None:
         owner = type(self).__name__
-        check_choice(owner, "solver", self.solver, ("auto", "path", "levels"))
+        check_choice(owner, "solver", current_name(self.solver), SOLVERS)
         self._latent_settings(self.latent_kernel).check(
             owner, kernels=("auto", "gaussian", "student", "quartic"), starts=("mds", "spectral", "pca", "random")
         )
-        self._kernel_settings("path").check()
+        self._kernel_settings("annealed").check()
         self._annealing().check(owner)
         if self.bandwidth == "learned" and (
             self.latent_kernel not in ("auto", "gaussian") or self.metric == "precomputed"
@@ -358,14 +362,14 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
 
     def _solver_request(self, given: bool, same: bool) -> SolverRequest:
         return SolverRequest(
-            type(self).__name__, self.solver, self.bandwidth, self.penalty, self.latent_kernel, self.conditioning,
-            self.given_weight, self._annealing(), given, same,
+            type(self).__name__, current_name(self.solver), self.bandwidth, self.penalty, self.latent_kernel,
+            self.conditioning, self.given_weight, self._annealing(), given, same,
         )  # fmt: skip
 
     def _kernel_settings(self, solver: str) -> KernelSettings:
         return KernelSettings(
             type(self).__name__, self.bandwidth, self.perplexity, self.n_neighbors, self.metric, self.kernel,
-            self.data_kernel, solver == "levels", self.n_jobs,
+            self.data_kernel, solver == "multilevel", self.n_jobs,
         )  # fmt: skip
 
     def _annealing(self) -> Annealing:
