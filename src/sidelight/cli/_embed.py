@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.capabilities import capabilities
+from sidelight.base.chain import Chain
 from sidelight.base.files import replacing
-from sidelight.report._chain import Chain
 
-from ._given import check_method, parse_types
+from ._given import parse_types
 from ._matrix import Matrix, complete, scaling_for
-from ._methods import OF_TWO_VIEWS, make
+from ._methods import check_takes, make
 from ._metric import HintFiles, learn, metric_settings, read_hints
 from ._model_file import ModelFile
 from ._pairs import read_pairs
@@ -129,7 +130,7 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
             callback=callback,
         )  # fmt: skip
         for argument in side:
-            check_method(request.method, model.fit, argument, f"--{argument.removesuffix('s')}")
+            check_takes(request.method, argument, f"--{argument.removesuffix('s')}")
         before = None
         if hints is not None:
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
@@ -139,7 +140,7 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
         interrupted = _fitted_or_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
-    whole_model = model if before is None else Chain(Pipeline([("metric", before), ("embedding", model)]))
+    whole_model = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
     file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
     return Fitted(file, matrix, X, seconds, interrupted)
@@ -150,16 +151,14 @@ def _fitted_or_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
     try:
         model.fit(X, **side)
     except KeyboardInterrupt:
-        if not hasattr(model, "embedding_"):
+        if not capabilities(model).has_embedding:
             raise
         return True
     return False
 
 
 def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
-    if request.method not in OF_TWO_VIEWS:
-        offered = " or ".join(OF_TWO_VIEWS)
-        raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {offered}")
+    check_takes(request.method, "y", "--view2")
     assert request.view2 is not None
     Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
     talk.say(f"  {told}")
@@ -248,8 +247,8 @@ def tell_given(talk: Talk, fitted: Fitted) -> None:
     talk.answer["given"] = {
         "columns": names,
         "understood": words,
-        "explained": float(getattr(model, "explained_", 0.0)),
-        "confounded": bool(getattr(model, "confounded_", False)),
+        "explained": float(model.explained_),
+        "confounded": bool(model.confounded_),
     }
 
 

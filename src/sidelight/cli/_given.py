@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._columns import suggestion
-from ._methods import METHODS
 from ._talk import CommandError
 
 __all__ = [
     "TYPES",
-    "check_method",
     "entry_of",
     "parse_entries",
     "parse_periods",
@@ -79,18 +76,6 @@ def parse_periods(texts: Sequence[str]) -> dict[str, float]:
             raise CommandError(f"--period {text}: write it as COLUMN=NUMBER, for example angle=360")
         found[column] = period
     return found
-
-
-def check_method(name: str, fit: Callable[..., Any], argument: str, option: str) -> None:
-    """Complain when a method cannot take what it is told."""
-    if argument in inspect.signature(fit).parameters:
-        return
-    able = [m.name for m in METHODS.values() if m.library == "Sidelight" and _takes(m.load(), argument)]
-    raise CommandError(f"{option}: the method {name} cannot use it; use --method {' or '.join(able)}")
-
-
-def _takes(kind: Any, argument: str) -> bool:
-    return argument in inspect.signature(kind.fit).parameters
 
 
 def parse_entries(texts: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.capabilities import axis_names_of
 from sidelight.side.given import Given
 from sidelight.side.relations import Relation
 
@@ -172,7 +173,7 @@ def _in_words(kind: str | float) -> str:
 
 def tell_axes(talk: Talk, model: Any, latent: Sequence[str]) -> None:
     """Say of each axis which relation it belongs to and how much of the relation it is."""
-    owners = [str(name) for name in getattr(model, "axis_names_", ())]
+    owners = axis_names_of(model)
     if not any(owners):
         return
     shares: Mapping[str, Any] = dict(zip(model.relation_names_, model.relation_shares_, strict=True))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import history_of
 from sidelight.base.messages import complain
 
 from ._axes import axes_for
@@ -47,7 +48,7 @@ class AnnealingPath:
 
 def path_of(model: Any) -> AnnealingPath:
     """Return the ``history_`` of a fitted model as columns; a term that an iteration does not have is NaN."""
-    history = list(getattr(model, "history_", ()))
+    history = history_of(model)
     if not history:
         raise ValueError(
             complain("path", "model", type(model).__name__, "has no history_", "Fit a model that is annealed")

@@ -7,6 +7,7 @@ circle of colours, in which opposite places differ in hue and in lightness. What
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,17 @@ from numpy.typing import NDArray
 
 from sidelight.base.messages import complain
 
-__all__ = ["CATEGORIES", "CYCLE", "MARKERS", "MISSING", "Categories", "Numbers", "column_of"]
+__all__ = [
+    "CATEGORIES",
+    "CYCLE",
+    "MARKERS",
+    "MISSING",
+    "Categories",
+    "Numbers",
+    "column_names",
+    "column_of",
+    "name_of_column",
+]
 
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
 CYCLE = (
@@ -86,6 +97,22 @@ def column_of(
     numbers = np.array(array, dtype=np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return Numbers(name, numbers, period)
+
+
+def column_names(table: Any) -> list[Any]:
+    """Return the names of the columns of a mapping or a data frame; of anything else, none.
+
+    Examples
+    --------
+    >>> column_names({"kind": ["cup", "pan"]}), column_names([1.0, 2.0])
+    (['kind'], [])
+    """
+    return list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
+
+
+def name_of_column(values: Any, otherwise: str = "") -> str:
+    """Return the name that a series carries, or ``otherwise``."""
+    return str(getattr(values, "name", None) or otherwise)
 
 
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import given_of
 from sidelight.base.messages import complain
 
 from ._axes import axes_for
@@ -77,7 +78,7 @@ def counterfactual_grid(
 
 
 def _column(model: Any, name: str | None) -> Any:
-    known = getattr(model, "given_", None)
+    known = given_of(model)
     if known is None:
         rule, remedy = "was not given anything that could change", "Fit it with given"
         raise ValueError(complain("counterfactual_grid", "model", type(model).__name__, rule, remedy))

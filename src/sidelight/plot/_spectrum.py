@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
 
 from ._axes import axes_for
@@ -50,7 +51,7 @@ class Spectrum:
 
 def spectrum_of(model: Any, share: float = 0.99) -> Spectrum:
     """Return the spectrum of a model that has ``gram_eigenvalues_`` and ``explained_``."""
-    if getattr(model, "gram_eigenvalues_", None) is None:
+    if not capabilities(model).has_spectrum:
         rule, remedy = "has no gram_eigenvalues_", "Fit a SemidefiniteEmbedding"
         raise ValueError(complain("spectrum", "model", type(model).__name__, rule, remedy))
     if not 0 < share <= 1:

@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
-from sidelight.plot._colouring import Categories, Numbers, column_of
+from sidelight.base.capabilities import given_of
+from sidelight.plot._colouring import Categories, Numbers, column_names, column_of
 from sidelight.plot._counterfactual import decoded, entry_in_words
 from sidelight.plot._plane import Floats
 
@@ -33,13 +34,12 @@ LONGEST = 60.0
 
 def known_of(model: Any, given: Any, colours: Any, n: int) -> Any:
     """Return what is known of the rows as the model encodes it: as told, or from colours of the same names."""
-    learned = getattr(model, "given_", None)
+    learned = given_of(model)
     if learned is None:
         return None
     if given is None:
         names = [column.name for column in learned.columns]
-        found = set(colours) if isinstance(colours, Mapping) else set(getattr(colours, "columns", ()))
-        if not set(names) <= found:
+        if not set(names) <= set(column_names(colours)):
             return None
         given = {name: colours[name] for name in names}
     return learned.encode("report", given, n)
@@ -47,7 +47,7 @@ def known_of(model: Any, given: Any, colours: Any, n: int) -> Any:
 
 def periods_of(model: Any) -> dict[str, float]:
     """Return the periods of what a model was given, by name."""
-    learned = getattr(model, "given_", None)
+    learned = given_of(model)
     return {} if learned is None else {c.name: c.period for c in learned.columns if c.kind == "angle"}
 
 

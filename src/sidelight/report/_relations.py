@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
 from sidelight.evaluate import AttributeRecovery, axis_recovery
-from sidelight.plot._colouring import Categories, Numbers
+from sidelight.plot._colouring import Categories, Numbers, column_names
 from sidelight.side.columns import read_table
 
 __all__ = ["Attribute", "attributes_of", "column_values", "recovered", "unseen_rows"]
@@ -34,13 +34,11 @@ class Attribute:
 
 def attributes_of(model: Any, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
     """Return what relations are about, by their names: as told, or from colours of the same names."""
-    relations = getattr(model, "relations_", None)
-    if relations is None:
+    if not capabilities(model).has_relations:
         return ()
-    named = {name: one for name, one in relations.items() if one.kind in _ABOUT_ENTRIES}
+    named = {name: one for name, one in model.relations_.items() if one.kind in _ABOUT_ENTRIES}
     if attributes is None:
-        there = list(colours) if isinstance(colours, Mapping) else list(getattr(colours, "columns", ()))
-        attributes = {name: colours[name] for name in there if name in named}
+        attributes = {name: colours[name] for name in column_names(colours) if name in named}
     unknown = [name for name in attributes if name not in named]
     if unknown:
         rule = f"is not a relation of labels or values (there are: {', '.join(named) or 'none'})"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sidelight.base.capabilities import given_of
+
 __all__ = ["column_in_words", "understood"]
 
 
@@ -29,7 +31,7 @@ def column_in_words(column: Any) -> str:
 
 def understood(model: Any) -> str:
     """Return what was given, what it explains, and whether it is confounded; empty for a model that knows nothing."""
-    given = getattr(model, "given_", None)
+    given = given_of(model)
     if given is None:
         return ""
     names = [column_in_words(column) for column in given.columns]
