@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain
 from sidelight.base.files import replacing
+from sidelight.report._informed import plain_model
 
 from ._given import parse_types
 from ._matrix import Matrix, complete, scaling_for
@@ -56,6 +57,7 @@ class Request:
     different: Path | None = None
     distances: Path | None = None
     relations: Sequence[Asked] = ()
+    plain: bool = False
 
     @property
     def is_anndata(self) -> bool:
@@ -96,9 +98,32 @@ def embed(talk: Talk, request: Request) -> None:
     talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
+    _check_plain(request, matrix)
     fitted = fit(talk, request, matrix, whole)
+    if request.plain:
+        fitted = replace(fitted, plain=_fit_plain(talk, request, fitted))
     write_results(request, fitted)
     _tell(talk, request, fitted)
+
+
+def _check_plain(request: Request, matrix: Matrix) -> None:
+    if request.plain and not matrix.side:
+        raise CommandError("--plain: there is nothing to leave out; use it with --given")
+    if request.plain and not request.report:
+        raise CommandError("--plain: the plain map is for the report; leave --no-report out")
+
+
+def _fit_plain(talk: Talk, request: Request, fitted: Fitted) -> NDArray[Any] | None:
+    """The map of the same rows without what is given; Ctrl-C keeps the best so far, or leaves it out."""
+    model = fitted.file.model
+    talk.say(f"Embedding with {request.method} again, without what is given (Ctrl-C keeps the best so far) ...")
+    with bar(talk, f"{request.method}, plain") as callback:
+        twin = plain_model(model).set_params(callback=callback)
+        try:
+            fit_until_interrupted(twin, model.rows(fitted.X) if isinstance(model, Chain) else fitted.X, {})
+        except KeyboardInterrupt:
+            return None
+    return np.asarray(twin.embedding_)
 
 
 def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
@@ -137,7 +162,7 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
             matrix = replace(matrix, remarks=[*matrix.remarks, told])
             talk.say(f"  {told}")
         talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
-        interrupted = _fitted_or_interrupted(model, X if before is None else before.transform(X), side)
+        interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
     whole_model = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
@@ -146,8 +171,8 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
     return Fitted(file, matrix, X, seconds, interrupted)
 
 
-def _fitted_or_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
-    """Fit; whether Ctrl-C ended it, with something to keep."""
+def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
+    """Fit; return whether Ctrl-C ended it, with an embedding to keep. Without one, Ctrl-C is raised again."""
     try:
         model.fit(X, **side)
     except KeyboardInterrupt:

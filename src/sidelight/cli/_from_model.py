@@ -226,6 +226,7 @@ def report(
     missing: str,
     force: bool,
     view2: Path | None = None,
+    plain: bool = False,
 ) -> None:
     """Write the report of a model over data: its own, or new rows; of a model of pairs, with their outputs."""
     from sidelight import report as writer
@@ -243,6 +244,7 @@ def report(
         Y=Y,
         embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,
+        plain="fit" if plain else None,
         periods=periods,
         image_shape=how.image_shape or matrix.image_shape or file.image_shape,
         title=data.name,

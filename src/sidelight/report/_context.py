@@ -20,7 +20,7 @@ from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 
 from ._examples import Examples, examples_of, rows_of
-from ._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
+from ._informed import Before, fit_plain, given_columns, known_of, periods_of, typical_entries
 from ._relations import Attribute, attributes_of
 
 __all__ = ["Context", "Forward", "context_of"]
@@ -64,6 +64,9 @@ class Context:
     attributes: tuple[Attribute, ...]
     """What the relations of the model are about, where that is known."""
     plain: Floats | None
+    """The map without what was given, where there is one already."""
+    fits_plain: bool
+    """Whether that map is to be fitted for the report."""
     image_shape: tuple[int, ...] | None
     title: str
     command: str | None
@@ -125,12 +128,10 @@ class Context:
 
     @cached_property
     def before(self) -> Before | None:
-        """The map without what was given; None where there is nothing to make it of."""
+        """The map without what was given; None where there is none and none was asked for."""
         if self.plain is not None:
             return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
-        if self.X is None or self.known is None:
-            return None
-        return map_without(self.model, self.X)
+        return fit_plain(self.model, self.X) if self.fits_plain else None
 
     @cached_property
     def limits(self) -> tuple[float, float]:
@@ -182,6 +183,9 @@ def context_of(
     labelled = None if labels is None else column_of(labels, n, name=name_of_column(labels, "label"), categorical=True)
     assert labelled is None or isinstance(labelled, Categories)
     known = known_of(model, given, colours, n)
+    fits_plain = isinstance(plain, str)
+    if fits_plain:
+        _check_fits_plain(plain, known, rows)
     return Context(
         model=model,
         map=plane,
@@ -195,7 +199,8 @@ def context_of(
         known=known,
         given_columns=given_columns(model, known),
         attributes=attributes_of(model, attributes, colours, n),
-        plain=None if plain is None else _same_rows(latent_of(plain, "report"), n),
+        plain=None if plain is None or fits_plain else _same_rows(latent_of(plain, "report"), n),
+        fits_plain=fits_plain,
         image_shape=shape,
         title=title or (f"A map by {name_of(model)}" if plane is not None else f"{name_of(model)}: what it learned"),
         command=command,
@@ -237,6 +242,18 @@ def _feature_names(model: Any, X: Any, rows: NDArray[Any] | None) -> tuple[str, 
     if names is None or len(names) != d:
         return tuple(f"feature {k}" for k in range(d))
     return tuple(names)
+
+
+def _check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
+    """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
+    if plain != "fit":
+        raise ValueError(complain("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
+    if known is None:
+        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
+        raise ValueError(complain("report", "plain", plain, rule, "Pass given=, or leave plain out"))
+    if rows is None:
+        rule = "needs the rows as a table"
+        raise ValueError(complain("report", "plain", plain, rule, "Pass X=, or the map itself"))
 
 
 def _same_rows(plain: Floats, n: int) -> Floats:
