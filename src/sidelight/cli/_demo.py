@@ -139,8 +139,8 @@ def _say_measures(talk: Talk, measures: dict[str, dict[str, float]], neighbours:
     talk.table(("", "plain", "given object", "+ hints", "given angle", "chance"), rows)
     talk.say(
         "Good: leakage of the given factor at or below chance, recovery of the others near 1. Nothing in the pictures "
-        f"says which view of a duck is which of a mug: {HINTS} views of each that are said to correspond (and left out of "
-        "the measure) decide it."
+        f"says which view of a duck is which of a mug: {HINTS} views of each that are said to correspond decide it "
+        "(these are not measured)."
     )
 
 
