@@ -18,6 +18,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from .model import FittedModel
+
 __all__ = [
     "FIELDS",
     "METRIC",
@@ -60,7 +62,7 @@ def _where(holds: Callable[[Any], bool]) -> bool:
     return found
 
 
-def _is_pairwise(model: Any) -> bool:
+def _is_pairwise(model: object) -> bool:
     return isinstance(model, BaseEstimator) and bool(get_tags(model).input_tags.pairwise)
 
 
@@ -208,21 +210,21 @@ def _shows(model: object, where: Mapping[str, Any]) -> bool:
     return True
 
 
-def given_of(model: Any) -> Any:
+def given_of(model: FittedModel) -> Any:
     """Return the ``given_`` of a fitted model: what it was given, or None."""
     return model.given_ if capabilities(model).has_given else None
 
 
-def axis_names_of(model: Any) -> list[str]:
+def axis_names_of(model: FittedModel) -> list[str]:
     """Return the relation that each axis of a model belongs to, "" where it is none's; empty without relations."""
     return [str(name) for name in model.axis_names_] if capabilities(model).has_relations else []
 
 
-def feature_names_of(model: Any) -> list[str] | None:
+def feature_names_of(model: FittedModel) -> list[str] | None:
     """Return the names of the columns that a model was fitted on, or None where they had none."""
     return [str(name) for name in model.feature_names_in_] if capabilities(model).has_feature_names else None
 
 
-def history_of(model: Any) -> list[dict[str, Any]]:
+def history_of(model: FittedModel) -> list[dict[str, Any]]:
     """Return the records of the fit, one an iteration; empty for a model that is not iterated."""
     return list(model.history_) if capabilities(model).has_history else []

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from .capabilities import Capabilities, capabilities
 from .cost import Cost
+from .model import FittedModel
 
 __all__ = ["Chain", "chained", "last_of", "name_of", "steps_of"]
 
@@ -143,17 +144,17 @@ def chained(model: Any) -> Any:
     return Chain.of(model) if isinstance(model, Pipeline) else model
 
 
-def steps_of(model: Any) -> list[tuple[str, Any]]:
+def steps_of(model: FittedModel) -> list[tuple[str, Any]]:
     """Return the steps of a chain by their names; of anything else itself, without one."""
     return _steps(model.pipeline) if isinstance(model, Chain) else [("", model)]
 
 
-def last_of(model: Any) -> Any:
+def last_of(model: FittedModel) -> Any:
     """Return the last step of a chain, anything else as it is."""
     return model.last if isinstance(model, Chain) else model
 
 
-def name_of(model: Any) -> str:
+def name_of(model: FittedModel) -> str:
     """Return the class of a model; of a chain, those of its steps.
 
     Examples

@@ -165,7 +165,7 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
         interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
-    whole_model = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
+    whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
     file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
     return Fitted(file, matrix, X, seconds, interrupted)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain, name_of
+from sidelight.base.model import FittedModel
 
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
@@ -35,7 +36,7 @@ def _require(has_it: bool, file: ModelFile, method: str, what: str) -> None:
         raise CommandError(f"this {name_of(file.model)} cannot {what}: it has no {method}")
 
 
-def _reconstruction(model: Any, X: Any, side: dict[str, Any]) -> float:
+def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
     """Share of the variance that survives the way there and back, also where ``score`` is a log density."""
     if not capabilities(model).score_is_log_density:
         return float(model.score(X, **side))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, chained, name_of
+from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
 
 from ._matrix import Matrix, Scaling, complete
@@ -44,7 +45,7 @@ class ModelFile:
         The columns that each relation is about.
     """
 
-    model: Any
+    model: FittedModel
     means: NDArray[np.float64]
     scaling: Scaling | None = None
     image_shape: tuple[int, int] | None = None
@@ -60,7 +61,9 @@ class ModelFile:
             what = f"a {name_of(model)} takes sequences or pictures of any size"
             raise CommandError(f"{path}: {what}, and commands read tables; use it from Python (sidelight.report.write)")
         if not capabilities(model).has_columns:
-            raise CommandError(f"{path}: this model was saved before it was fitted; fit it first")
+            alone = f"this {name_of(model)} was fitted on relations alone and takes no rows; use it from Python"
+            early = "this model was saved before it was fitted; fit it first"
+            raise CommandError(f"{path}: {alone if capabilities(model).has_relations else early}")
         _check_notes(path, notes, model.n_features_in_)
         scaled = notes.get("center") is not None
         return cls(

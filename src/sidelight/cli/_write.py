@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sidelight.base.capabilities import axis_names_of
 from sidelight.base.chain import last_of
 from sidelight.base.files import replacing
+from sidelight.base.model import FittedModel
 
 from ._matrix import Matrix
 from ._talk import CommandError
@@ -37,7 +38,7 @@ def check_format(path: Path) -> None:
         raise CommandError(f"--out {path}: end the name with one of {', '.join(_FORMATS)}")
 
 
-def latent_names(model: Any) -> list[str]:
+def latent_names(model: FittedModel) -> list[str]:
     """Return z1, z2, ..., each with the relation whose axis it is.
 
     Examples

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.messages import complain
+from sidelight.side.columns import is_missing
 
 __all__ = [
     "CATEGORIES",
@@ -124,18 +125,11 @@ def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
     if array.dtype.kind in "Mm":
         days = array.astype("datetime64[s]" if array.dtype.kind == "M" else "timedelta64[s]").astype(np.float64)
         return np.where(np.isnat(array), np.nan, days / 86400.0)
-    if array.dtype == object and all(_is_number(value) or _is_missing(value) for value in array.flat):
+    if array.dtype == object and all(_is_number(value) or is_missing(value) for value in array.flat):
         if all(_is_integer(value) for value in array.flat):
             return array.astype(np.int64)
-        return np.array([np.nan if _is_missing(value) else float(value) for value in array.flat])
+        return np.array([np.nan if is_missing(value) else float(value) for value in array.flat])
     return array
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA, none of which equals itself plainly."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _is_integer(value: Any) -> bool:
@@ -154,7 +148,7 @@ def _looks_categorical(array: NDArray[Any]) -> bool:
 
 def _categories(array: NDArray[Any], values: Any, name: str) -> Categories:
     """Number the levels: a pandas Categorical keeps its order, others are sorted (numbers as numbers)."""
-    missing = np.array([_is_missing(value) for value in array.tolist()], dtype=bool)
+    missing = np.array([is_missing(value) for value in array.tolist()], dtype=bool)
     text = np.array([_level_name(value) for value in array.tolist()], dtype=object)
     present = set(text[~missing])
     declared = getattr(getattr(values, "cat", values), "categories", None)

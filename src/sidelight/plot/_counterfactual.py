@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight.base.capabilities import given_of
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._forward import draw_profiles, mosaic
@@ -77,7 +78,7 @@ def counterfactual_grid(
     return _draw(np.concatenate(shown), names, image_shape, title, ax)
 
 
-def _column(model: Any, name: str | None) -> Any:
+def _column(model: FittedModel, name: str | None) -> Any:
     known = given_of(model)
     if known is None:
         rule, remedy = "was not given anything that could change", "Fit it with given"

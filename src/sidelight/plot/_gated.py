@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._pictures import check_image_shape, range_of, to_pictures
@@ -200,7 +201,7 @@ def analogy(
     return ax
 
 
-def _three_way(model: Any, unit: int) -> NDArray[np.float64]:
+def _three_way(model: FittedModel, unit: int) -> NDArray[np.float64]:
     """W_·· of a mapping unit (d, e), full or factored."""
     offers = capabilities(model)
     if not (offers.is_network and offers.has_flow and offers.has_column_weights):

@@ -23,6 +23,7 @@ from scipy.spatial import cKDTree
 
 from sidelight.base.capabilities import axis_names_of, capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 __all__ = ["SHAPE", "LatentPlane", "Lattice", "axis_names", "latent_of", "plane_of", "presence"]
 
@@ -187,7 +188,7 @@ def _sides(values: Floats, room: float) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def presence(model: Any, points: Floats, Z: Floats) -> Floats:
+def presence(model: FittedModel, points: Floats, Z: Floats) -> Floats:
     r"""Return how much data is at latent ``points``: 1 where rows are, 0 where the density is negligible.
 
     With :math:`\ell` the log density and :math:`\ell_0` its 1 % quantile over the rows,

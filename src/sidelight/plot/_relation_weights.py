@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight.base.capabilities import axis_names_of, capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._plane import Floats
@@ -68,7 +69,7 @@ def relation_weights(model: Any, *, title: str | None = None, ax: Axes | None = 
     return ax
 
 
-def shares_of(model: Any, owner: str) -> tuple[list[str], Floats]:
+def shares_of(model: FittedModel, owner: str) -> tuple[list[str], Floats]:
     """Return the names of the relations and the share of the weight of each (C, q) that is on each axis."""
     if not capabilities(model).has_relations:
         rule, remedy = "has no relation_shares_", "Fit a MultipleRelationalEmbedding"

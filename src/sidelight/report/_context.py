@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, chained, name_of
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, Numbers, column_names, column_of, name_of_column
 from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
@@ -46,7 +47,7 @@ class Forward:
 class Context:
     """Everything a section may use; sections read it and never change it."""
 
-    model: Any
+    model: FittedModel
     map: LatentPlane | None
     """The rows on the plane; None for a model that makes no map."""
     examples: Examples | None
@@ -210,12 +211,12 @@ def context_of(
     )
 
 
-def _n_columns(model: Any) -> int:
+def _n_columns(model: FittedModel) -> int:
     """Columns that a model was fitted on, 0 where nothing says it."""
     return int(model.n_features_in_) if capabilities(model).has_columns else 0
 
 
-def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats | None:
+def _embedding_of(model: FittedModel, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats | None:
     """The given embedding, the model's own where it fits X, or X sent through ``transform``.
 
     None for a model that makes outputs of inputs, and for codes of a network that are no map: more than two numbers,
@@ -236,7 +237,7 @@ def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any)
     )
 
 
-def _feature_names(model: Any, X: Any, rows: NDArray[Any] | None) -> tuple[str, ...]:
+def _feature_names(model: FittedModel, X: Any, rows: NDArray[Any] | None) -> tuple[str, ...]:
     names = [str(name) for name in column_names(X)] or feature_names_of(model)
     d = rows.shape[1] if rows is not None else _n_columns(model)
     if names is None or len(names) != d:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import column_names
 from sidelight.plot._pictures import Bytes, check_image_shape, range_of, shrink, to_pictures
 
@@ -39,7 +40,7 @@ PICTURE_SIDE, FIELD_SIDE = 48, 160
 class Examples:
     """Samples, in the form the model takes them. ``outputs`` is None for a model that gives its inputs back."""
 
-    model: Any
+    model: FittedModel
     inputs: Any
     outputs: Any
     structure: str
@@ -145,7 +146,7 @@ class Examples:
         return drawn
 
 
-def examples_of(model: Any, X: Any, Y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
+def examples_of(model: FittedModel, X: Any, Y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
     """Check ``X`` and ``Y``, and return them as the model takes them; None where it gives nothing back.
 
     ``embedded``: there is a map to show, so that a model that makes outputs can do without them.
@@ -189,16 +190,16 @@ def rows_of(X: Any, name: str) -> Array:
     return rows
 
 
-def machine_of(model: Any) -> Any:
+def machine_of(model: FittedModel) -> Any:
     """Return the model itself; of a field, that of its patches."""
     return model.model_ if capabilities(model).takes_fields else model
 
 
-def _through_mapping(model: Any) -> bool:
+def _through_mapping(model: FittedModel) -> bool:
     return capabilities(model).has_transfer and not capabilities(machine_of(model)).has_predictor
 
 
-def _given_back(model: Any, X: Any) -> Any:
+def _given_back(model: FittedModel, X: Any) -> Any:
     """Outputs that a model predicts of inputs, or the inputs again through their code."""
     offers = capabilities(model)
     if offers.has_predict:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from sidelight.base.capabilities import given_of
 from sidelight.base.chain import Chain, last_of
+from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, Numbers, column_names, column_of
 from sidelight.plot._counterfactual import decoded, entry_in_words
 from sidelight.plot._plane import Floats
@@ -37,7 +38,7 @@ class Before:
     Z: Floats
 
 
-def known_of(model: Any, given: Any, colours: Any, n: int) -> Any:
+def known_of(model: FittedModel, given: Any, colours: Any, n: int) -> Any:
     """Return what is known of the rows as the model encodes it: as told, or from colours of the same names."""
     learned = given_of(model)
     if learned is None:
@@ -50,13 +51,13 @@ def known_of(model: Any, given: Any, colours: Any, n: int) -> Any:
     return learned.encode("report", given, n)
 
 
-def periods_of(model: Any) -> dict[str, float]:
+def periods_of(model: FittedModel) -> dict[str, float]:
     """Return the periods of what a model was given, by name."""
     learned = given_of(model)
     return {} if learned is None else {c.name: c.period for c in learned.columns if c.kind == "angle"}
 
 
-def given_columns(model: Any, known: Any) -> tuple[Categories | Numbers, ...]:
+def given_columns(model: FittedModel, known: Any) -> tuple[Categories | Numbers, ...]:
     """Return what was given as columns to colour by."""
     if known is None:
         return ()
@@ -109,7 +110,7 @@ def plain_model(model: Any) -> Any:
     return twin if isinstance(step.init, str) else twin.set_params(init=type(step)().init)
 
 
-def fit_plain(model: Any, X: Any) -> Before:
+def fit_plain(model: FittedModel, X: Any) -> Before:
     """Fit the same model to ``X`` without what was given, and return its map."""
     rows = X
     if isinstance(model, Chain):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 from sidelight.evaluate import AttributeRecovery, axis_recovery
 from sidelight.plot._colouring import Categories, Numbers, column_names
 from sidelight.side.columns import read_table
@@ -32,7 +33,7 @@ class Attribute:
     column: str = ""
 
 
-def attributes_of(model: Any, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
+def attributes_of(model: FittedModel, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
     """Return what relations are about, by their names: as told, or from colours of the same names."""
     if not capabilities(model).has_relations:
         return ()
@@ -57,7 +58,7 @@ def _columns(name: str, relation: Any, values: Any, n: int) -> list[Attribute]:
     ]
 
 
-def unseen_rows(model: Any, n: int, relation: str = "") -> NDArray[np.bool_]:
+def unseen_rows(model: FittedModel, n: int, relation: str = "") -> NDArray[np.bool_]:
     """Return which of ``n`` rows a relation was told nothing of; without one, no relation of labels or values.
 
     Rows of another number than those of the fit are new, so the model has seen nothing of them.
@@ -79,7 +80,7 @@ def column_values(column: Categories | Numbers) -> NDArray[Any]:
 
 
 def recovered(
-    model: Any, Z: NDArray[Any], attributes: tuple[Attribute, ...], others: list[Categories | Numbers]
+    model: FittedModel, Z: NDArray[Any], attributes: tuple[Attribute, ...], others: list[Categories | Numbers]
 ) -> tuple[list[AttributeRecovery], list[AttributeRecovery]]:
     """Return what each axis tells of what the relations are about, and of other columns.
 

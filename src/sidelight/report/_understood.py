@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sidelight.base.capabilities import given_of
+from sidelight.base.model import FittedModel
 
 __all__ = ["column_in_words", "understood"]
 
@@ -29,7 +30,7 @@ def column_in_words(column: Any) -> str:
     return f"{column.name} ({kind})"
 
 
-def understood(model: Any) -> str:
+def understood(model: FittedModel) -> str:
     """Return what was given, what it explains, and whether it is confounded; empty for a model that knows nothing."""
     given = given_of(model)
     if given is None:
