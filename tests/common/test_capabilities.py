@@ -150,6 +150,8 @@ def check_answers_to_rows(model, X) -> None:
         assert np.shape(model.inverse_transform(Z)) == (N, D)
     if offers.has_latent_density:
         assert np.shape(model.latent_log_density(Z)) == (N,)
+    if offers.has_variance:
+        assert np.shape(model.predictive_variance(Z)) == (N, D)
     if offers.has_denoise:
         assert np.shape(model.denoise(X)) == (N, D)
     if offers.has_reconstruct:

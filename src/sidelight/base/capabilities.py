@@ -18,6 +18,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from .messages import complain
 from .model import FittedModel
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "feature_names_of",
     "given_of",
     "history_of",
+    "require",
 ]
 
 
@@ -74,6 +76,7 @@ class Capabilities:
     has_transform: bool = _method("transform")
     has_inverse: bool = _method("inverse_transform")
     has_counterfactual: bool = _method("counterfactual")
+    has_variance: bool = _method("predictive_variance")
     has_latent_density: bool = _method("latent_log_density")
     has_density: bool = _method("score_samples")
     has_score: bool = _method("score")
@@ -139,8 +142,8 @@ FIELDS = {one.name: one.metadata for one in fields(Capabilities)}
 _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names")
 
 TWO_WAY = _ROWS.also(
-    "has_transform", "has_inverse", "has_latent_density", "has_density", "has_score", "has_cost", "has_denoise",
-    "has_embedding",
+    "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
+    "has_denoise", "has_embedding",
 )  # fmt: skip
 """A map of rows, and back."""
 
@@ -208,6 +211,15 @@ def _shows(model: object, where: Mapping[str, Any]) -> bool:
         if kind == "where":
             return bool(what(model))
     return True
+
+
+def require(owner: str, model: object, *names: str) -> None:
+    """Refuse a model that lacks one of the named capabilities, each of which is a method."""
+    offers = capabilities(model)
+    missing = [FIELDS[name]["method"] for name in names if not getattr(offers, name)]
+    if missing:
+        remedy = "Give a fitted two-way model; TwoWayEmbedding makes one of any embedding"
+        raise ValueError(complain(owner, "model", type(model).__name__, f"has no {missing[0]}", remedy))
 
 
 def given_of(model: FittedModel) -> Any:
