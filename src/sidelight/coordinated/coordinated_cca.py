@@ -16,6 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
@@ -101,6 +102,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     >>> model.predict(X[50:53]).shape, model.transform_view(y[:5], view=1).shape
     ((3, 2), (5, 1))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
 
     def __init__(
         self,

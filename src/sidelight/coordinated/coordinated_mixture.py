@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
@@ -115,6 +116,8 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     >>> round(model.score(X), 2)
     1.0
     """
+
+    _capabilities = TWO_WAY_ITERATIVE
 
     def __init__(
         self,

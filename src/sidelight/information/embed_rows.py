@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.messages import complain
+from sidelight.base.progress import RowProgress
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.base.validation import check_integer
@@ -108,7 +107,7 @@ def embed_rows(
         X, numbers = _sampled(source, rows, array, sample, seed)
         places = getattr(_last(model.fit(X.astype(dtype))), "embedding_", None)
     place = _placer(model, refine)
-    told = _Told(None if array is None else len(array)) if verbose else None
+    bar = RowProgress(_OWNER, None if array is None else len(array)) if verbose else None
 
     def placed() -> Iterator[Array]:
         start = 0
@@ -119,12 +118,12 @@ def embed_rows(
                 Z[numbers[first:last] - start] = places[first:last]
             yield Z
             start += len(batch)
-            if told is not None:
-                told(start)
+            if bar is not None:
+                bar(start)
 
     found = np.concatenate(list(placed())) if target is None else _written(placed(), target)
-    if told is not None:
-        told.close()
+    if bar is not None:
+        bar.close()
     return found
 
 
@@ -238,22 +237,3 @@ def _written(parts: Iterator[Array], target: Path) -> Array:
         for Z in parts:
             write(Z)
     return np.asanyarray(np.load(target, mmap_mode="r"))
-
-
-class _Told:
-    """One line that says how far it is."""
-
-    def __init__(self, total: int | None) -> None:
-        self.total, self.done, self.began = total, 0, time.perf_counter()
-
-    def __call__(self, done: int) -> None:
-        self.done, seconds = done, time.perf_counter() - self.began
-        left = "" if self.total is None else f" of {self.total:,}, {seconds * (self.total / done - 1):.0f} s left"
-        sys.stderr.write(f"\r{_OWNER}: {done:,} rows placed{left} ".ljust(80))
-        sys.stderr.flush()
-
-    def close(self) -> None:
-        """End the line."""
-        seconds = time.perf_counter() - self.began
-        sys.stderr.write(f"\r{_OWNER}: {self.done:,} rows placed in {seconds:.1f} s".ljust(80) + "\n")
-        sys.stderr.flush()

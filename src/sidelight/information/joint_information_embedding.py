@@ -20,6 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
@@ -148,6 +149,8 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     >>> model.predict(X[:3]).shape, model.transform_view(y[:5], view=1).shape
     ((3, 2), (5, 1))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
@@ -185,6 +186,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     >>> model.embedding_.shape, model.inverse_transform(model.transform(data.X)).shape
     ((200, 2), (200, 3))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also(
+        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "takes_distances"
+    )
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -91,6 +92,8 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
     >>> model.embedding_.shape, model.inverse_transform(model.transform(data.X)).shape
     ((200, 2), (200, 3))
     """
+
+    _capabilities = TWO_WAY
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.result import Callback, Status
@@ -119,6 +120,8 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
     >>> model.embedding_.shape, round(model.score(data.X), 1)
     ((200, 2), 1.0)
     """
+
+    _capabilities = TWO_WAY_ITERATIVE
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.progress import ProgressBar, both
@@ -78,6 +79,8 @@ class DistanceMetric(MetricMap, BaseEstimator):
     >>> DistanceMetric(1).fit(X, pairs=pairs, distances=heights).components_.round(1) + 0.0
     array([[0., 0., 1., 0.]])
     """
+
+    _capabilities = METRIC.also("has_history", "has_iterations")
 
     def __init__(
         self,

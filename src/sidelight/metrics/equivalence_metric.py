@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
@@ -76,6 +77,8 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
     >>> np.abs(hints.transform(X)[:, 0] @ X / np.linalg.norm(X, axis=0)).argmax()
     np.int64(0)
     """
+
+    _capabilities = METRIC.also("takes_pairs")
 
     def __init__(
         self,

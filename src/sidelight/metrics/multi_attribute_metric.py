@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
@@ -59,6 +60,8 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
     >>> model.components_.shape
     (2, 6)
     """
+
+    _capabilities = METRIC.also("takes_pairs")
 
     def __init__(
         self,

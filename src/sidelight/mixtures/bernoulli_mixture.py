@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
 
+from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import complain
@@ -85,6 +86,8 @@ class BernoulliMixture(MixtureMaps, DensityMixin, BaseEstimator):
     >>> model.impute([[1.0, np.nan, np.nan]])
     array([[1., 1., 0.]])
     """
+
+    _capabilities = MIXTURE
 
     running_: Sums
     n_samples_seen_: int

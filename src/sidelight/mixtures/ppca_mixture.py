@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
 
+from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import complain
@@ -95,6 +96,8 @@ class PPCAMixture(MixtureMaps, DensityMixin, BaseEstimator):
     >>> bool(np.isfinite(model.impute(broken)).all())
     True
     """
+
+    _capabilities = MIXTURE
 
     family_: Planes
     running_: Sums

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
 from sidelight.base.messages import complain
@@ -105,6 +106,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     >>> model.n_components_, bool(np.abs(model.impute(gaps) - X).mean() < 0.1)
     (2, True)
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density")
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
@@ -123,6 +124,8 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
     >>> bool(np.corrcoef(model.embedding_[40:, 0], data.factors["height"][40:])[0, 1] > 0.95)
     True
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_relations", "has_relations")
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -115,6 +116,8 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     >>> model.embedding_.shape, model.transform(data.X[:5]).shape
     ((300, 2), (5, 2))
     """
+
+    _capabilities = TWO_WAY.also("takes_distances")
 
     def __init__(
         self,

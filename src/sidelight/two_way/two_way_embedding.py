@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -81,6 +82,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     >>> model.inverse_transform(model.embedding_[:3]).shape
     (3, 5)
     """
+
+    _capabilities = TWO_WAY
 
     def __init__(self, estimator: Any = None, *, random_state: Any = None, n_jobs: int | None = None) -> None:
         self.estimator = estimator

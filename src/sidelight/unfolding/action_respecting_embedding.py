@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
@@ -118,6 +119,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
     >>> int(model.predict_next(7, "backward")[0])  # nobody went back from there
     6
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("has_spectrum")
 
     def __init__(
         self,
