@@ -62,7 +62,17 @@ class ActionProblem:
 
 
 def find_places(squares: Array, actions: Actions, merge: float) -> Array:
-    """The place of each row (n,), numbered in order of appearance, from squared distances (n, n)."""
+    """Return the place of each row (n,), numbered in order of appearance.
+
+    Parameters
+    ----------
+    squares : array of shape (n, n)
+        Squared distances between rows.
+    actions : Actions
+        Steps between them.
+    merge : float
+        Share of the shortest step at either of two rows, below which they are one place; 0: only equal rows are.
+    """
     equal = squares <= 1e-24 * float(squares.max())
     places = folded(_joined(np.argwhere(np.triu(equal, 1)), len(squares)), actions)
     if merge == 0 or not len(actions.steps) or np.triu(equal, 1).any():
@@ -142,7 +152,7 @@ def neighbours_by_actions(squares: Array, places: Array, actions: Actions, windo
 
 
 def neighbours_by_distance(squares: Array) -> Array:
-    """The same for places without an order: mutual nearest ones, pieces joined by their shortest links."""
+    """Which pairs of places without an order are neighbours or share one: mutual nearest, pieces joined by links."""
     D = np.sqrt(squares)
     graph = joined_graph(D, nearest_precomputed(D, k=min(_NEAREST, len(D) - 1), own=True), precomputed=True)
     return _or_shared(csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape))
@@ -162,10 +172,23 @@ def distance_classes(places: Array, actions: Actions) -> Array:
     return np.unique(label[i * n + j], return_inverse=True)[1]
 
 
-def action_problem(squares: Array, near: Array, tied: Array | None, known: Array) -> ActionProblem:
-    """The program of places with squared distances (n, n): bounds where ``near``, classes ``tied`` (None: no ties).
+def action_problem(
+    squares: Array, near: Array, tied: Array | None, known: Array, *, argument: str = "pairs"
+) -> ActionProblem:
+    """Return the program of places.
 
-    ``known`` (m, 3) holds places i, j and their squared distance.
+    Parameters
+    ----------
+    squares : array of shape (n, n)
+        Squared distances between places.
+    near : array of bool, of shape (n, n)
+        Pairs that must not be farther apart than these.
+    tied : array of shape (n (n - 1) / 2,) or None
+        The class of each pair; None: no ties.
+    known : array of shape (m, 3)
+        Places i and j, and their squared distance.
+    argument : str, default="pairs"
+        The user's argument that a message about ``known`` names.
     """
     n = len(squares)
     i, j = np.triu_indices(n, 1)
@@ -177,7 +200,7 @@ def action_problem(squares: Array, near: Array, tied: Array | None, known: Array
     equal = np.zeros(len(members), dtype=bool)
     if len(known):
         low, high = np.sort(known[:, :2].astype(np.int64), axis=1).T
-        _refuse_too_long(known, _paths(n, i, j, bounds[classes])[low, high])
+        _refuse_too_long(argument, known, _paths(n, i, j, bounds[classes])[low, high])
         at = classes[low * n - low * (low + 1) // 2 + high - low - 1]
         bounds[at], equal[at] = known[:, 2], True
     rows = np.flatnonzero(np.isfinite(bounds))
@@ -194,7 +217,7 @@ def action_problem(squares: Array, near: Array, tied: Array | None, known: Array
     return ActionProblem(program, start, near)
 
 
-def _refuse_too_long(known: Array, reach: Array) -> None:
+def _refuse_too_long(argument: str, known: Array, reach: Array) -> None:
     """A known distance must not be longer than the steps between its places."""
     excess = np.sqrt(known[:, 2]) / reach
     worst = int(np.argmax(excess))
@@ -202,7 +225,7 @@ def _refuse_too_long(known: Array, reach: Array) -> None:
         a, b = known[worst, :2].astype(np.int64)
         rule = f"contradicts the bounds: places {a} and {b} would be {excess[worst]:.3g} times too far apart"
         remedy = "Give distances in a unit in which a step is no longer than the observations differ"
-        raise ValueError(complain("ActionRespectingEmbedding", "known", f"{len(known)} distances", rule, remedy))
+        raise ValueError(complain("ActionRespectingEmbedding", argument, f"{len(known)} distances", rule, remedy))
 
 
 def _or_shared(near: csr_array) -> Array:
