@@ -28,7 +28,6 @@ from ._hybrid_problem import Distances, Hybrid
 __all__ = ["NystromPlaces", "hybrid_maps", "nystrom_map", "nystrom_places"]
 
 Array = npt.NDArray[Any]
-_CANDIDATES, _PERPLEXITY = 15, 5.0  # training rows that place a new one known by its distances
 _FADE = 1.0  # of what Nyström misses at training rows: equal ones, and those of LLE
 
 
@@ -121,7 +120,7 @@ def hybrid_maps(
     near_latent = nearest(latent, k=LISTED, n_jobs=n_jobs)
     latent_density = neighbourhood_density(latent, near_latent.distance)
     if precomputed:
-        weights = PrecomputedWeights(min(_CANDIDATES, len(Z)), min(_PERPLEXITY, len(Z) / 2))
+        weights = PrecomputedWeights.of_few(len(Z))
         return TwoWayMaps(frame, latent_frame, interpolate(KernelMap(weights, latent), near, n_jobs), latent_density)
     return TwoWayMaps(
         frame,

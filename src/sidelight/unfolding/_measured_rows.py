@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_CANDIDATES, _PERPLEXITY = 15, 5.0  # training rows that place a new one, and how many of them count
 _OTHERS = ("braycurtis", "canberra", "chebyshev", "correlation", "hamming", "minkowski", "sqeuclidean")
 METRICS = tuple(sorted({"euclidean", *PAIRWISE_DISTANCE_FUNCTIONS, *_OTHERS} - {"nan_euclidean", "haversine"}))
 """Names of metrics between rows that the unfolding methods take."""
@@ -148,7 +147,7 @@ def unfolded_maps(
     """
     if not is_measured(metric):
         return adaptive_maps(frame, points, Z, n_jobs=n_jobs)
-    weights = PrecomputedWeights(min(_CANDIDATES, len(Z)), min(_PERPLEXITY, len(Z) / 2))
+    weights = PrecomputedWeights.of_few(len(Z))
     latent_frame = Frame.of(Z)
     latent = latent_frame.points(Z)
     one_place = group_means(latent, zero_distance_groups(points))
