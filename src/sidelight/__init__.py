@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from .side.pairs import Pairs
     from .side.relations import Relation, Relations
     from .spectral.hybrid_embedding import HybridEmbedding
-    from .spectral.transformation_distances import ReconstructionDistance, TangentDistance
+    from .spectral.reconstruction_distance import ReconstructionDistance
+    from .spectral.tangent_distance import TangentDistance
     from .two_way.two_way_embedding import TwoWayEmbedding
     from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
     from .unfolding.semidefinite_embedding import SemidefiniteEmbedding
@@ -100,12 +101,12 @@ _MODULES = {
     "PPCAMixture": "mixtures.ppca_mixture",
     "Pairs": "side.pairs",
     "ProbabilisticPCA": "mixtures.probabilistic_pca",
-    "ReconstructionDistance": "spectral.transformation_distances",
+    "ReconstructionDistance": "spectral.reconstruction_distance",
     "Relation": "side.relations",
     "Relations": "side.relations",
     "SemidefiniteEmbedding": "unfolding.semidefinite_embedding",
     "SmootherEmbedding": "information.smoother_embedding",
-    "TangentDistance": "spectral.transformation_distances",
+    "TangentDistance": "spectral.tangent_distance",
     "TwoWayEmbedding": "two_way.two_way_embedding",
     "UnsupervisedKernelRegression": "information.unsupervised_kernel_regression",
     "embed_rows": "information.embed_rows",

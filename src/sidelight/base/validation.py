@@ -27,6 +27,7 @@ __all__ = [
     "check_number",
     "check_rows",
     "checked_array",
+    "checked_start",
     "checked_weights",
     "refuse_far_start",
     "refuse_too_large",
@@ -125,6 +126,26 @@ def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
     if largest >= _FARTHEST_START:
         rule = f"is {_FARTHEST_START:g} widths of the latent kernel or more away".replace("e+", "e")
         raise ValueError(complain(owner, "init", f"{largest:.3g}", rule, "Rescale the start: the kernel has width 1"))
+
+
+def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+    """Return the latent points that a user gave as ``init``, as a finite array of the given shape.
+
+    Parameters
+    ----------
+    owner : str or estimator
+        Whom a message names.
+    init : array-like
+    shape : (n, q)
+        Rows of X and latent dimensions.
+    """
+    start = np.array(init, dtype=np.float64)
+    check_rows(owner, "init", start, shape[0])
+    if start.shape != shape or not np.isfinite(start).all():
+        rule = f"is not a finite array of shape {shape}"
+        raise ValueError(complain(owner, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+    refuse_far_start(owner, start)
+    return start
 
 
 def relative_bandwidth(owner: object, argument: str, value: float, scale: float) -> float:

@@ -19,7 +19,7 @@ from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
 from .kernel_map import KernelMap
 from .parzen import ParzenDensity
-from .two_way import TwoWayMaps
+from .two_way import TwoWayMaps, framed_log_density
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
 
@@ -122,7 +122,8 @@ class TwoWayMixin(TransformerMixin):
     @one_blas_thread
     def latent_log_density(self, X: Any) -> Array:
         """Log-density of latent points, shape (m,)."""
-        return self._maps().latent_log_density(self._checked_latent(X), self.n_jobs)
+        Z = self._checked_latent(X)  # not by all maps: relations without features have a latent density alone
+        return framed_log_density(self.latent_density_, self.latent_frame_, Z, self.n_jobs)
 
     @available_if(has_data_space)
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
