@@ -15,15 +15,17 @@ from sklearn.base import BaseEstimator
 
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
-from sidelight.base.tiles import one_blas_thread
+from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, validated
 from sidelight.maps.coordinated import ChartedView
-from sidelight.mixtures._mixture_fit import seed_of
+from sidelight.maps.frames import Frame
 from sidelight.rows import ArrayRows, Rows, as_rows
 
-from ._coordinated_charts import charted, look
-from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
-from ._coordination_fit import Course, aligned, glued
+from ._coordinated_charts import fit_charts, view_frame
+from ._coordinated_mixin import CoordinatedMixin
+from ._coordination_fit import align, glue
+from ._fit_progress import FitProgress
+from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixture"]
 
@@ -31,7 +33,7 @@ Array = npt.NDArray[Any]
 _SAMPLE = 5_000
 
 
-class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
+class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     """Embed a curved sheet by charts that agree where they overlap; exact both ways, row by row, at any size.
 
     Parameters
@@ -154,17 +156,24 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedMixture:
-        """Fit charts to the rows of ``X`` (n, d) and glue them; ``y`` is ignored."""
+        """Fit charts and glue them.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : ignored
+        """
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        rows = ArrayRows(X, n_jobs=self.n_jobs)
-        course = Course(self)
-        views, sample = self._charts(rows, course)
-        literal = self.alignment == "automatic"
-        keep_glued(self, aligned(self, X, views) if literal else glued(self, rows, views, sample), course)
-        self.embedding_ = self._by_block(X, self._backward)
-        course.finish()
+        rows, settings, progress = ArrayRows(X, n_jobs=self.n_jobs), self._settings(), FitProgress(self.callback)
+        views, sample, frame = self._charts(rows, settings, progress)
+        automatic = self.alignment == "automatic"
+        found = align(X, views, settings, self.n_neighbors) if automatic else glue(rows, views, sample, settings)
+        embedding = by_block(found.map.backward, X, self.n_jobs)
+        self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), progress)
+        self.embedding_ = embedding
+        progress.finish()
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -174,30 +183,35 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> CoordinatedMixture:
-        """Fit to rows that are walked once a step, in memory that does not depend on their number.
+        """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
-        ``source`` is a callable that returns batches, an array (also mapped from a file), a list of batches, or the
-        path of a .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        Parameters
+        ----------
+        source : callable, array, list of arrays, or path
+            A callable that returns batches, an array (also mapped from a file), a list of batches, or the path of a
+            .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         self._check_parameters()
         check_choice(self, "alignment", self.alignment, ("coordination",))
         rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
-        self.n_features_in_ = rows.n_features
-        course = Course(self)
-        keep_glued(self, glued(self, rows, *self._charts(rows, course)), course)
-        course.finish()
+        settings, progress = self._settings(), FitProgress(self.callback)
+        views, sample, frame = self._charts(rows, settings, progress)
+        found = glue(rows, views, sample, settings)
+        self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), progress)
+        progress.finish()
         return self
 
-    def _charts(self, rows: Rows, course: Course) -> tuple[list[ChartedView], Array]:
-        """The charts, and a sample of the rows."""
-        seed = seed_of(self)
-        sample = Rows.sample(rows, _SAMPLE, seed)
+    def _charts(
+        self, rows: Rows, settings: CoordinationSettings, progress: FitProgress
+    ) -> tuple[list[ChartedView], Array, Frame]:
+        """The charts, a sample of the rows, and the frame of the columns."""
+        sample = Rows.sample(rows, _SAMPLE, settings.seed)
         columns = np.arange(rows.n_features)
-        frame = look(sample, columns)
-        self.centre_, self.scale_ = frame.centre, np.full(len(columns), frame.scale)
-        return charted(self, rows, sample, columns, 0, seed, course), sample
+        mixture = self.mixture[0] if isinstance(self.mixture, (list, tuple)) else self.mixture
+        views = fit_charts(rows, sample, columns, 0, mixture, settings, progress)
+        return views, sample, view_frame(sample, columns)
 
     def _check_parameters(self) -> None:
-        check_coordination(self)
+        self._check_shared()
         check_choice(self, "alignment", self.alignment, ("coordination", "automatic"))
         check_integer(self, "n_neighbors", self.n_neighbors, 1)

@@ -18,19 +18,24 @@ from sklearn.utils import Tags
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
 from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
-from sidelight.objectives.gaussian import Gaussian
-from sidelight.objectives.linear_gaussian import LinearGaussian, latent_mean
-from sidelight.objectives.principal_axes import moments
-from sidelight.rows import ArrayRows, Rows, Sums, as_rows, summed
+from sidelight.rows import ArrayRows, Sums, as_rows
 
-from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
+from ._linear_gaussian_fit import (
+    LARGEST,
+    FittedGaussian,
+    GaussianSettings,
+    MomentStream,
+    advance_moments,
+    fit_linear_gaussian,
+    maps_of_moments,
+)
 from ._linear_gaussian_maps import LinearGaussianMaps
-from ._mixture_fit import Survey, seed_of, surveyed
+from ._linear_gaussian_mixin import LinearGaussianMixin
 
 __all__ = ["ProbabilisticPCA"]
 
@@ -38,7 +43,7 @@ Array = npt.NDArray[Any]
 _BLOCK = 8192  # rows of a block in the fit, at least
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, BaseEstimator):
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, BaseEstimator):
     """Principal component analysis as a density: missing values exactly, imputation with variance, samples, streams.
 
     Parameters
@@ -106,6 +111,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     (2, True)
     """
 
+    unit_: float
+    moments_: Sums
+
     def __init__(
         self,
         n_components: int | str = "auto",
@@ -139,52 +147,59 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
-        found = self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block))
-        self.embedding_ = self._by_block(X, lambda part: latent_mean(self.model_, part))
-        return self._ended(found)
+        found = fit_linear_gaussian(ArrayRows(X, n_jobs=self.n_jobs, block=block), self._settings())
+        embedding = found.maps.embed(X, self.n_jobs)
+        self._keep_fit(found)
+        self.embedding_ = embedding
+        self._report(found)
+        return self
 
     @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> ProbabilisticPCA:
-        """Fit to rows that are walked once a step, in memory that does not depend on their number.
+        """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
-        ``source`` is a callable that returns batches, an array (also mapped from a file), a list of batches, or the
-        path of a .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        Parameters
+        ----------
+        source : callable, array, list of arrays, or path
+            A callable that returns batches, an array (also mapped from a file), a list of batches, or the path of a
+            .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         self._check_parameters()
         rows = as_rows(source, owner=self, missing=True, n_jobs=self.n_jobs)
+        found = fit_linear_gaussian(rows, self._settings())
         self.n_features_in_ = rows.n_features
-        return self._ended(self._fit_rows(rows))
+        self._keep_fit(found)
+        self._report(found)
+        return self
 
     @all_or_nothing_continued
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
 
-        Rows must be whole; missing entries need more than one walk (``fit_batches``). After ``fit`` it begins anew.
+        After ``fit`` it begins anew.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Complete rows; missing entries need more than one pass (``fit_batches``).
+        y : ignored
         """
         del y
         self._check_parameters()
-        before: Sums | None = getattr(self, "moments_", None)
-        begun = before is not None
+        begun = "moments_" in vars(self)
         if not begun:
             forget(self)
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
             raise ValueError(complain(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
-        if not begun:
-            self._begin(X)
-        new = moments((X - self.centre_) / self.unit_)
-        self.moments_ = new if before is None else summed([before, new])
-        widths = self._widths(self._variance_of_moments())
-        scaled = {
-            "n": self.moments_["n"],
-            "sum": self.moments_["sum"] / widths,
-            "outer": self.moments_["outer"] / np.outer(widths, widths),
-        }
-        self.scale_ = self.unit_ * widths
-        return self._keep(from_moments(scaled, self._asked()))
+        before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None
+        stream = advance_moments(before, X)
+        self._keep(maps_of_moments(stream, self._fixed_components(), standardize=self.standardize))
+        self.unit_, self.moments_ = stream.unit, stream.moments
+        return self
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes, before it is paid, with missing entries; whole rows take less."""
@@ -201,79 +216,53 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
-    def _asked(self) -> int | None:
+    def _fixed_components(self) -> int | None:
         return None if isinstance(self.n_components, str) else int(self.n_components)
 
-    def _fit_rows(self, rows: Rows) -> Fitted:
-        survey = surveyed(self, rows, 1, seed_of(self))
-        widths = self._widths(survey.variance)
-        self.centre_, self.scale_ = survey.frame.centre, survey.frame.scale * widths
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-        found = fitted(self._task(rows, survey, widths, both(bar, self.callback)))
-        if bar is not None:
-            bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
-        self.history_ = [vars(record) for record in found.history]
-        self.n_iter_ = max(1, len(found.history))
-        self._keep(found.model, found.gaussian)
-        return found
-
-    def _task(self, rows: Rows, survey: Survey, widths: Array, callback: Callback | None) -> Task:
-        d = len(survey.mean)
-        counted = rows.total(lambda X: {"seen": (~np.isnan(X)).sum(axis=0)}) if survey.missing else {}
-        return Task(
-            rows=rows,
-            inside=self._inside,
-            sample=survey.sample / widths,
-            n=survey.n,
-            seen=counted.get("seen", np.full(d, survey.n)),
-            variance=float((survey.variance / widths**2).mean()),
-            n_components=self._asked(),
+    def _settings(self) -> GaussianSettings:
+        return GaussianSettings(
+            owner=type(self).__name__,
+            n_components=self._fixed_components(),
+            standardize=self.standardize,
+            refinements=self.refinements,
             max_iter=self.max_iter,
             tol=self.tol,
+            seed=start_seed(self.random_state),
             n_jobs=self.n_jobs,
-            refinements=self.refinements,
-            callback=callback,
+            verbose=self.verbose,
+            callback=self.callback,
         )
 
-    def _ended(self, found: Fitted) -> ProbabilisticPCA:
+    def _keep_fit(self, found: FittedGaussian) -> None:
+        """Set what ``fit`` and ``fit_batches`` have in common."""
+        self._keep(found.maps)
+        self.history_ = [vars(record) for record in found.history]
+        self.n_iter_ = max(1, len(found.history))
+
+    def _keep(self, maps: LinearGaussianMaps) -> None:
+        """Set the model, its frame, and what follows from them."""
+        model, scale = maps.model, maps.scale
+        self.model_, self.gaussian_ = model, maps.gaussian
+        self.centre_, self.scale_ = maps.centre, scale
+        self.n_components_ = model.n_components
+        self.mean_ = maps.outside(model.mean)
+        unit = scale / scale.max()
+        axes = model.W * unit[:, None]
+        lengths = np.sqrt((axes**2).sum(axis=0))
+        self.components_ = (axes / np.where(lengths > 0, lengths, 1.0)).T
+        size = 1.0 if self.standardize else float(scale[0]) ** 2
+        self.explained_variance_ = ((model.W**2).sum(axis=0) + model.noise) * size
+        noise = maps.noise_variance()
+        self.noise_variance_ = noise if self.standardize else float(noise[0])
+
+    def _report(self, found: FittedGaussian) -> None:
+        """Raise Ctrl-C again, now that everything is set, or warn where EM did not converge."""
         if found.status is Status.INTERRUPTED:
             raise KeptInterrupt
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
             warn(message, ConvergenceWarning)
-        return self
-
-    def _widths(self, variance: Array) -> Array:
-        """What columns are divided by inside the frame."""
-        if not self.standardize:
-            return np.ones(len(variance))
-        return np.asarray(np.where(variance > 0, np.sqrt(variance), 1.0))
-
-    def _variance_of_moments(self) -> Array:
-        n = float(self.moments_["n"])
-        spread = np.diagonal(self.moments_["outer"]) / n - (self.moments_["sum"] / n) ** 2
-        return np.maximum(spread, 0.0)
-
-    def _begin(self, X: Array) -> None:
-        """The frame of a stream, from its first batch."""
-        size = float(np.abs(X).max()) or 1.0
-        self.centre_ = (X / size).mean(axis=0) * size
-        self.unit_ = float(np.abs(X - self.centre_).max()) or size
-
-    def _keep(self, model: LinearGaussian, gaussian: Gaussian | None = None) -> ProbabilisticPCA:
-        self.model_, self.gaussian_ = model, gaussian
-        self.n_components_ = model.n_components
-        self.mean_ = self._outside(model.mean)
-        unit = self.scale_ / self.scale_.max()
-        axes = model.W * unit[:, None]
-        lengths = np.sqrt((axes**2).sum(axis=0))
-        self.components_ = (axes / np.where(lengths > 0, lengths, 1.0)).T
-        size = 1.0 if self.standardize else float(self.scale_[0]) ** 2
-        self.explained_variance_ = ((model.W**2).sum(axis=0) + model.noise) * size
-        noise = model.noise * self.scale_**2
-        self.noise_variance_ = noise if self.standardize else float(noise[0])
-        return self
 
     @property
     def _n_features_out(self) -> int:
