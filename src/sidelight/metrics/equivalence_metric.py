@@ -17,14 +17,15 @@ from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 
-from ._metric_map import FORMS, MetricMap
+from ._learned_metric import FORMS, learned_metric, span_rows
+from ._metric_mixin import MetricMixin
 
 __all__ = ["EquivalenceMetric"]
 
 Array = npt.NDArray[Any]
 
 
-class EquivalenceMetric(MetricMap, BaseEstimator):
+class EquivalenceMetric(MetricMixin, BaseEstimator):
     """Learn a metric from hints: these rows belong together, those apart.
 
     Directions in which rows that belong together differ count for less, those in which rows that do not are further
@@ -109,19 +110,20 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
             Row numbers of pairs. With nothing given, the metric is the plain one (of rank ``n_components``: PCA's).
         """
         check_choice(self, "form", self.form, FORMS)
-        X = self._checked_rows(X)
-        together, apart = self._said(y, same, different, len(X))
-        span, T = self._spanned(X)
+        X = self._checked_fit_rows(X)
+        together, apart = self._scatters(y, same, different, len(X))
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
         if self.form == "literal":
             r = int(self.n_components or 1)
             V = literal_directions(together, apart, T, r) / np.sqrt(r)
         else:
             V = informed_directions(together, apart, T, self.regularization, self.n_components)
+        self._keep_metric(learned_metric(type(self).__name__, span, T, V, self.n_components))
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
-        self._keep(span, T, V)
         return self
 
-    def _said(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+    def _scatters(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+        """Scatter matrices of same and of different pairs, from labels or from pairs."""
         none = np.empty((0, 2), dtype=np.int64)
         if same is None and different is None:
             if y is None:
