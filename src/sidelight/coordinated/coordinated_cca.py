@@ -1,7 +1,7 @@
-"""Non-linear canonical correlation analysis: charts of several views, glued into one latent space (S2 section 4).
+"""Non-linear canonical correlation analysis: charts of several views, joined in one latent space (S2 section 4).
 
 One mixture for each view, one eigenproblem for all: charts should agree about a row within a view and across views.
-A view that has not seen a row (NaN) is left out there, at fit and later; the others count for more.
+A view that is missing in a row (NaN) is left out there, in fits and in transforms; the others count for more.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _has_y(model: CoordinatedCCA) -> bool:
 
 
 class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
-    """Embed what any number of views share, by charts of each view that agree; go from any view to any other.
+    """Embed what any number of views share, by local charts of each view; predict any view from the others.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
     n_local : int, "auto", list of int or None, default=None
         Local coordinates of each chart; None: ``n_components``, at most one less than the columns of the view.
     smoothing : float, default=1.0
-        The power of responsibilities: below 1 charts overlap more.
+        Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
         How much pairs of charts that share few rows count, as in :class:`CoordinatedMixture`.
     max_iter : int, default=500
@@ -89,15 +89,15 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         1 shows a progress bar of each mixture.
     callback : callable or None, default=None
         Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
-        tries; returning True stops there, and what there is is glued.
+        tries; returning True stops there, and the charts so far are joined.
 
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        One point a row, what ``transform`` says of it: from its views in X, and from y only where X has not seen it.
-        Not after ``fit_batches``.
+        ``transform`` of the rows: from their views in X, and from y only where X is missing. Absent after
+        ``fit_batches``.
     joint_embedding_ : array of shape (n, q)
-        One point a row from all views that have seen it, y too. Not after ``fit_batches``.
+        Latent points of the rows from all their views, with y. Absent after ``fit_batches``.
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
@@ -106,6 +106,18 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         As in :class:`CoordinatedMixture`.
     n_features_in_ : int
         Columns of X.
+
+    See Also
+    --------
+    CoordinatedMixture : the same for one view.
+    JointInformationEmbedding : what two views share, by kernels.
+
+    References
+    ----------
+    .. [1] J. J. Verbeek, N. Vlassis and B. J. A. Kröse. Non-linear feature extraction by the coordination of mixture
+           models. Annual Conference of the Advanced School for Computing and Imaging, 287-293, 2003.
+    .. [2] J. J. Verbeek, S. T. Roweis and N. Vlassis. Non-linear CCA and PCA by alignment of local models. Advances in
+           Neural Information Processing Systems 16, 2004.
 
     Examples
     --------
@@ -160,12 +172,12 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedCCA:
-        """Fit charts to each view and glue them.
+        """Fit charts to each view and join them.
 
         Parameters
         ----------
         X : array of shape (n, d)
-            The views side by side, or the first view; NaN where a view has not seen a row.
+            The views side by side, or the first view; NaN in all columns of a view that is missing in a row.
         y : array of shape (n, e) or (n,), or None
             One more view.
         """
@@ -227,9 +239,20 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         return rows[:, 0] if self._is_flat(view) else rows
 
     def predict_view(self, X: Array, view: int) -> Array:
-        """One view of rows of X from the other views that have seen them: a regression on all that their charts say.
+        """Predict one view of rows of X from their other views, by regression on charts and columns of those.
 
-        Through the latent space only where none of those views has shared rows with it in the fit.
+        Where none of those views had rows in common with it in the fit, through the latent space.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        view : int
+            Number of the view; that of y is the last.
+
+        Returns
+        -------
+        V : array of shape (m, columns of the view)
+            Of shape (m,) where it is a y of one dimension.
         """
         columns = self._columns_of(view)
 
@@ -244,7 +267,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
 
     @available_if(_has_y)
     def predict(self, X: Array) -> Array:
-        """The view y of rows (:meth:`predict_view`), shape (m, e), or (m,) where y was of one dimension."""
+        """Predict y (:meth:`predict_view`), shape (m, e), or (m,) where y was of one dimension."""
         check_is_fitted(self, "map_")
         return np.asarray(self.predict_view(X, len(self.view_columns_) - 1))
 

@@ -1,8 +1,8 @@
 """Coordinated mixtures: local charts of a curved sheet, glued into one map of it by one small eigenproblem.
 
 A mixture model covers the data with charts, each with a few local coordinates. Each chart gets a linear map into the
-latent space such that charts agree about the rows they share (``objectives/coordination.py``): S2, Verbeek, Vlassis and
-Kröse 2003. All a fit needs of the rows are sums, so it runs in batches; the eigenproblem is of the size of the charts.
+latent space such that charts agree about the rows they share (``objectives/coordination.py``). All a fit needs of the
+rows are sums, so it runs in batches; the eigenproblem has the size of the charts.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ _SAMPLE = 5_000
 
 
 class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
-    """Embed a curved sheet by charts that agree where they overlap; exact both ways, row by row, at any size.
+    """Embed a curved sheet by local charts that are joined where they overlap; any number of rows.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     n_charts : int or "auto", default="auto"
-        Charts of each default mixture. "auto": doubled until they are flat and stretch the data evenly, or until more
-        of them are neither a better fit (Bayesian information criterion) nor better maps.
+        Charts of each default mixture. "auto": doubled until charts are flat and stretch the data evenly, or until more
+        charts give neither a better fit (Bayesian information criterion) nor better maps.
     n_mixtures : int, default=1
-        Parallel mixtures, each from a start of its own, so that every row is seen by several charts.
+        Parallel mixtures from different starts, so that every row is covered by several charts.
     mixture : None, estimator, charts, or list of one of them, default=None
         None: a :class:`PPCAMixture`. An estimator (PPCAMixture, BernoulliMixture, GaussianMixture of scikit-learn) is
         cloned and fitted, with its own number of charts; an object with ``responsibilities``, ``features`` and
         ``reconstruction`` (``sidelight.maps.charts.Charts``) is used as it is.
     n_local : int, "auto", list of int or None, default=None
         Local coordinates of each chart, of default and of scikit-learn's Gaussian mixtures; None: ``n_components``.
-        Fewer than the dimensions that the data fills, or the map is linear. "auto": as many as the rows of each chart
-        speak for. A list, one for each chart: for Gaussian mixtures.
+        Must be fewer than the dimensions that the data fills, or the map is linear. "auto": as many as the rows of each
+        chart support. A list, one for each chart: for Gaussian mixtures.
     smoothing : float, default=1.0
-        The power of responsibilities: below 1 charts overlap more.
+        Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
-        How much pairs of charts that share few rows count. None: by the rows they share, the source's objective.
-        Small: each pair the same, down to this share of common rows. "auto": what loses least on the way
-        back and stretches the data most evenly.
+        How much pairs of charts that share few rows count. None: in proportion to the rows they share, the objective
+        of [1]_. Small: each pair the same, down to this share of common rows. "auto": the value with the lowest
+        reconstruction error and the most even stretching of the data.
     alignment : "coordination" or "automatic", default="coordination"
-        What is asked of the charts: agreement on shared rows; or that rows are placed at the same average of their
-        neighbours as in the data (automatic alignment, Teh and Roweis 2003), in memory only.
+        The objective: agreement of charts on shared rows; or latent points that are the same averages of their
+        neighbours as rows are in the data (automatic alignment [4]_), in memory only.
     n_neighbors : int, default=12
-        Of ``alignment="automatic"``.
+        Neighbours of each row, for ``alignment="automatic"``.
     max_iter : int, default=500
         EM steps of a default mixture.
     tol : float, default=1e-4
@@ -77,34 +77,50 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         1 shows a progress bar of the mixture.
     callback : callable or None, default=None
         Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
-        tries; returning True stops there, and what there is is glued.
+        tries; returning True stops there, and the charts so far are joined.
 
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        ``transform`` of the rows; each column has mean 0 and variance 1. Not after ``fit_batches``.
+        ``transform`` of the rows; each column has mean 0 and variance 1. Absent after ``fit_batches``.
     map_ : CoordinatedMap
-        Charts, their maps, and the way back.
+        Charts, and their maps to the latent space and back.
     n_charts_ : int
         Charts of all mixtures.
     n_local_ : tuple of int
         Local coordinates of each chart.
     disagreement_ : array of shape (q,)
-        Of each latent axis, relative to the spread of the charts: the eigenvalues.
+        Eigenvalue of each latent axis: how much charts disagree about it, relative to their spread.
     distortion_ : float
         How far the charts are from one common stretching of the data; 0: the sheet was only unrolled.
     balance_ : float
-        The balance used; inf is the source's objective.
+        The balance used; inf is the objective of [1]_.
     off_plane_ : array of shape (k,)
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
-        Charts that lie across what they should follow, far more off their plane than the others: they ask for more.
+        Charts that cut across the sheet, with far more variance off their plane than the others; raise ``n_charts``.
     history_ : list of dict
         stage, iteration, objective, terms and seconds of each EM step (minus the mean log likelihood, inside the
-        frame), a stage or more for each mixture; the last record is the gluing (the sum of ``disagreement_``).
+        frame), a stage or more for each mixture; the last record is the eigenproblem (the sum of ``disagreement_``).
     n_iter_ : int
         EM steps of the mixtures.
     n_features_in_ : int
+
+    See Also
+    --------
+    PPCAMixture : the mixture that is fitted by default.
+    CoordinatedCCA : the same for several views.
+
+    References
+    ----------
+    .. [1] J. J. Verbeek, N. Vlassis and B. J. A. Kröse. Non-linear feature extraction by the coordination of mixture
+           models. Annual Conference of the Advanced School for Computing and Imaging, 287-293, 2003.
+    .. [2] J. J. Verbeek, S. T. Roweis and N. Vlassis. Non-linear CCA and PCA by alignment of local models. Advances in
+           Neural Information Processing Systems 16, 2004.
+    .. [3] S. T. Roweis, L. K. Saul and G. E. Hinton. Global coordination of local linear models. Advances in Neural
+           Information Processing Systems 14, 2002.
+    .. [4] Y. W. Teh and S. T. Roweis. Automatic alignment of local representations. Advances in Neural Information
+           Processing Systems 15, 2003.
 
     Examples
     --------
@@ -156,7 +172,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedMixture:
-        """Fit charts and glue them.
+        """Fit charts and join them.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ class RowSummary:
 
 
 def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: bool = True) -> RowSummary:
-    """Walk the rows once, and refuse what no density of ``n_charts`` charts can be fitted to.
+    """Read the rows once, and refuse what no density of ``n_charts`` charts can be fitted to.
 
     Parameters
     ----------

@@ -36,18 +36,18 @@ class DistanceMetric(MetricMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Rank of the metric, and columns of ``transform``. None: whatever is best.
+        Rank of the metric, and columns of ``transform``. None: the rank with the lowest objective.
     kernel, gamma, degree
         As in :class:`EquivalenceMetric`.
     prior : {"trace", "identity"}, default="trace"
-        What decides where the distances do not: as few and as small directions as will do, or plain distances, at the
-        scale that fits best.
+        What decides in directions that the distances leave free: a metric of low trace (few, short directions), or one
+        near the Euclidean, at the scale that fits best.
     regularization : float or "auto", default="auto"
-        Weight of the prior. "auto" takes what predicts held-out distances best (1e-3 where
-        fewer than 20 are known, or fewer than there are dimensions).
+        Weight of the prior. "auto": the weight that predicts held-out distances best (1e-3 where fewer than 20 are
+        known, or fewer than there are dimensions).
     max_iter : int, default=5000
     tol : float, default=1e-8
-        The search ends when a step gains less, relative to distances that are all wrong by themselves (1).
+        The search ends when a step gains less; the misfit of the metric A = 0 is 1.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
@@ -60,13 +60,24 @@ class DistanceMetric(MetricMixin, BaseEstimator):
     misfit_ : float
         Sum of squared errors of d², relative to the sum of d⁴.
     regularization_ : float
-        The weight that was used.
+        The weight used.
     n_iter_ : int
     history_ : list of dict
     mahalanobis_ : array of shape (d, d)
     mean_ : array of shape (d,)
     n_features_in_ : int
         As in :class:`EquivalenceMetric`.
+
+    See Also
+    --------
+    EquivalenceMetric : from pairs that are the same or different.
+
+    References
+    ----------
+    .. [1] A. Ghodsi. Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo,
+           2005, section 3.5.
+    .. [2] E. P. Xing, A. Y. Ng, M. I. Jordan and S. Russell. Distance metric learning, with application to clustering
+           with side-information. Advances in Neural Information Processing Systems 15, 2003.
 
     Examples
     --------
@@ -116,7 +127,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         pairs : Pairs or array of shape (m, 2), optional
             Row numbers. With none, the metric is the identity (of rank ``n_components``: that of PCA).
         distances : array of shape (m,), optional
-            How far apart they are; not needed where the pairs carry ``values``.
+            Their distances; not needed where the pairs carry ``values``.
         """
         del y
         check_choice(self, "prior", self.prior, ("trace", "identity"))

@@ -51,6 +51,15 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
     n_features_in_ : int
         As in :class:`EquivalenceMetric`.
 
+    See Also
+    --------
+    EquivalenceMetric : for one attribute.
+
+    References
+    ----------
+    .. [1] A. Ghodsi. Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo,
+           2005, section 3.3.
+
     Examples
     --------
     >>> import numpy as np
@@ -89,9 +98,9 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         ----------
         X : array of shape (n, d)
         y : array or table of shape (n, attributes), optional
-            A column of labels for each attribute: short for all pairs of equal ones. Not read where pairs are given.
+            A column of labels for each attribute, equivalent to all pairs of equal ones. Ignored where pairs are given.
         same : dict of Pairs or of arrays of shape (m, 2), optional
-            Pairs that are the same, by the name of the attribute. With nothing given, the metric is that of PCA.
+            Pairs that are the same, by the name of the attribute. Without labels and pairs, the metric is that of PCA.
         """
         check_choice(self, "form", self.form, FORMS)
         check_integer(self, "n_components", self.n_components, 1)

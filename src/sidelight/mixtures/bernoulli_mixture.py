@@ -1,4 +1,4 @@
-"""A mixture of Bernoullis: clusters of binary rows; missing values, streams, BIC.
+"""A mixture of Bernoullis: clusters of binary rows; missing entries, streams, BIC.
 
 The objective and its EM are in ``objectives/bernoulli.py``, starts in ``_bernoulli_kind.py``, fits in
 ``maps/mixture_fit.py``, the fitted charts in ``maps/bernoulli_charts.py``.
@@ -32,15 +32,15 @@ Array = npt.NDArray[Any]
 
 
 class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMixin, BaseEstimator):
-    """Fit a density of binary rows: k charts, in each of which columns are independent.
+    """Fit a mixture of Bernoulli distributions to binary rows: k charts, in each of which columns are independent.
 
     Parameters
     ----------
     n_charts : int or "auto", default=10
         Charts. "auto": the number with the lowest Bayesian information criterion, by doubling and halving.
     smoothing : float, default=1.0
-        Rows that each chart is given on top of its own, like the mean of all rows. So no chart is certain of a value
-        that it has not seen.
+        Pseudo-rows, equal to the mean of all rows, that are added to each chart. So no chart gives a value that it has
+        not seen the probability 0.
     binarize : float or None, default=0.0
         Values above it are 1, the others 0, as in scikit-learn's BernoulliNB; the default leaves 0 and 1 as they are.
         None: the data is 0, 1 and NaN already, and anything else is refused.
@@ -57,12 +57,13 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable or None, default=None
-        Called with a state (iteration, objective, terms, seconds) after each step; returning True stops the fit there.
+        Called with a state (iteration, objective, terms, seconds) after each step; returning True stops the fit.
 
     Attributes
     ----------
     charts_ : BernoulliCharts
-        The mixture, as coordination needs it (``sidelight.maps.bernoulli_charts.with_axes`` adds local coordinates).
+        The mixture, in the form that coordination takes (``sidelight.maps.bernoulli_charts.with_axes`` adds local
+        coordinates).
     weights_ : array of shape (k,)
     means_ : array of shape (k, d)
         Probability of a 1 in each column of each chart.
@@ -71,9 +72,21 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         With ``n_charts="auto"``: the criterion of each number of charts that was tried.
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, with the share of ``smoothing``), terms and seconds
-        of each step. A stage above 0 began ``terms["reseeded"]`` dead charts anew.
+        of each step. In a stage above 0 ``terms["reseeded"]`` dead charts were restarted.
     n_iter_ : int
     n_features_in_ : int
+
+    See Also
+    --------
+    PPCAMixture : the same for rows of numbers.
+
+    References
+    ----------
+    .. [1] C. M. Bishop. Pattern Recognition and Machine Learning. Springer, 2006, section 9.3.3.
+    .. [2] M. Á. Carreira-Perpiñán and S. Renals. Practical identifiability of finite mixtures of multivariate Bernoulli
+           distributions. Neural Computation 12, 141-152, 2000.
+    .. [3] O. Cappé and E. Moulines. On-line expectation-maximization algorithm for latent data models. Journal of the
+           Royal Statistical Society B 71, 593-613, 2009: ``partial_fit``.
 
     Examples
     --------

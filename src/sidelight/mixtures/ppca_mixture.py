@@ -1,4 +1,4 @@
-"""A mixture of probabilistic PCA: clusters that are flat, each with axes of its own; missing values, streams, BIC.
+"""A mixture of probabilistic PCA: flat clusters, each with its own axes; missing entries, streams, BIC.
 
 The objective and its EM are in ``objectives/mixtures.py``, starts and fits in ``maps/plane_mixture.py`` and
 ``maps/mixture_fit.py``, the fitted charts in ``maps/plane_charts.py``.
@@ -32,15 +32,15 @@ Array = npt.NDArray[Any]
 
 
 class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEstimator):
-    """Fit a density of flat pieces: k charts, each a plane of a few dimensions with noise around it.
+    """Fit a mixture of probabilistic PCA: k charts, each a plane of a few dimensions with noise around it.
 
     Parameters
     ----------
     n_charts : int or "auto", default=10
         Charts. "auto": the number with the lowest Bayesian information criterion, by doubling and halving.
     n_components : int or "auto", default=2
-        Local dimensions of each chart, less than the columns of the data (as many as there can be, where it is not).
-        "auto": each chart as many as its rows speak for, up to 10.
+        Local dimensions of each chart; numbers above the columns of the data less one count as that. "auto": for each
+        chart as many as its rows support, up to 10.
     n_init : int, default=4
         Starts, k-means++ with a few rounds of Lloyd's algorithm on a sample; after ten steps there the most likely
         one is taken.
@@ -57,7 +57,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable or None, default=None
-        Called with a state (iteration, objective, terms, seconds) after each step; returning True stops the fit there.
+        Called with a state (iteration, objective, terms, seconds) after each step; returning True stops the fit.
 
     Attributes
     ----------
@@ -75,9 +75,21 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
         With ``n_charts="auto"``: the criterion of each number of charts that was tried.
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, inside the frame), terms and seconds of each step.
-        A stage above 0 began ``terms["reseeded"]`` dead charts anew.
+        In a stage above 0 ``terms["reseeded"]`` dead charts were restarted.
     n_iter_ : int
     n_features_in_ : int
+
+    See Also
+    --------
+    ProbabilisticPCA : one plane.
+    CoordinatedMixture : joins the charts into one embedding.
+
+    References
+    ----------
+    .. [1] M. E. Tipping and C. M. Bishop. Mixtures of probabilistic principal component analyzers. Neural Computation
+           11, 443-482, 1999.
+    .. [2] O. Cappé and E. Moulines. On-line expectation-maximization algorithm for latent data models. Journal of the
+           Royal Statistical Society B 71, 593-613, 2009: ``partial_fit``.
 
     Examples
     --------

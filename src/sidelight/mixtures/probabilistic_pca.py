@@ -1,8 +1,8 @@
 """Probabilistic PCA: principal axes with a density; missing entries, new rows and samples follow from one model.
 
-The model, its posterior and its EM stand in ``objectives/linear_gaussian.py``, the closed form in
-``objectives/principal_axes.py``, the choice of dimensions in ``objectives/relevance.py``, the way from rows to a model
-in ``_linear_gaussian_fit.py``, what a model is used for in ``_linear_gaussian_maps.py``.
+The model, its posterior and its EM are in ``objectives/linear_gaussian.py``, the closed form in
+``objectives/principal_axes.py``, the choice of dimensions in ``objectives/relevance.py``, the fit in
+``_linear_gaussian_fit.py``, the fitted maps in ``_linear_gaussian_maps.py``.
 """
 
 from __future__ import annotations
@@ -49,19 +49,20 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Latent dimensions. "auto": as many as the data speak for, at least one (Bayesian relevance determination).
+        Latent dimensions. "auto": as many as the data support, at least one (Bayesian relevance determination [2]_,
+        complete rows by [3]_).
     standardize : bool, default=False
         Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
         different units need this; results are in units of the data either way.
     refinements : int, default=3
-        Where entries are missing, rows at least twice as many as columns and these at most 1,000: steps from the plane
-        to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` go by. 0: they go by the plane.
+        Where entries are missing, rows are at least twice as many as columns, and columns at most 1,000: EM steps from
+        the plane to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` use. 0: they use the plane.
     max_iter : int, default=200
-        EM steps at most. Whole rows need none.
+        EM steps at most. Complete rows need none.
     tol : float, default=5e-3
         EM ends when a step gains less, in log likelihood per observed entry.
     random_state : int, RandomState or None, default=None
-        For ``sample``, and for the rows that a start is made of where there are more than 5000. None is a fixed
+        For ``sample``, and for the sample of rows that EM starts from where there are more than 5000. None is a fixed
         seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
@@ -74,7 +75,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        ``transform`` of the rows of ``fit``; after ``fit_batches`` and ``partial_fit`` there is none.
+        ``transform`` of the rows of ``fit``; absent after ``fit_batches`` and ``partial_fit``.
     mean_ : array of shape (d,)
     components_ : array of shape (q, d)
         Axes of length 1, widest first (orthogonal in the units of the fit: see ``standardize``).
@@ -84,20 +85,32 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         Variance around the plane; of each column where ``standardize`` is set.
     n_components_ : int
     model_ : LinearGaussian
-        The model of ``(x - centre_) / scale_``. Where "auto" met missing entries, with the uncertainty of W
+        The model of ``(x - centre_) / scale_``. With "auto" and missing entries, it has the uncertainty of W
         (``spread``), which the posterior, imputed entries and their variance take into account; the density does not.
     gaussian_ : Gaussian or None
-        What entries are imputed by, inside the same frame; None: the plane.
+        The Gaussian by which entries are imputed, inside the same frame; None: by the plane.
     centre_, scale_ : arrays of shape (d,)
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
     n_iter_ : int
     n_features_in_ : int
 
+    See Also
+    --------
+    PPCAMixture : several planes instead of one.
+
     Notes
     -----
-    Of whole rows the axes, noise and likelihood are those of ``sklearn.decomposition.PCA``. ``transform`` differs: it
-    returns the posterior mean of z, which has unit variance a priori and shrinks where the noise is large.
+    For complete rows the axes, noise and likelihood are those of ``sklearn.decomposition.PCA`` [1]_. ``transform``
+    differs: it returns the posterior mean of z, which has unit variance a priori and shrinks where the noise is large.
+
+    References
+    ----------
+    .. [1] M. E. Tipping and C. M. Bishop. Probabilistic principal component analysis. Journal of the Royal Statistical
+           Society B 61, 611-622, 1999.
+    .. [2] C. M. Bishop. Bayesian PCA. Advances in Neural Information Processing Systems 11, 1999.
+    .. [3] T. P. Minka. Automatic choice of dimensionality for PCA. Advances in Neural Information Processing Systems
+           13, 2001.
 
     Examples
     --------
@@ -140,7 +153,14 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
-        """Fit to the rows of ``X`` (n, d), of which entries may be missing (NaN); ``y`` is ignored."""
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            NaN where an entry is missing.
+        y : ignored
+        """
         del y
         self._check_parameters()
         kinds = [np.float64, np.float32]
@@ -202,7 +222,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         return self
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid, with missing entries; whole rows take less."""
+        """Memory and time of a fit to n rows and d columns with missing entries; complete rows take less."""
         q = min(n - 1, d, 60) if isinstance(self.n_components, str) else self.n_components
         packed = (q + 1) * (q + 2) / 2
         products = min(n, d, LARGEST) ** 2
