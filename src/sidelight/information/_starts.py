@@ -10,9 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 
-from sidelight.base.messages import complain
 from sidelight.base.random import random_numbers
-from sidelight.base.validation import check_rows, refuse_far_start
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.neighbours.sparse_distances import SparseDistances
@@ -20,23 +18,12 @@ from sidelight.solvers.eigen import GraphSpectrum, landmark_scaling
 
 from ._settings import LatentSettings
 
-__all__ = ["LINKS", "checked_start", "noise", "padded", "start_places"]
+__all__ = ["LINKS", "noise", "padded", "start_places"]
 
 Array = npt.NDArray[Any]
 LINKS = 15
 """Neighbours in the graph that a start is measured along, where the kernel has none of its own."""
 _NOISE = 0.1  # standard deviation of a random start, in widths of the latent kernel
-
-
-def checked_start(owner: str, init: Any, n: int, q: int) -> Array:
-    """A start (n, q) that the user gave as an array."""
-    start = np.array(init, dtype=np.float64)
-    check_rows(owner, "init", start, n)
-    if start.shape != (n, q) or not np.isfinite(start).all():
-        rule = f"is not a finite array of shape {(n, q)}"
-        raise ValueError(complain(owner, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
-    refuse_far_start(owner, start)
-    return start
 
 
 def noise(random_state: Any, n: int, q: int) -> Array:

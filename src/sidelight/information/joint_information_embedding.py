@@ -31,6 +31,7 @@ from sidelight.base.validation import (
     check_integer,
     check_number,
     checked_array,
+    checked_start,
     checked_weights,
     validated,
 )
@@ -61,7 +62,7 @@ from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
 from ._settings import LatentSettings
-from ._starts import checked_start, noise, padded
+from ._starts import noise, padded
 
 __all__ = ["JointInformationEmbedding"]
 
@@ -367,7 +368,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     def _start(self, smooth: Array, n: int) -> Array:
         """Latent points by ``init``; ``smooth`` (n, k) are the smooth vectors of the kernel graph."""
         if not isinstance(self.init, str):
-            return checked_start(type(self).__name__, self.init, n, self.n_components)
+            return checked_start(self, self.init, (n, self.n_components))
         if self.init == "random":
             return noise(self.random_state, n, self.n_components)
         return padded(smooth, n, self.n_components)

@@ -22,7 +22,7 @@ from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_number
+from sidelight.base.validation import check_choice, check_number, checked_start
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
 from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
@@ -45,7 +45,6 @@ from ._solver_choice import (
     warn_of_old_name,
     warn_without_annealing,
 )
-from ._starts import checked_start
 from ._training import TrainingRows, read_given
 
 __all__ = ["KernelInformationEmbedding"]
@@ -295,7 +294,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         latent = self._latent_settings(latent_kernel)
         start = None
         if not isinstance(self.init, str):
-            start = checked_start(type(self).__name__, self.init, n, self.n_components)[fitted]
+            start = checked_start(self, self.init, (n, self.n_components))[fitted]
         solution = solve(problem, start, latent, kernel, self._annealing(), self._progress)
 
         kept, problem = fitted_path(solution.path, X.dtype), solution.problem

@@ -22,7 +22,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_integer, check_number, validated
+from sidelight.base.validation import check_integer, check_number, checked_start, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
@@ -40,7 +40,7 @@ from sidelight.solvers.smoother import smoother_vectors
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
 from ._settings import LatentSettings
-from ._starts import checked_start, noise, padded
+from ._starts import noise, padded
 
 __all__ = ["UnsupervisedKernelRegression"]
 
@@ -178,7 +178,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         )
         annealing = self._annealing()
         if not isinstance(self.init, str):
-            start = checked_start(type(self).__name__, self.init, n, q)
+            start = checked_start(self, self.init, (n, q))
         elif self.init == "random":
             start = noise(self.random_state, n, q)
         else:  # its size is ours to choose, too
