@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib.metadata import version
@@ -18,6 +19,9 @@ if version("scikit-learn").startswith("1.6.") and find_spec("array_api_compat"):
 # compute. Those that are about threads ask for two. The variable is for libraries and processes yet to be loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 threadpool_limits(1)
+
+# Collecting imports modules and makes thousands of tests, none of which is garbage: looking for it takes a fifth of it.
+gc.disable()
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "common"))
@@ -43,6 +47,11 @@ def pytest_pycollect_makemodule(module_path, parent):
     if find_spec("torch") is None and NEED_TORCH & {module_path, module_path.parent}:
         return WithoutTorch.from_parent(parent, path=module_path)
     return None
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what is in memory now stays until the end, and is not looked at again
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from registry import DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs
+from registry import CHECKED, DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from test_gated_contracts import GATED, RESTRICTED, turned
@@ -196,8 +196,9 @@ INFORMED = {
     "multi-attribute-labelled": (lambda: MultiAttributeMetric(1), labelled),
     "distance-measured": (lambda: DistanceMetric(), measured),
 }
+REGISTERED = {**VARIANTS, **CHECKED, **METRICS, **MIXTURES, **TORCH}
 CASES = {
-    **{name: Case(make, refused=_refused(make)) for name, make in {**VARIANTS, **METRICS, **MIXTURES, **TORCH}.items()},
+    **{name: Case(make, refused=_refused(make)) for name, make in REGISTERED.items()},
     **{f"gated-{name}": Case(make, refused=_refused(make)) for name, make in RESTRICTED.items()},
     **{name: Case(make, data, refused=_refused(make)) for name, (make, data) in INFORMED.items()},
     **{name: Case(make, paired, inferred, _refused(make)) for name, make in GATED.items()},

@@ -94,7 +94,7 @@ DEFAULTS = {
     )
 }
 CHECKED = {**DEFAULTS, "cca": lambda: CoordinatedCCA(n_charts=2)}
-"""Those that scikit-learn's checks fit: CoordinatedMixture() already searches for its charts in each of them."""
+"""Those that are fitted very often: CoordinatedMixture() already searches for its charts in each of these fits."""
 
 DISTANCES = {"kie-precomputed": lambda: KernelInformationEmbedding(metric="precomputed", tol=1e-2, max_iter=30)}
 """Models of distances, which have no data to go back to and so go through scikit-learn's checks alone."""
@@ -130,6 +130,11 @@ TORCH = {
 def public_estimators() -> list[type]:
     names = [getattr(sidelight, name) for name in sidelight.__all__ if name != "gated"]  # needs torch, has no class
     return [item for item in names if inspect.isclass(item) and issubclass(item, BaseEstimator)]
+
+
+def with_iterations(model: BaseEstimator, number: int) -> BaseEstimator:
+    """The model with at most so many iterations (of each stage), for contracts that hold wherever a fit ends."""
+    return model.set_params(max_iter=number) if "max_iter" in model.get_params(deep=False) else model
 
 
 def blobs(n: int = 90, d: int = 5, seed: int = 0) -> np.ndarray:

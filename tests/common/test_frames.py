@@ -6,11 +6,13 @@ columns with the names of ``fit`` does not pass.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from registry import DEFAULT_METRICS, DEFAULT_MIXTURES, DEFAULTS, METRICS, TORCH, blobs
+from registry import CHECKED, DEFAULT_METRICS, DEFAULT_MIXTURES, METRICS, TORCH, blobs, with_iterations
 from sklearn.utils.validation import check_array
 
 from sidelight import (
@@ -32,7 +34,7 @@ FRAMES = {
     "polars": lambda A: pl.DataFrame(A, schema=list("abcdef")[: A.shape[1]]),
 }
 ROWS = {
-    **DEFAULTS,
+    **CHECKED,
     **DEFAULT_METRICS,
     **DEFAULT_MIXTURES,
     **TORCH,
@@ -78,8 +80,14 @@ def same(a, b):
 
 
 def seeded(make):
-    model = make()
+    model = with_iterations(make(), 4)
     return model.set_params(random_state=0) if "random_state" in model.get_params(deep=False) else model
+
+
+@functools.cache
+def of_an_array(make, order):
+    """A model of the rows without a table; the order of their columns in memory decides the last bits."""
+    return seeded(make).fit(np.asarray(whole(), dtype=np.float64, order=order))
 
 
 @QUIET
@@ -87,8 +95,8 @@ def seeded(make):
 @pytest.mark.parametrize("make", ROWS.values(), ids=ROWS.keys())
 def test_a_model_of_rows_takes_tables_wherever_it_takes_arrays(make, frame):
     X = frame(whole())
-    A = check_array(X, dtype=np.float64)  # the order of its columns in memory decides the last bits
-    model, plain = seeded(make).fit(X), seeded(make).fit(A)
+    A = check_array(X, dtype=np.float64)
+    model, plain = seeded(make).fit(X), of_an_array(make, "C" if A.flags.c_contiguous else "F")
     assert list(model.feature_names_in_) == list("abcde")
     for name in (one for one in OF_ROWS if hasattr(model, one)):
         same(getattr(model, name)(X[:20]), getattr(plain, name)(check_array(X[:20], dtype=np.float64)))

@@ -55,7 +55,7 @@ def thread_count(n_jobs: int | None) -> int:
 def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None) -> list[Result]:
     """``[work(item) for item in items]`` on threads; the order of the results is that of the items."""
     todo = list(items)
-    threads = min(thread_count(n_jobs), len(todo))
+    threads = min(thread_count(n_jobs), len(todo)) if len(todo) > 1 else 1
     if threads <= 1:
         return [work(item) for item in todo]
     with ThreadPoolExecutor(threads) as pool:

@@ -36,10 +36,11 @@ _MISSED = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-9}  # of the ent
 def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple[Array, Array]:
     """Weights (m, k), rows summing to 1, and bandwidths (m,), from squared distances to each row's neighbours.
 
-    Newton's method on ``log β`` (``dH/d log β = -β² var d²``) inside a bracket, a fixed number of steps so that a row's
-    answer does not depend on the others. Where the perplexity cannot be reached the weights come as near to it as they
-    can: even over the nearest rows where as many of them tie as are asked for (the bandwidth is then their squared
-    distance, 0 for duplicates), even over all where there are too few (then the largest squared distance).
+    Newton's method on ``log β`` (``dH/d log β = -β² var d²``) inside a bracket, for a fixed number of steps or until no
+    row moves any more, so that a row's answer does not depend on the others. Where the perplexity cannot be reached the
+    weights come as near to it as they can: even over the nearest rows where as many of them tie as are asked for (the
+    bandwidth is then their squared distance, 0 for duplicates), even over all where there are too few (then the largest
+    squared distance).
     An infinite distance is no neighbour and gets no weight.
 
     Examples
@@ -63,7 +64,10 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
         low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
         newton = middle + np.clip((entropy - target) / np.maximum(slope, 1e-12), -4.0, 4.0)
         inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
-        middle = np.where(inside | (newton == middle), newton, 0.5 * (low + high))
+        moved = np.where(inside | (newton == middle), newton, 0.5 * (low + high))
+        if np.array_equal(moved, middle):
+            break  # every further step would repeat this one to the bit
+        middle = moved
     W, _, _ = _row_weights(shifted, np.exp(middle)[:, None])
     bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
     return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
