@@ -4,6 +4,16 @@ Estimators follow scikit-learn. A fitted model maps data to latent points (``tra
 (``inverse_transform``), row by row. ``sidelight.save`` and ``sidelight.load`` keep a model in one plain file.
 
 Public names are imported when they are first asked for, so that ``import sidelight`` costs next to nothing.
+
+Docstrings and comments name the sources of the methods S0 to S4, with the chapter, section or equation:
+
+S0  R. Memisevic, Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+    University of Toronto, 2007.
+S1  R. Memisevic, Kernel information embeddings. International Conference on Machine Learning, 2006.
+S2  J. Verbeek, N. Vlassis and B. Kröse, Non-linear feature extraction by the coordination of mixture models. Annual
+    Conference of the Advanced School for Computing and Imaging, 2003.
+S3  R. Memisevic, Machine Learning, lecture 6, 2011.
+S4  A. Ghodsi, Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo, 2005.
 """
 
 from __future__ import annotations

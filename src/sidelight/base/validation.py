@@ -27,6 +27,7 @@ __all__ = [
     "check_number",
     "check_rows",
     "checked_array",
+    "checked_latent",
     "checked_start",
     "checked_weights",
     "refuse_far_start",
@@ -86,6 +87,15 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
 def checked_array(owner: object, value: Any, *, input_name: str = "X", spread: float = np.inf, **options: Any) -> Any:
     """Return ``value`` as scikit-learn's ``check_array`` does, if squares of its entries do not overflow."""
     return _in_range(owner, input_name, value, lambda: check_array(value, input_name=input_name, **options), spread)
+
+
+def checked_latent(owner: object, X: Any, n_components: int, *, spread: float = np.inf) -> npt.NDArray[Any]:
+    """Return latent points ``X`` (m, n_components) as an array, checked as ``checked_array`` does."""
+    Z = np.asarray(checked_array(owner, X, dtype=[np.float64, np.float32], spread=spread))
+    if Z.shape[1] != n_components:
+        rule = f"does not match the {n_components} latent dimensions"
+        raise ValueError(complain(owner, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
+    return Z
 
 
 def checked_weights(owner: object, sample_weight: Any, n: int) -> npt.NDArray[np.float64]:

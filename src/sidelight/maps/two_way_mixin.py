@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.messages import complain
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import checked_array, checked_weights, validated
+from sidelight.base.validation import checked_latent, checked_weights, validated
 
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
@@ -176,11 +176,7 @@ class TwoWayMixin(TransformerMixin):
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)
-        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], spread=self.latent_frame_.scale))
-        if Z.shape[1] != self._n_features_out:
-            rule = f"does not match the {self._n_features_out} latent dimensions"
-            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
-        return Z
+        return checked_latent(self, X, self._n_features_out, spread=self.latent_frame_.scale)
 
 
 def explained_share(rows: Array, answer: Array, weight: Array) -> float:

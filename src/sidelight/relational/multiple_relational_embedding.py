@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
@@ -36,7 +37,7 @@ from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.relational import RelationalSum, unpack
 from sidelight.side.relations import Relation, Relations, as_relations
 from sidelight.solvers.anneal import Path, anneal
-from sidelight.solvers.annealed_fit import announce
+from sidelight.solvers.annealing import end_progress
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._relational_checks import check_relations, check_weights, with_two_rows
@@ -135,6 +136,8 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     >>> bool(np.corrcoef(model.embedding_[40:, 0], data.factors["height"][40:])[0, 1] > 0.95)
     True
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_relations", "has_relations")
 
     def __init__(
         self,
@@ -276,7 +279,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             precondition=precondition,
             callback=_of_points(both(bar, self.callback), n),
         )
-        announce(self, bar, path)
+        end_progress(type(self).__name__, self.max_iter, bar, path)
         return path
 
     def _keep(

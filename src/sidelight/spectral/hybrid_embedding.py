@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -125,6 +126,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     ((300, 2), (5, 2))
     """
 
+    _capabilities = TWO_WAY.also("takes_distances")
     nystrom_: NystromMap | None
     correction_: Correction | None = None  # models saved by version 0.1 have none of their own
 

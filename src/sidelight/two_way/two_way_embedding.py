@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -72,6 +73,15 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     .. [3] R. Memisevic, "Non-linear latent factor models for revealing structure in high-dimensional data", PhD thesis,
        University of Toronto, 2008 (chapter 3).
 
+    See Also
+    --------
+    KernelInformationEmbedding : an embedding whose own kernels make the maps.
+
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 3.1.4: the maps of an embedding by kernel regression.
+
     Examples
     --------
     >>> import numpy as np
@@ -82,6 +92,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     >>> model.inverse_transform(model.embedding_[:3]).shape
     (3, 5)
     """
+
+    _capabilities = TWO_WAY
 
     def __init__(self, estimator: Any = None, *, random_state: Any = None, n_jobs: int | None = None) -> None:
         self.estimator = estimator

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
@@ -115,6 +116,8 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     >>> bool(model.explained_[:2].sum() > 0.99), model.transform(data.X[:5]).shape
     (True, (5, 2))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("has_spectrum")
 
     def __init__(
         self,
