@@ -1,4 +1,4 @@
-r"""IMAGEBOT: a robot whose world is a picture, which it sees through a small window (Ghodsi 2006, 4.3.1).
+r"""IMAGEBOT: a robot whose world is a picture, which it sees through a small window (Ghodsi 2005, 4.3.1).
 
 The robot's pose is :math:`(x, y, \alpha, s)`: the middle of its window, the way it faces and the base-2 logarithm
 of how many picture pixels lie under one pixel of the view. Pixel :math:`(u, v)` of the view looks at

@@ -107,7 +107,8 @@ class TwoWayMixin(TransformerMixin):
 
         The spread of the training rows around the conditional mean plus the variance of the data kernel.
         """
-        return self._maps().variance(self._checked_latent(X), self.n_jobs)
+        Z = self._checked_latent(X)  # first: an unfitted model has no maps
+        return self._maps().variance(Z, self.n_jobs)
 
     @available_if(has_data_space)
     @one_blas_thread
@@ -117,7 +118,8 @@ class TwoWayMixin(TransformerMixin):
         Each training row has a bandwidth of its own, proportional to that of its neighbourhood; the factor
         maximises the leave-one-out likelihood.
         """
-        return self._maps().log_density(self._checked(X), self.n_jobs)
+        X = self._checked(X)
+        return self._maps().log_density(X, self.n_jobs)
 
     @one_blas_thread
     def latent_log_density(self, X: Any) -> Array:

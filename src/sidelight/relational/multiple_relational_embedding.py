@@ -119,7 +119,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     .. [1] R. Memisevic and G. Hinton, "Multiple relational embedding", Advances in Neural Information Processing
        Systems 17, 913-920, 2005.
     .. [2] R. Memisevic, "Non-linear latent factor models for revealing structure in high-dimensional data", PhD thesis,
-       University of Toronto, 2008 (chapter 4).
+       University of Toronto, 2007, chapter 4.
     .. [3] G. Hinton and S. Roweis, "Stochastic neighbor embedding", Advances in Neural Information Processing Systems
        15, 2003.
 

@@ -58,6 +58,10 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         What made the embedding.
     n_features_in_ : int
 
+    See Also
+    --------
+    KernelInformationEmbedding : an embedding whose own kernels make the maps.
+
     Notes
     -----
     ``transform`` always uses the kernel map, also where the estimator has a ``transform`` of its own: it embeds row by
@@ -71,16 +75,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     .. [1] E. A. Nadaraya, "On estimating regression", Theory of Probability and its Applications 9, 141-142, 1964.
     .. [2] G. S. Watson, "Smooth regression analysis", Sankhya A 26, 359-372, 1964.
     .. [3] R. Memisevic, "Non-linear latent factor models for revealing structure in high-dimensional data", PhD thesis,
-       University of Toronto, 2008 (chapter 3).
-
-    See Also
-    --------
-    KernelInformationEmbedding : an embedding whose own kernels make the maps.
-
-    References
-    ----------
-    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
-           University of Toronto, 2007, section 3.1.4: the maps of an embedding by kernel regression.
+       University of Toronto, 2007, section 3.1.4.
 
     Examples
     --------

@@ -113,7 +113,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     .. [1] M. Bowling, A. Ghodsi and D. Wilkinson, "Action respecting embedding", International Conference on Machine
        Learning, 65-72, 2005.
     .. [2] A. Ghodsi, "Nonlinear dimensionality reduction with side information", PhD thesis, University of Waterloo,
-       2005 (chapter 4).
+       2005, chapter 4.
     .. [3] K. Q. Weinberger and L. K. Saul, "Unsupervised learning of image manifolds by semidefinite programming",
        International Journal of Computer Vision 70, 77-90, 2006.
 
