@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.mixture import GaussianMixture
@@ -166,6 +167,24 @@ def test_a_gaussian_mixture_of_scikit_learn_plugs_in():
     data = s_curve(1500, random_state=1)
     found = CoordinatedMixture(mixture=GaussianMixture(20), random_state=0).fit(data.X)
     assert explained(found.embedding_, data.factors) > 0.95
+
+
+class _WithCharts(BaseEstimator):
+    """A mixture of the user's, whose fit sets ``charts_`` and nothing else."""
+
+    def __init__(self, n_charts=8):
+        self.n_charts = n_charts
+
+    def fit(self, X, y=None):
+        self.charts_ = PPCAMixture(self.n_charts, 2, random_state=0).fit(X).charts_
+        return self
+
+
+def test_an_estimator_that_has_charts_once_it_is_fitted_plugs_in(sheet):
+    found = CoordinatedMixture(mixture=_WithCharts(10)).fit(sheet.X)
+    charts = PPCAMixture(10, 2, random_state=0).fit(sheet.X).charts_
+    np.testing.assert_array_equal(found.embedding_, CoordinatedMixture(mixture=charts).fit(sheet.X).embedding_)
+    assert found.n_iter_ == 1
 
 
 def test_mixtures_of_bernoullis_plug_in():

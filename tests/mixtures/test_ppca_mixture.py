@@ -275,9 +275,10 @@ def test_rows_of_which_nothing_is_seen_are_warned_of_and_change_nothing():
     ("parameter", "value"),
     [("n_charts", 0), ("n_charts", "many"), ("n_components", -1), ("n_init", 0), ("noise_floor", 0.0), ("tol", 0.0)],
 )
-def test_a_bad_parameter_is_said(parameter, value):
+@pytest.mark.parametrize("fit", ["fit", "fit_batches", "partial_fit"])
+def test_a_bad_parameter_is_said(parameter, value, fit):
     with pytest.raises(ValueError, match=rf"^PPCAMixture: {parameter}=.* is not .*\. Give .*\.$"):
-        PPCAMixture(**{parameter: value}).fit(clusters(50)[0])
+        getattr(PPCAMixture(**{parameter: value}), fit)(clusters(50)[0])
 
 
 def test_a_stream_does_not_choose_the_number_of_charts():

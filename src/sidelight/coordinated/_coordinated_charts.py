@@ -15,7 +15,14 @@ from sklearn.base import clone
 
 from sidelight.base.messages import complain
 from sidelight.base.progress import both
-from sidelight.maps.charts import ChartEstimator, Charts, GaussianCharts, LocalCoordinates, gaussian_charts
+from sidelight.maps.charts import (
+    ChartEstimator,
+    Charts,
+    GaussianCharts,
+    LocalCoordinates,
+    gaussian_charts,
+    moves_with_rows,
+)
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
 from sidelight.rows import Rows, Statistic, Sums
@@ -118,7 +125,7 @@ def fit_charts(
     list of ChartedView
         One for each of the parallel mixtures, which have starts of their own; fewer where the fit was ended.
     """
-    frame = view_frame(sample, columns) if _moves_with_rows(mixture) else Frame(np.zeros(len(columns)), 1.0)
+    frame = view_frame(sample, columns) if _is_framed(mixture) else Frame(np.zeros(len(columns)), 1.0)
     own, views = ViewRows(rows, columns, frame), list[ChartedView]()
     fits = _default(own, settings, progress) if mixture is None else _given(own, mixture, settings, progress)
     try:
@@ -130,11 +137,11 @@ def fit_charts(
     return views
 
 
-def _moves_with_rows(mixture: object) -> bool:
+def _is_framed(mixture: object) -> bool:
     """Whether a mixture may see rows that are moved and scaled: not binary ones, nor charts fitted before."""
     if mixture is None or type(mixture).__module__.startswith("sklearn.mixture"):  # an import would cost all users time
         return True
-    return isinstance(mixture, ChartEstimator) and mixture.moves_with_rows
+    return isinstance(mixture, ChartEstimator) and moves_with_rows(mixture)
 
 
 def _default(rows: ViewRows, settings: CoordinationSettings, progress: FitProgress) -> Iterator[FittedCharts]:

@@ -31,6 +31,7 @@ __all__ = [
     "MixtureCharts",
     "gaussian_charts",
     "local_numbers",
+    "moves_with_rows",
 ]
 
 Array = npt.NDArray[Any]
@@ -96,8 +97,7 @@ class MixtureCharts(Charts, Protocol):
 class ChartEstimator(ABC):
     """An estimator of this library whose fit ends with charts, that coordination can fit to the rows of a view."""
 
-    moves_with_rows: ClassVar[bool]
-    """Whether rows that are moved and scaled give the same charts, moved and scaled: not so for binary rows."""
+    _moves_with_rows: ClassVar[bool]
 
     charts_: MixtureCharts
     n_iter_: int
@@ -106,6 +106,11 @@ class ChartEstimator(ABC):
     @abstractmethod
     def fit_batches(self, source: Any) -> Self:
         """Fit to rows that are walked more than once."""
+
+
+def moves_with_rows(mixture: ChartEstimator) -> bool:
+    """Whether rows that are moved and scaled give the same charts, moved and scaled: not so for binary rows."""
+    return mixture._moves_with_rows
 
 
 def local_numbers(owner: object, n_local: int | Sequence[int], n_charts: int, d: int) -> tuple[int, ...]:

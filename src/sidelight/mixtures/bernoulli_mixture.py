@@ -101,7 +101,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
 
     _capabilities = MIXTURE
 
-    moves_with_rows: ClassVar[bool] = False
+    _moves_with_rows: ClassVar[bool] = False
     charts_: BernoulliCharts
     prior_: Array
 

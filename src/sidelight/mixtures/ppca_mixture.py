@@ -108,7 +108,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
 
     _capabilities = MIXTURE
 
-    moves_with_rows: ClassVar[bool] = True
+    _moves_with_rows: ClassVar[bool] = True
     charts_: PlaneCharts
     family_: Planes
 
