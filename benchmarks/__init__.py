@@ -12,6 +12,7 @@ __all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
 BENCHMARKS = (
     "exact_gradient",
     "normaliser",
+    "solvers",
     "low_rank",
     "neighbours",
     "distance_graphs",

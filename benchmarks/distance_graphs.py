@@ -56,10 +56,10 @@ def run(*, quick: bool) -> Report:
 
 
 def _quality(report: Report, name: str, X: Any, y: Any, *, rival: bool) -> None:
-    rows, seconds = _measured(KernelInformationEmbedding(solver="levels"), X, X, y)
+    rows, seconds = _measured(KernelInformationEmbedding(solver="multilevel"), X, X, y)
     for k in NEIGHBOURS:
         graph = kneighbors_graph(X, k, mode="distance", n_jobs=1)
-        found, took = _measured(KernelInformationEmbedding(solver="levels", metric="precomputed"), graph, X, y)
+        found, took = _measured(KernelInformationEmbedding(solver="multilevel", metric="precomputed"), graph, X, y)
         for what, ours in found.items():
             label, more = f"{name}, {k} neighbours: {what}", {"rival": rows[what], "rival_name": "of the rows"}
             if k == 30:
@@ -90,6 +90,6 @@ def _difference(X: Any) -> float:
     n, k = len(X), 30
     near = nearest(Frame.of(X).points(X), k=k)
     graph = csr_array((near.distance.ravel(), near.index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    how: dict[str, Any] = {"solver": "levels", "init": "spectral"}
+    how: dict[str, Any] = {"solver": "multilevel", "init": "spectral"}
     rows = KernelInformationEmbedding(**how).fit_transform(X)
     return float(np.abs(KernelInformationEmbedding(metric="precomputed", **how).fit_transform(graph) - rows).max())

@@ -15,7 +15,8 @@ import numpy as np
 from benchmarks.harness import Report, growth_exponent, peak_memory, race
 from sidelight import KernelInformationEmbedding
 from sidelight.base.tiles import one_blas_thread
-from sidelight.information._informed_problem import inform
+from sidelight.information._problem import informed_problem
+from sidelight.information._settings import GivenSettings, KernelSettings
 from sidelight.kernels.data_kernel import perplexity_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.objectives.entropy import EntropySum, information
@@ -50,10 +51,13 @@ def plain_evaluation(X: Any, group: Any, Z: Any) -> Callable[[], Any]:
 
 def informed_evaluation(X: Any, group: Any, Z: Any) -> Callable[[], Any]:
     """Build the informed problem; return the call that evaluates it at ``Z``."""
-    model = KernelInformationEmbedding(n_jobs=THREADS)
-    given = Given.learn(model, group, len(X))
-    known = given.encode(model, group, len(X))
-    return _call(inform(model, X, given, known, None).terms, Z)
+    given = Given.learn("informed_cost", group, len(X))
+    known = given.encode("informed_cost", group, len(X))
+    kernel = KernelSettings(
+        "informed_cost", "perplexity", 30.0, 15, "euclidean", "gaussian", "auto", short_lists=False, n_jobs=THREADS
+    )
+    settings = GivenSettings("balanced", 1.0, None)
+    return _call(informed_problem(X, 1.0, given, known, None, kernel, settings, ("gaussian", 2)).terms, Z)
 
 
 def _call(terms: Any, Z: Any) -> Callable[[], Any]:

@@ -43,7 +43,8 @@ from benchmarks.harness import RESULTS, Report, Timing, growth_exponent, peak_me
 from benchmarks.neighbours import mixture, pixels
 from sidelight import KernelInformationEmbedding, datasets
 from sidelight.evaluate import leakage, neighbour_hit, trustworthiness
-from sidelight.information import _levels_fit
+from sidelight.information import _multilevel
+from sidelight.information._settings import LatentSettings
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import best_size
 from sidelight.solvers.lbfgs import minimise
@@ -267,7 +268,7 @@ class _Counted(InformationBound):
 @contextmanager
 def _counting() -> Iterator[list[_Counted]]:
     """Inside, fits by levels use bounds that count; gives those that were made."""
-    module: Any = _levels_fit
+    module: Any = _multilevel
     kept, module.InformationBound, _Counted.made = module.InformationBound, _Counted, []
     try:
         yield _Counted.made
@@ -284,9 +285,9 @@ def _evaluations(report: Report, quick: bool) -> None:
     X, _ = digits(_SOME if quick else 10_000)
     n, what = len(X), f"MNIST {len(X):,} x 784: evaluations to the same objective"
     with _counting() as made:
-        model = KernelInformationEmbedding(solver="levels", n_jobs=THREADS).fit(X)
+        model = KernelInformationEmbedding(solver="multilevel", n_jobs=THREADS).fit(X)
         ours, finest, target = _cost(made, n), made[-1], float(model.history_[-1]["objective"])
-    annealed = _levels_fit._ANNEALED
+    annealed = _multilevel._ANNEALED
     for name, times, helped in (
         ("L-BFGS", annealed, False),
         ("L-BFGS, our inverse", annealed, True),
@@ -308,7 +309,9 @@ def _all_rows(model: Any, X: Any, finest: _Counted, target: float, times: tuple[
     n, options = len(X), dict(finest.options)
     attraction = options.pop("attraction")
     level, hierarchy = Level(finest.kernel, np.ones(n)), Hierarchy(levels_of(finest.kernel, DIRECT))
-    Z = _levels_fit._coarse_start(model, model.frame_.points(X), level, np.arange(n))
+    latent = LatentSettings(model.n_components, model.latent_kernel_, model.penalty, model.init, model.random_state)
+    points = model.frame_.points(X)
+    Z = _multilevel.coarse_start(points, level, np.arange(n), latent, precomputed=False, n_jobs=THREADS)
     value = np.inf
     for stage, factor in enumerate(times):
         last = stage == len(times) - 1
@@ -318,8 +321,8 @@ def _all_rows(model: Any, X: Any, finest: _Counted, target: float, times: tuple[
             objective.value_and_grad,
             Z,
             max_iter=3000 if last else model.max_iter,
-            tolerance=1e-7 if last else _levels_fit._COARSE * model.tol,
-            inverse_at=_levels_fit.attraction_inverse(hierarchy, 0, objective) if helped else None,
+            tolerance=1e-7 if last else _multilevel._COARSE * model.tol,
+            inverse_at=_multilevel.attraction_inverse(hierarchy, 0, objective) if helped else None,
             on_step=(lambda iteration, f, at, terms: f <= target) if last else None,
         )
         Z, value = found.point, found.value
@@ -365,7 +368,7 @@ def _others(report: Report, quick: bool) -> None:
     for name, (load, factor, k) in list(SETS.items())[: 1 if quick else None]:
         data = load()
         maps = {method: METHODS[method](data.X, 0) for method in ("openTSNE", "UMAP")}
-        maps["ours"] = KernelInformationEmbedding(solver="levels", random_state=0).fit_transform(data.X)
+        maps["ours"] = KernelInformationEmbedding(solver="multilevel", random_state=0).fit_transform(data.X)
         hits = {method: neighbour_hit(Z, data.factors[factor], n_neighbors=k) for method, Z in maps.items()}
         trust = {method: trusted(data.X, Z) for method, Z in maps.items()}
         report.note(f"{name}, {len(data.X):,} rows: {k}-NN accuracy ({factor})", hits["ours"], **_beside(hits))

@@ -91,7 +91,7 @@ def _maps(X: Any, half: int) -> tuple[dict[str, Any], dict[str, float]]:
     """Maps of all rows, the first half fitted; and how long the placing of the others took."""
     from openTSNE import TSNE
 
-    model = KernelInformationEmbedding(2, solver="levels", random_state=0).fit(X[:half])
+    model = KernelInformationEmbedding(2, solver="multilevel", random_state=0).fit(X[:half])
     theirs = TSNE(n_jobs=2, random_state=0).fit(X[:half])
     placed = {
         "mean": (model.embedding_, lambda: embed_rows(X[half:], model=model, refine=False)),
@@ -103,7 +103,7 @@ def _maps(X: Any, half: int) -> tuple[dict[str, Any], dict[str, float]]:
         began = time.perf_counter()
         maps[name] = np.concatenate([own, work()])
         seconds[name] = time.perf_counter() - began
-    together = KernelInformationEmbedding(2, solver="levels", random_state=0).fit(X)
+    together = KernelInformationEmbedding(2, solver="multilevel", random_state=0).fit(X)
     maps["together"] = together.embedding_
     return maps, seconds
 

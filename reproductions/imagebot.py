@@ -25,6 +25,7 @@ from reproductions.imagebot_protocol import (
     unfolded,
     without_actions,
 )
+from sidelight import Pairs
 from sidelight.datasets import Dataset
 from sidelight.side.actions import as_actions
 from sidelight.unfolding._action_program import neighbours_by_actions, place_squares
@@ -150,13 +151,13 @@ def _single_pass(outcome: Outcome) -> None:
         note(f"window {window}", window=window)
     for corners in (CORNERS[:4], CORNERS):
         hints = {name: _hints(name, corners) for name in PICTURES}
-        found = [_respecting("A-single", name, known=hints[name])[1] for name in PICTURES]
-        what = f"single-pass 'A', {len(hints[PICTURES[0]])} known distances"
+        found = [_respecting("A-single", name, pairs=hints[name])[1] for name in PICTURES]
+        what = f"single-pass 'A', {len(hints[PICTURES[0]].index)} known distances"
         outcome.note(f"{what}: the same, %, median", 100 * np.median(found), "-")
         outcome.note(f"{what}: the same, %, worst", 100 * min(found), "-")
 
 
-def _hints(name: str, corners: tuple[int, ...]) -> Any:
+def _hints(name: str, corners: tuple[int, ...]) -> Pairs:
     """The length of one step of each action, and the distances between corners, as long as the bounds let them be."""
     data = drive("A-single", name)
     done, states = data.factors["actions"], data.factors["states"]
@@ -167,7 +168,7 @@ def _hints(name: str, corners: tuple[int, ...]) -> Any:
     near = neighbours_by_actions(place_squares(views**2, states), states, as_actions(done, len(states)), window=1)
     i, j = first[np.argwhere(np.triu(near, 1))].T
     unit = 0.98 * float((views[i, j] / world[i, j]).min())
-    return np.column_stack([pairs, unit * world[pairs[:, 0], pairs[:, 1]]])
+    return Pairs(pairs, len(data.X), values=unit * world[pairs[:, 0], pairs[:, 1]])
 
 
 def _draw(noisy: Any, rivals: Any) -> Any:

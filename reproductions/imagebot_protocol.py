@@ -111,9 +111,9 @@ def by_linear_maps(Z: Any, actions: Any) -> Predictor:
 
 def respecting(data: Dataset, **options: Any) -> Any:
     """The embedding that knows the actions."""
-    known = options.pop("known", None)
+    pairs = options.pop("pairs", None)
     model = ActionRespectingEmbedding(n_jobs=1, **options)
-    return model.fit(data.X, actions=data.factors["actions"], known=known)
+    return model.fit(data.X, actions=data.factors["actions"], pairs=pairs)
 
 
 def without_actions(data: Dataset) -> Any:

@@ -4,6 +4,16 @@ Estimators follow scikit-learn. A fitted model maps data to latent points (``tra
 (``inverse_transform``), row by row. ``sidelight.save`` and ``sidelight.load`` keep a model in one plain file.
 
 Public names are imported when they are first asked for, so that ``import sidelight`` costs next to nothing.
+
+Docstrings and comments name the sources of the methods S0 to S4, with the chapter, section or equation:
+
+S0  R. Memisevic, Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+    University of Toronto, 2007.
+S1  R. Memisevic, Kernel information embeddings. International Conference on Machine Learning, 2006.
+S2  J. Verbeek, N. Vlassis and B. Kröse, Non-linear feature extraction by the coordination of mixture models. Annual
+    Conference of the Advanced School for Computing and Imaging, 2003.
+S3  R. Memisevic, Machine Learning, lecture 6, 2011.
+S4  A. Ghodsi, Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo, 2005.
 """
 
 from __future__ import annotations
@@ -32,7 +42,8 @@ if TYPE_CHECKING:
     from .side.pairs import Pairs
     from .side.relations import Relation, Relations
     from .spectral.hybrid_embedding import HybridEmbedding
-    from .spectral.transformation_distances import ReconstructionDistance, TangentDistance
+    from .spectral.reconstruction_distance import ReconstructionDistance
+    from .spectral.tangent_distance import TangentDistance
     from .two_way.two_way_embedding import TwoWayEmbedding
     from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
     from .unfolding.semidefinite_embedding import SemidefiniteEmbedding
@@ -90,12 +101,12 @@ _MODULES = {
     "PPCAMixture": "mixtures.ppca_mixture",
     "Pairs": "side.pairs",
     "ProbabilisticPCA": "mixtures.probabilistic_pca",
-    "ReconstructionDistance": "spectral.transformation_distances",
+    "ReconstructionDistance": "spectral.reconstruction_distance",
     "Relation": "side.relations",
     "Relations": "side.relations",
     "SemidefiniteEmbedding": "unfolding.semidefinite_embedding",
     "SmootherEmbedding": "information.smoother_embedding",
-    "TangentDistance": "spectral.transformation_distances",
+    "TangentDistance": "spectral.tangent_distance",
     "TwoWayEmbedding": "two_way.two_way_embedding",
     "UnsupervisedKernelRegression": "information.unsupervised_kernel_regression",
     "embed_rows": "information.embed_rows",

@@ -140,3 +140,24 @@ def test_notes_that_no_command_wrote_are_said(notes, fitted, table, run, here):
     done = run("transform", "forged.sidelight", table, "--out", "z.csv")
     assert done.code == 1
     assert "was not written by `sidelight embed` (its note" in " ".join(done.err.split())
+
+
+def test_a_mixture_is_scored_by_what_comes_back_and_by_its_density(table, frame, run, here):
+    X = frame[["length", "width", "height", "depth"]].to_numpy()
+    mixture = sidelight.PPCAMixture(3, 1, random_state=0).fit(X)
+    sidelight.save(mixture, here / "mixture.sidelight")
+    frame.drop(columns="kind").to_csv(here / "rows.csv", index=False)
+    answer = run("score", "mixture.sidelight", "rows.csv", "--json").answer
+    lost = np.square(X - mixture.denoise(X)).sum() / np.square(X - X.mean(axis=0)).sum()
+    assert answer["reconstruction_r2"] == pytest.approx(1.0 - lost)
+    assert answer["mean_log_density"] == pytest.approx(mixture.score(X))
+    assert run("transform", "mixture.sidelight", "rows.csv", "--out", "z.csv").code == 0
+    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2", "z3"]], mixture.transform(X))
+
+
+def test_a_model_of_relations_alone_takes_no_rows(table, run, here):
+    relations = {"kind": sidelight.Relation.from_labels(np.arange(20) % 2)}
+    sidelight.save(sidelight.MultipleRelationalEmbedding(2).fit(None, relations=relations), here / "r.sidelight")
+    done = run("transform", "r.sidelight", table, "--out", "z.csv")
+    assert done.code == 1
+    assert "was fitted on relations alone and takes no rows" in done.err

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import sidelight
+from sidelight.cli import _embed
 from sidelight.cli._columns import Wishes, choose_columns
 from sidelight.cli._given import parse_periods, parse_types
 from sidelight.cli._talk import CommandError
@@ -51,11 +52,49 @@ def test_the_given_column_is_factored_out_and_said(trained, lots):
     np.testing.assert_allclose(written[["z1", "z2"]].to_numpy(), own.embedding_)
 
 
-def test_the_report_of_an_informed_map_shows_before_and_after(trained):
+def test_the_report_of_an_informed_map_measures_it_and_fits_no_other(trained):
     page = (trained[0] / "out" / "report.html").read_text(encoding="utf-8")
     assert "Given: batch (3 categories), explains" in page
     assert "<td>0.333</td>" in page
     assert "t, guessed from other groups" in page
+    assert "plain map" not in page
+
+
+def test_plain_shows_the_map_before_and_after(trained, run, here):
+    folder, _ = trained
+    options = ("--given", "batch", "--drop", "hour", "--colour", "t", "--plain")
+    done = run("embed", folder / "lots.csv", "--out", "with", *options)
+    assert done.code == 0, done.err
+    assert "again, without what is given" in done.out
+    done = run("report", "with/model.sidelight", folder / "lots.csv", "--out", "again.html", "--colour", "t", "--plain")
+    assert done.code == 0, done.err
+    for page in (here / "with" / "report.html", here / "again.html"):
+        text = page.read_text(encoding="utf-8")
+        assert '<th scope="col">plain map</th><th scope="col">this map</th>' in text
+        assert "plain map, by what was given" in text
+
+
+def test_a_plain_map_that_is_interrupted_before_there_is_one_is_left_out(trained, run, here, monkeypatch):
+    def interrupted(model, X, side):
+        if side:
+            return once(model, X, side)
+        raise KeyboardInterrupt
+
+    once = _embed.fit_until_interrupted
+    monkeypatch.setattr(_embed, "fit_until_interrupted", interrupted)
+    done = run("embed", trained[0] / "lots.csv", "--out", "out", "--given", "batch", "--drop", "hour", "--plain")
+    assert done.code == 0, done.err
+    assert "plain map" not in (here / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [((), "use it with --given"), (("--given", "batch", "--no-report"), "the plain map is for the report")],
+)
+def test_plain_is_refused_where_it_shows_nothing(trained, run, here, options, words):
+    done = run("embed", trained[0] / "lots.csv", "--out", "out", "--plain", *options)
+    assert done.code == 1
+    assert words in done.err
 
 
 def test_numbers_that_are_given_are_not_embedded():

@@ -28,7 +28,7 @@ def start(*arguments, **options):
 
 SLOW = """
 import time
-import sidelight.solvers.annealed_fit as fitting
+import sidelight.information._annealed as fitting
 from sidelight.cli import main
 
 anneal = fitting.anneal

@@ -142,7 +142,7 @@ CASES = {
             "metric": "cosine",
             "kernel": to("student", bandwidth=2.0),
             "data_kernel": to("low_rank", bandwidth=2.0),
-            "solver": "levels",
+            "solver": "multilevel",
             "given_types": to("number", "given"),
             "given_bandwidth": to(8.0, "given"),
             "given_weight": to(0.2, "given"),

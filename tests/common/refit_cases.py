@@ -182,7 +182,7 @@ INFORMED = {
     "kie-precomputed": (DISTANCES["kie-precomputed"], distances),
     "kie-given": (lambda: _KIE(), with_given),
     "kie-hints": (lambda: _KIE(), with_hints),
-    "kie-given-levels": (lambda: _KIE(solver="levels"), with_given),
+    "kie-given-levels": (lambda: _KIE(solver="multilevel"), with_given),
     "kie-given-product": (lambda: _KIE(conditioning="product"), with_given),
     "kie-impute": (lambda: _KIE(missing="impute"), gaps),
     "joint-two-views": (lambda: JointInformationEmbedding(), two_views),

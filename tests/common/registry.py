@@ -35,7 +35,7 @@ from sidelight import (
 
 VARIANTS = {
     "kie": lambda: KernelInformationEmbedding(),
-    "kie-levels": lambda: KernelInformationEmbedding(solver="levels"),
+    "kie-levels": lambda: KernelInformationEmbedding(solver="multilevel"),
     "kie-quartic": lambda: KernelInformationEmbedding(latent_kernel="quartic", kernel="quartic", bandwidth=30.0),
     "kie-fixed-l4": lambda: KernelInformationEmbedding(bandwidth=4.0, penalty="l4", regularization=0.01),
     "kie-loo-l2": lambda: KernelInformationEmbedding(

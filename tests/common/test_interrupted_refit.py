@@ -133,7 +133,7 @@ REFUSED = {
     "cca": {"y": np.full(26, np.inf)},
     "two-way": {"embedding": np.zeros((3, 2))},
     "relational": {"relations": {"class": Relation.from_labels([0, 1, 0])}},
-    "action-respecting": {"known": [[0, 0, 1.0]]},
+    "action-respecting": {"pairs": [[0, 1]], "distances": [1e9]},
     "action-respecting-acted": {"actions": ["left", "right"]},
     "equivalence": {"same": [[0, 1]], "different": [[0, 1]]},
     "multi-attribute": {"same": [[0, 1]]},

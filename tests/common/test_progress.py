@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import sidelight.base.cost
 from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, PPCAMixture, TwoWayEmbedding
+from sidelight.coordinated import _coordinated_charts
 
 COORDINATED = {
     **{name: VARIANTS[name] for name in ("coordinated", "coordinated-parallel-smooth", "coordinated-automatic", "cca")},
@@ -89,7 +90,7 @@ def test_a_fit_that_does_not_fit_is_refused_with_a_way_out(monkeypatch):
 
 
 def test_cost_grows_with_the_rows_and_reads_well():
-    small, large = (KernelInformationEmbedding(solver="path").estimate_cost(n, 10) for n in (1000, 100_000))
+    small, large = (KernelInformationEmbedding(solver="annealed").estimate_cost(n, 10) for n in (1000, 100_000))
     assert large.bytes > 1000 * small.bytes / 100
     assert large.seconds > small.seconds > 0
     assert KernelInformationEmbedding().estimate_cost(100_000, 10).seconds < 0.5 * large.seconds
@@ -185,7 +186,7 @@ def test_coordinated_charts_are_kept_when_a_fit_of_batches_is_interrupted(name):
 
 def test_charts_of_more_rows_than_the_search_sees_are_kept_when_interrupted(monkeypatch):
     """The search ends by itself; Ctrl-C comes while its charts are fitted to all rows."""
-    monkeypatch.setattr("sidelight.coordinated._coordinated_charts._SAMPLE", 100)
+    monkeypatch.setattr(_coordinated_charts, "_SAMPLE", 100)
     X, total = blobs(300, d=3), []
     options = {"n_components": 1, "tol": 1e-2, "random_state": 0}
     CoordinatedMixture(**options, callback=lambda state: total.append(state)).fit(X)
@@ -199,14 +200,15 @@ def test_charts_of_more_rows_than_the_search_sees_are_kept_when_interrupted(monk
 
 
 def test_a_second_ctrl_c_is_raised_at_once(monkeypatch):
-    def interrupted(self, rows):
+    """The first one comes while the charts of the first view are fitted, the second while those of the next are."""
+
+    def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
     callback, _ = refuse_more_than(2, raise_interrupt)
     model = CoordinatedCCA(1, views=[[0, 1], [2, 3, 4]], n_charts=2, callback=callback, tol=1e-12)
-    fit = PPCAMixture.fit_batches
-    fits = iter([fit, interrupted])
-    monkeypatch.setattr(PPCAMixture, "fit_batches", lambda self, rows: next(fits)(self, rows))
+    fits = iter([_coordinated_charts.fit_planes, interrupted])
+    monkeypatch.setattr(_coordinated_charts, "fit_planes", lambda *args, **kwargs: next(fits)(*args, **kwargs))
     with pytest.raises(KeyboardInterrupt):
         model.fit(blobs())
     assert not hasattr(model, "map_")

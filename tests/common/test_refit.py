@@ -52,8 +52,8 @@ SECOND = {
     "none, then given": (KIE, plain, _given(with_given(**NEW))),
     "hints, then none": (KIE, _given(with_hints(**OLD)), _given(with_given(**NEW))),
     "columns with names, then without": (KIE, framed, plain),
-    "levels, then path": (KIE, _given(((X,), {}), solver="levels"), _given(((OTHER,), {}), solver="path")),
-    "path, then levels": (KIE, plain, _given(((X,), {}), solver="levels")),
+    "levels, then path": (KIE, _given(((X,), {}), solver="multilevel"), _given(((OTHER,), {}), solver="annealed")),
+    "path, then levels": (KIE, plain, _given(((X,), {}), solver="multilevel")),
     "gaps filled, then none": (KIE, _given(gaps(**OLD), missing="impute"), _given(((OTHER,), {}), missing="refuse")),
     "one bandwidth, then many": (
         KIE, _given(((X,), {}), bandwidth=2.0), _given(((OTHER,), {}), bandwidth="perplexity"),

@@ -9,7 +9,7 @@ import sidelight
 from sidelight import KernelInformationEmbedding
 from sidelight.base import cost as _cost
 from sidelight.datasets import s_curve
-from sidelight.information import _chosen_kernel
+from sidelight.information import _data_kernel
 from sidelight.kernels import data_kernel
 
 X = s_curve(150, random_state=0).X
@@ -77,13 +77,13 @@ def test_beyond_ten_thousand_rows_the_cost_said_is_that_of_low_rank():
 
 
 def test_a_dense_kernel_that_is_the_only_way_and_too_large_is_refused(monkeypatch):
-    for module in (data_kernel, _chosen_kernel):
+    for module in (data_kernel, _data_kernel):
         monkeypatch.setattr(module, "EXACT_ROWS", 100)
     monkeypatch.setattr(data_kernel, "MOST_STORED", 10)
     rows = np.random.default_rng(0).standard_normal((300, 20))
     model = KernelInformationEmbedding(bandwidth=5.0)
     monkeypatch.setattr(_cost, "available_memory", lambda: 10**8)
-    monkeypatch.setattr(_chosen_kernel, "_cost_of_form", lambda *_: _cost.Cost(10**9, 1.0))
+    monkeypatch.setattr(_data_kernel, "_cost_of_form", lambda *_: _cost.Cost(10**9, 1.0))
     monkeypatch.setattr(KernelInformationEmbedding, "estimate_cost", lambda *_, **__: _cost.Cost(10**6, 1.0))
     with pytest.raises(MemoryError, match=r"300 rows needs about 0\.9 GiB"):
         model.fit(rows)

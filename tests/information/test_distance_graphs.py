@@ -34,7 +34,7 @@ def of_graph(**parameters):
 def fitted():
     X, labels = clusters()
     graph = kneighbors_graph(X, 40, mode="distance")
-    return graph, labels, of_graph(solver="levels").fit(graph)
+    return graph, labels, of_graph(solver="multilevel").fit(graph)
 
 
 def as_the_model_sees(X, k):
@@ -51,7 +51,7 @@ def of_one_piece(solver):
     return X, KernelInformationEmbedding(solver=solver, max_iter=60, tol=1e-4).fit(X)
 
 
-@pytest.mark.parametrize(("solver", "k"), [("levels", 30), ("levels", 50), ("path", 15), ("path", 50)])
+@pytest.mark.parametrize(("solver", "k"), [("multilevel", 30), ("multilevel", 50), ("annealed", 15), ("annealed", 50)])
 def test_the_map_of_a_graph_is_that_of_the_rows_to_the_bit(solver, k):
     X, rows = of_one_piece(solver)
     graph = of_graph(solver=solver).fit(as_the_model_sees(X, k))
@@ -60,13 +60,13 @@ def test_the_map_of_a_graph_is_that_of_the_rows_to_the_bit(solver, k):
 
 
 def test_several_levels_of_a_graph_are_those_of_the_rows(monkeypatch):
-    monkeypatch.setattr("sidelight.information._levels_fit._COARSEST", 60)
+    monkeypatch.setattr("sidelight.information._multilevel._COARSEST", 60)
     X, labels = clusters(200)
-    rows = KernelInformationEmbedding(solver="levels", init="spectral", max_iter=60, tol=1e-4).fit(X)
+    rows = KernelInformationEmbedding(solver="multilevel", init="spectral", max_iter=60, tol=1e-4).fit(X)
     graph = as_the_model_sees(X, 30)
-    np.testing.assert_array_equal(of_graph(solver="levels", init="spectral").fit_transform(graph), rows.embedding_)
+    np.testing.assert_array_equal(of_graph(solver="multilevel", init="spectral").fit_transform(graph), rows.embedding_)
     for init in ("mds", "pca", "random"):
-        Z = of_graph(solver="levels", init=init, random_state=0).fit_transform(graph)
+        Z = of_graph(solver="multilevel", init=init, random_state=0).fit_transform(graph)
         assert neighbour_hit(Z, labels) > 0.9
 
 
@@ -109,7 +109,7 @@ def test_rows_may_know_different_numbers_of_others_and_pieces_need_not_be_linked
     linked = counts > 0
     graph = graph[linked][:, linked]
     assert counts[linked].min() < 5 < 30 < counts.max()
-    for solver in ("path", "levels"):
+    for solver in ("annealed", "multilevel"):
         Z = of_graph(solver=solver).fit_transform(graph)
         assert np.isfinite(Z).all()
         assert neighbour_hit(Z, labels[linked]) > 0.95
@@ -117,7 +117,7 @@ def test_rows_may_know_different_numbers_of_others_and_pieces_need_not_be_linked
 
 def test_a_graph_of_fewer_neighbours_than_the_perplexity_has_half_of_those(fitted):
     assert fitted[2].perplexity_ == 15.0
-    few = of_graph(solver="levels").fit(kneighbors_graph(clusters()[0], 6, mode="distance"))
+    few = of_graph(solver="multilevel").fit(kneighbors_graph(clusters()[0], 6, mode="distance"))
     assert 3.0 <= few.perplexity_ <= 5.0
 
 
@@ -129,7 +129,7 @@ def test_duplicates_are_stored_zeros_and_are_put_together():
     assert np.median(apart) < 0.2 * np.median(np.linalg.norm(Z[::2] - Z[np.r_[2:120:2, 0]], axis=1))
 
 
-@pytest.mark.parametrize("solver", ["path", "levels"])
+@pytest.mark.parametrize("solver", ["annealed", "multilevel"])
 def test_what_is_given_is_factored_out_by_the_known_neighbours(solver):
     rng = np.random.default_rng(1)
     groups = np.arange(200) % 2
@@ -154,7 +154,7 @@ def test_rows_of_which_nothing_is_known_are_placed_among_their_known_neighbours(
 def test_it_is_the_same_with_any_number_of_threads_from_a_file_and_a_pickle(fitted, tmp_path):
     """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     graph, _, model = fitted
-    again = of_graph(solver="levels", n_jobs=1).fit(graph)
+    again = of_graph(solver="multilevel", n_jobs=1).fit(graph)
     assert again.embedding_.tobytes() == model.embedding_.tobytes()
     sidelight.save(model, tmp_path / "model.sidelight")
     for other in (sidelight.load(tmp_path / "model.sidelight"), pickle.loads(pickle.dumps(model))):

@@ -20,7 +20,7 @@ X = np.asarray(s_curve(1500, random_state=0).X)
 
 
 def small(**settings):
-    return KernelInformationEmbedding(2, solver="levels", max_iter=60, random_state=0, **settings)
+    return KernelInformationEmbedding(2, solver="multilevel", max_iter=60, random_state=0, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_a_model_without_refinement_places_by_its_own_map():
     model = CoordinatedMixture(1, n_charts=3, random_state=0)
     found = embed_rows(cut(), model=model, sample=400)
     assert found.shape == (len(X), 1)
-    with pytest.raises(ValueError, match="fitted by levels"):
+    with pytest.raises(ValueError, match="is no multilevel kernel information embedding"):
         embed_rows(cut(), model=model, refine=True)
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight import KernelInformationEmbedding
-from sidelight.information._informed_problem import inform, mixed_factors
+from sidelight.information._problem import informed_problem, mixed_factors, refined
+from sidelight.information._settings import GivenSettings, KernelSettings
 from sidelight.kernels.known import given_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.objectives.entropy import EntropySum
 from sidelight.side.given import Given
 
 
-def problem(weight, conditioning="balanced", solver="path", number=False):
-    """A small problem: the model, what is known, and what is solved."""
+def problem(weight, conditioning="balanced", solver="annealed", number=False):
+    """A small problem: what is known, and what is solved."""
     rng = np.random.default_rng(0)
     groups = np.arange(40) % 3
     X = rng.normal(size=(40, 4)) + np.eye(4)[groups]
-    model = KernelInformationEmbedding(given_weight=weight, perplexity=8.0, conditioning=conditioning)
-    model.solver_ = solver
+    kernel = KernelSettings(
+        "test", "perplexity", 8.0, 15, "euclidean", "gaussian", "auto", short_lists=solver == "multilevel", n_jobs=None
+    )
     what = rng.normal(size=40) if number else groups
-    given = Given.learn(model, what, 40)
-    known = given.encode(model, what, 40)
-    return known, inform(model, X / 5, given, known, None)
+    given = Given.learn("test", what, 40)
+    known = given.encode("test", what, 40)
+    settings = GivenSettings(conditioning, weight, None)
+    return known, informed_problem(X / 5, 1.0, given, known, None, kernel, settings, ("gaussian", 2))
 
 
 def test_the_informed_objective_is_a_weighted_difference_of_informations():
@@ -49,25 +51,25 @@ def test_the_published_objective_is_the_product_of_kernels():
 
 
 def test_by_levels_there_are_factors_and_short_lists_and_no_kernel_of_pairs():
-    known, found = problem(1.0, solver="levels")
+    known, found = problem(1.0, solver="multilevel")
     G = given_kernel(known.features).to_dense()
     np.testing.assert_allclose(found.factors @ found.factors.T, G, atol=1e-6)
     assert found.terms == []
     assert found.kernel.graph is None
     assert found.kernel.matrix.nnz < problem(1.0)[1].kernel.matrix.nnz
-    again = found.again(np.random.default_rng(0).normal(size=(40, 2)))
+    again = refined(found, found.refinement, np.random.default_rng(0).normal(size=(40, 2)))
     assert again.points.shape == found.points.shape
     assert again.factors is found.factors
 
 
 def test_by_levels_numbers_have_a_kernel_of_few_factors_and_no_weight_has_none():
-    _, found = problem(1.0, solver="levels", number=True)
+    _, found = problem(1.0, solver="multilevel", number=True)
     assert found.factors.shape[1] <= 16
-    assert problem(0.0, solver="levels")[1].factors is None
+    assert problem(0.0, solver="multilevel")[1].factors is None
 
 
 def test_a_weight_between_none_and_one_bounds_the_entropies_from_below():
-    known, found = problem(0.4, solver="levels")
+    known, found = problem(0.4, solver="multilevel")
     G = given_kernel(known.features).to_dense()
     Z = np.random.default_rng(0).normal(size=(40, 2))
     kz = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(axis=2))

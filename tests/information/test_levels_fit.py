@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sidelight import KernelInformationEmbedding
 from sidelight.datasets import s_curve
-from sidelight.information import _levels_fit
+from sidelight.information import _multilevel
 
 
 def clusters(n: int, d: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -27,9 +27,9 @@ def sheet():
 
 def test_many_rows_are_fitted_by_levels_and_few_along_the_path(sheet):
     _, model = sheet
-    assert (model.solver_, model.latent_kernel_) == ("levels", "gaussian")
+    assert (model.solver_, model.latent_kernel_) == ("multilevel", "gaussian")
     few = KernelInformationEmbedding(max_iter=5, tol=1e-2).fit(clusters(60)[0])
-    assert (few.solver_, few.latent_kernel_) == ("path", "gaussian")
+    assert (few.solver_, few.latent_kernel_) == ("annealed", "gaussian")
 
 
 def test_a_sheet_keeps_its_shape(sheet):
@@ -49,7 +49,7 @@ def test_a_sheet_goes_there_and_back(sheet):
 
 def test_data_of_more_dimensions_than_the_map_gets_heavy_tails_and_keeps_its_clusters():
     X, labels = clusters(600)
-    model = KernelInformationEmbedding(solver="levels").fit(X)
+    model = KernelInformationEmbedding(solver="multilevel").fit(X)
     assert model.latent_kernel_ == "student"
     assert model.dimension_ > 4
     D = cdist(model.embedding_, model.embedding_)
@@ -60,22 +60,22 @@ def test_data_of_more_dimensions_than_the_map_gets_heavy_tails_and_keeps_its_clu
 def test_the_same_bytes_with_one_and_two_threads_and_any_seed():
     """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, _ = clusters(500)
-    one, two = (KernelInformationEmbedding(solver="levels", n_jobs=j, random_state=j).fit(X) for j in (1, 2))
+    one, two = (KernelInformationEmbedding(solver="multilevel", n_jobs=j, random_state=j).fit(X) for j in (1, 2))
     assert one.embedding_.tobytes() == two.embedding_.tobytes()
 
 
 def test_several_levels_end_where_one_level_does_not_do_better(monkeypatch):
-    monkeypatch.setattr(_levels_fit, "_COARSEST", 200)
+    monkeypatch.setattr(_multilevel, "_COARSEST", 200)
     X, _ = clusters(800, seed=1)
-    levels = KernelInformationEmbedding(solver="levels").fit(X)
-    one = KernelInformationEmbedding(solver="levels", init=3.0 * X[:, :2]).fit(X)
+    levels = KernelInformationEmbedding(solver="multilevel").fit(X)
+    one = KernelInformationEmbedding(solver="multilevel", init=3.0 * X[:, :2]).fit(X)
     assert len(levels.regularization_path_) == 5
     assert len(one.regularization_path_) == 1
     assert levels.history_[-1]["objective"] <= one.history_[-1]["objective"] + 0.02
 
 
 def test_a_callback_sees_all_rows_on_every_level_and_stops_the_fit(monkeypatch):
-    monkeypatch.setattr(_levels_fit, "_COARSEST", 200)
+    monkeypatch.setattr(_multilevel, "_COARSEST", 200)
     X, _ = clusters(800)
     seen = []
 
@@ -83,14 +83,14 @@ def test_a_callback_sees_all_rows_on_every_level_and_stops_the_fit(monkeypatch):
         seen.append(state.point.shape)
         return len(seen) == 3
 
-    model = KernelInformationEmbedding(solver="levels", callback=callback).fit(X)
+    model = KernelInformationEmbedding(solver="multilevel", callback=callback).fit(X)
     assert seen == [(800, 2)] * 3
     assert model.embedding_.shape == (800, 2)
 
 
 def test_distances_alone_are_embedded_by_levels():
     X, labels = clusters(400)
-    model = KernelInformationEmbedding(solver="levels", metric="precomputed").fit(cdist(X, X))
+    model = KernelInformationEmbedding(solver="multilevel", metric="precomputed").fit(cdist(X, X))
     D = cdist(model.embedding_, model.embedding_)
     np.fill_diagonal(D, np.inf)
     assert (labels[D.argmin(axis=1)] == labels).mean() > 0.99
@@ -99,7 +99,7 @@ def test_distances_alone_are_embedded_by_levels():
 @pytest.mark.parametrize("init", ["spectral", "pca", "random"])
 def test_every_start_finds_the_clusters(init):
     X, labels = clusters(400)
-    model = KernelInformationEmbedding(solver="levels", init=init, random_state=0).fit(X)
+    model = KernelInformationEmbedding(solver="multilevel", init=init, random_state=0).fit(X)
     D = cdist(model.embedding_, model.embedding_)
     np.fill_diagonal(D, np.inf)
     assert (labels[D.argmin(axis=1)] == labels).mean() > 0.99
@@ -111,8 +111,8 @@ def test_every_start_finds_the_clusters(init):
 )
 def test_what_has_no_place_in_levels_is_refused_or_takes_the_path(name, value):
     X, _ = clusters(50)
-    with pytest.raises(ValueError, match=f"{name}=.*levels"):
-        KernelInformationEmbedding(solver="levels", **{name: value}).fit(X)
+    with pytest.raises(ValueError, match=f"{name}=.*multilevel"):
+        KernelInformationEmbedding(solver="multilevel", **{name: value}).fit(X)
     model = KernelInformationEmbedding(**{name: value})
     assert model.estimate_cost(5000, 10).seconds > 0
 
@@ -125,7 +125,17 @@ def test_the_cost_of_levels_grows_about_as_the_rows():
 
 def test_a_fit_by_levels_says_what_its_lists_leave_out():
     X, _ = clusters(400)
-    short, long = (KernelInformationEmbedding(solver="levels", perplexity=p, max_iter=2) for p in (5, 60))
+    short, long = (KernelInformationEmbedding(solver="multilevel", perplexity=p, max_iter=2) for p in (5, 60))
     with pytest.warns(ConvergenceWarning):
         lost = [model.fit(X).kernel_error_["left_out"] for model in (short, long)]
     assert all(0 < share < 0.9 for share in lost)
+
+
+@pytest.mark.parametrize(("old", "new"), [("path", "annealed"), ("levels", "multilevel")])
+def test_the_first_names_of_the_solvers_are_understood_and_said_to_go(old, new):
+    X, _ = clusters(60)
+    with pytest.warns(FutureWarning, match=rf"solver='?{old}'? has another name\. Write solver='{new}'"):
+        first = KernelInformationEmbedding(solver=old, max_iter=5, tol=1e-2).fit(X)
+    assert first.solver_ == new
+    again = KernelInformationEmbedding(solver=new, max_iter=5, tol=1e-2).fit(X)
+    np.testing.assert_array_equal(first.embedding_, again.embedding_)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sidelight import KernelInformationEmbedding
-from sidelight.information import _levels_fit
+from sidelight.information import _solver_choice
 from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel
 from sidelight.maps.interpolation import smooth_part
 from sidelight.side.given import Given
@@ -26,8 +26,8 @@ def rows(n=90, d=5):
 
 @pytest.fixture
 def levels_beyond_60_rows(monkeypatch):
-    monkeypatch.setattr(_levels_fit, "_PATH_ROWS", 60)
-    monkeypatch.setattr(_levels_fit, "_INFORMED_ROWS", 60)
+    monkeypatch.setattr(_solver_choice, "ANNEALED_ROWS", 60)
+    monkeypatch.setattr(_solver_choice, "INFORMED_ROWS", 60)
 
 
 # The profile of the data kernel
@@ -60,9 +60,9 @@ PATH_OPTIONS = pytest.mark.parametrize(
 def test_levels_that_were_asked_for_refuse_what_says_how_the_path_falls(option):
     (name,) = option
     with pytest.raises(
-        ValueError, match=rf"^KernelInformationEmbedding: {name}=.* has no place in a fit by levels\. Use"
+        ValueError, match=rf"^KernelInformationEmbedding: {name}=.* has no place in a multilevel fit\. Use"
     ):
-        KernelInformationEmbedding(solver="levels", **option).fit(rows()[0])
+        KernelInformationEmbedding(solver="multilevel", **option).fit(rows()[0])
 
 
 @PATH_OPTIONS
@@ -71,22 +71,24 @@ def test_levels_that_auto_chose_say_that_they_have_no_path(option):
     X, *_ = rows()
     (name,) = option
     model = KernelInformationEmbedding(**option, **QUICK)
-    with pytest.warns(UserWarning, match=rf"{name}=.* has no effect by levels.*\. Use solver='path'") as said:
+    with pytest.warns(
+        UserWarning, match=rf"{name}=.* has no effect on a multilevel fit.*\. Use solver='annealed'"
+    ) as said:
         model.fit(X)
     assert sum(name in str(one.message) for one in said) == 1
-    assert model.solver_ == "levels"
+    assert model.solver_ == "multilevel"
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         model.estimate_cost(90, 5)
         short = KernelInformationEmbedding(**option).fit(X[:50])
-    assert short.solver_ == "path"
+    assert short.solver_ == "annealed"
 
 
 @pytest.mark.usefixtures("levels_beyond_60_rows")
 def test_levels_say_nothing_of_a_path_that_nobody_asked_for():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert KernelInformationEmbedding(regularization_decay=0.5).fit(rows()[0]).solver_ == "levels"
+        assert KernelInformationEmbedding(regularization_decay=0.5).fit(rows()[0]).solver_ == "multilevel"
 
 
 # Conditioning and bandwidth
@@ -189,7 +191,7 @@ def test_a_bandwidth_that_leaves_rows_alone_or_together_is_a_map_all_the_same(co
 def test_by_levels_a_bandwidth_of_categories_is_used():
     X, groups, _ = rows()
     wide, narrow, unset = (
-        KernelInformationEmbedding(solver="levels", given_bandwidth=h, **QUICK).fit(X, given=groups)
+        KernelInformationEmbedding(solver="multilevel", given_bandwidth=h, **QUICK).fit(X, given=groups)
         for h in (20.0, 0.5, None)
     )
     assert wide.given_bandwidth_ == pytest.approx([20.0])
@@ -200,8 +202,8 @@ def test_by_levels_a_bandwidth_of_categories_is_used():
 
 def test_by_levels_a_bandwidth_too_narrow_for_factors_is_widened_and_said():
     X, _, numbers = rows(200)
-    model = KernelInformationEmbedding(solver="levels", given_bandwidth=1e-3, **QUICK)
-    with pytest.warns(UserWarning, match=r"given_bandwidth=0\.001 is too narrow for a fit by levels, .*\. Use solver"):
+    model = KernelInformationEmbedding(solver="multilevel", given_bandwidth=1e-3, **QUICK)
+    with pytest.warns(UserWarning, match=r"given_bandwidth=0\.001 is too narrow for a multilevel fit, .*\. Use solver"):
         model.fit(X, given=numbers[:, :1])
     assert model.given_bandwidth_[0] > 1e-3
     _, features = learned(numbers[:, :1], 200, 1e-3)

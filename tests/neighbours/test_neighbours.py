@@ -7,7 +7,14 @@ from scipy.spatial.distance import cdist
 
 from sidelight.base.tiles import one_blas_thread
 from sidelight.neighbours import search as neighbours
-from sidelight.neighbours.search import linked_distances, listed_distances, nearest, nearest_precomputed, smallest
+from sidelight.neighbours.search import (
+    linked_distances,
+    listed_distances,
+    nearest,
+    nearest_by_tree,
+    nearest_precomputed,
+    smallest,
+)
 
 
 def naive(X, Q, k, own):
@@ -201,3 +208,20 @@ def test_distances_of_stored_pairs_are_those_of_their_rows(columns, monkeypatch)
     monkeypatch.setattr(neighbours, "_LISTED", 400)  # several tiles
     expected = cdist(X, X)[np.repeat(np.arange(60), np.diff(graph.indptr)), graph.indices]
     np.testing.assert_allclose(linked_distances(X, graph), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["spread", "grid", "duplicates", "one-point", "line"])
+@pytest.mark.parametrize("k", [1, 4, 30, 400])
+def test_a_tree_finds_what_tiles_find_to_the_bit_also_among_ties(kind, k):
+    rng = np.random.default_rng(0)
+    X = {
+        "spread": rng.normal(size=(150, 2)),
+        "grid": rng.integers(0, 4, size=(150, 3)).astype(float),
+        "duplicates": np.repeat(rng.normal(size=(30, 2)), 5, axis=0),
+        "one-point": np.zeros((40, 2)),
+        "line": np.arange(60.0)[:, None],
+    }[kind]
+    for queries in (None, X[::3], X[:7] + 0.5):
+        found, expected = nearest_by_tree(X, queries, k=k), nearest(X, queries, k=k, exact=True)
+        np.testing.assert_array_equal(found.index, expected.index)
+        np.testing.assert_array_equal(found.distance, expected.distance)

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from sklearn.manifold import TSNE
 
 from sidelight import TwoWayEmbedding, plot
 
@@ -80,3 +81,14 @@ def test_bad_embedding_gets_a_sentence(Z, words):
 def test_unfitted_model_gets_a_sentence():
     with pytest.raises(ValueError, match=r"density: model=TwoWayEmbedding has no embedding_\. Fit it first"):
         plot.density(TwoWayEmbedding())
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [("density", "latent_log_density"), ("forward_grid", "inverse_transform"), ("uncertainty", "predictive_variance")],
+)
+def test_a_map_without_a_way_back_gets_a_sentence(name, method):
+    one_way = TSNE(2, perplexity=3, init="random", random_state=0, max_iter=250).fit(np.eye(12))
+    assert len(plot.scatter(one_way).collections[0].get_offsets()) == 12
+    with pytest.raises(ValueError, match=rf"{name}: model=TSNE has no {method}\. Give a fitted two-way model"):
+        FROM_MODEL[name](one_way)

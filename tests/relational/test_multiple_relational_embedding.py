@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import spearmanr
 from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
@@ -382,3 +383,22 @@ def test_features_of_several_relations_must_be_named():
         model.transform(B, relation="kind")
     with pytest.raises(ValueError, match="does not match the 3 features"):
         model.transform(B, relation="a")
+
+
+def test_relations_alone_have_a_latent_density_and_no_map_that_needs_data():
+    labels = Relation.from_labels(np.arange(30) % 3)
+    with pytest.warns(ConvergenceWarning):
+        model = MultipleRelationalEmbedding(max_iter=5).fit(None, relations={"class": labels})
+    logs = model.latent_log_density(model.embedding_)
+    assert logs.shape == (30,)
+    assert np.isfinite(logs).all()
+    assert (logs > model.latent_log_density(model.embedding_ + 100 * np.ptp(model.embedding_))).all()
+    for name in ("transform_mode", "inverse_transform_mode", "denoise", "sample", "score_samples", "score"):
+        assert not hasattr(model, name)
+        assert hasattr(MultipleRelationalEmbedding(), name)  # it may yet be fitted with data
+
+
+def test_a_start_too_far_out_is_refused():
+    X, _ = three_factors(40)
+    with pytest.raises(ValueError, match=r"init=1e\+200 is 1e12 widths of the latent kernel or more away"):
+        MultipleRelationalEmbedding(init=np.full((40, 2), 1e200)).fit(X)

@@ -10,7 +10,6 @@ from sidelight.datasets import turntable
 from sidelight.evaluate import leakage, recovery
 from sidelight.plot._colouring import CYCLE
 from sidelight.plot._plane import plane_of
-from sidelight.report import _informed
 from sidelight.report._informed import typical_entries
 from sidelight.report._understood import column_in_words, understood
 from sidelight.side.given import Column, Given, Known
@@ -193,20 +192,34 @@ def test_cells_fade_where_no_row_of_that_value_is_near(tmp_path):
     assert share[1, far] < 128
 
 
-def test_without_a_plain_map_one_is_fitted_with_the_same_settings(informed, model, views, tmp_path):
+def test_no_second_model_is_fitted_unasked(informed, views, tmp_path, monkeypatch):
+    def refuse(*args, **options):
+        raise AssertionError("a report fitted a model")
+
+    monkeypatch.setattr(KernelInformationEmbedding, "fit", refuse)
     given = {"object": views.factors["object"]}
     page = report.write(informed, tmp_path / "r.html", X=views.X, given=given).read_text(encoding="utf-8")
+    titles = [one["title"] for one in data_of(page)["given"]["maps"]]
+    assert titles == ["this map, by what was given"]
+    assert "plain=&quot;fit&quot;, or --plain" in page
+    assert "plain map" not in page
+
+
+def test_a_plain_map_that_is_asked_for_is_fitted_with_the_same_settings(informed, model, views, tmp_path):
+    given = {"object": views.factors["object"]}
+    page = report.write(informed, tmp_path / "r.html", X=views.X, given=given, plain="fit").read_text(encoding="utf-8")
     before = data_of(page)["given"]["maps"][0]
+    assert before["title"] == "plain map, by what was given"
     np.testing.assert_array_equal(unpack(before["points"]).reshape(-1, 2), model.embedding_.astype(np.float32))
-    assert "fitted for this report (about " in page
+    assert "fitted for this report." in page
 
 
-def test_where_that_would_take_long_pca_stands_for_it(informed, views, tmp_path, monkeypatch):
-    monkeypatch.setattr(_informed, "LONGEST", 1e-3)
+def test_a_start_of_the_informed_map_is_not_that_of_the_plain_one(informed, model, views, tmp_path):
     given = {"object": views.factors["object"]}
-    page = report.write(informed, tmp_path / "r.html", X=views.X, given=given).read_text(encoding="utf-8")
-    assert "PCA stands for the map without what was given: the same model would take about" in page
-    assert data_of(page)["given"]["maps"][0]["title"] == "PCA, by what was given"
+    again = KernelInformationEmbedding(random_state=0, init=informed.embedding_).fit(views.X, given=given)
+    page = report.write(again, tmp_path / "r.html", X=views.X, given=given, plain="fit").read_text(encoding="utf-8")
+    points = unpack(data_of(page)["given"]["maps"][0]["points"]).reshape(-1, 2)
+    np.testing.assert_array_equal(points, model.embedding_.astype(np.float32))
 
 
 def test_the_same_input_gives_the_same_bytes(informed, views, tmp_path):
@@ -244,7 +257,7 @@ def test_a_table_with_several_given_columns_has_a_grid_of_profiles_for_each(tabl
     assert grids[1]["values"][:3] == ["0", "3", "6"]
     assert grids[1]["held"].startswith("site = ")
     assert "depth, given" in page
-    assert [column["name"] for column in data_of(page)["given"]["maps"][2]["columns"]] == list("abcde")
+    assert [column["name"] for column in data_of(page)["given"]["maps"][-1]["columns"]] == list("abcde")
     heights = unpack(grids[0]["profile"]["heights"]).reshape(2, grids[0]["columns"], 5)
     assert (heights[0, :, 0] >= heights[1, :, 0]).all()
 
@@ -284,10 +297,13 @@ def test_names_of_the_user_do_not_become_markup(tmp_path):
     ("options", "words"),
     [
         ({"plain": np.zeros((3, 2))}, "report: plain=3 rows is not one point for each of the 60 rows"),
+        ({"plain": "fitted"}, "report: plain=fitted is not an option. Pass 'fit', or the map itself"),
+        ({"plain": "fit"}, "report: plain=fit has nothing to compare with: nothing was given, or it is not known"),
+        ({"plain": "fit", "X": None, "given": ["car"] * 60}, "report: plain=fit needs the rows as a table. Pass X="),
         ({"given": {"object": ["car"]}}, "does not match the 60 rows"),
         ({"given": ["spoon"] * 60}, "is not among the categories of 'object'"),
     ],
 )
 def test_bad_arguments_get_a_sentence(informed, views, tmp_path, options, words):
     with pytest.raises(ValueError, match=words):
-        report.write(informed, tmp_path / "r.html", X=views.X, **options)
+        report.write(informed, tmp_path / "r.html", **{"X": views.X, **options})

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from scipy.spatial.distance import cdist
 
 from sidelight import ActionRespectingEmbedding
 from sidelight.datasets import imagebot
@@ -10,21 +10,22 @@ from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import adaptive_map
 from sidelight.maps.rigid import fit_rigid
 from sidelight.side.actions import as_actions
-from sidelight.unfolding._action_planning import ActionPlanning, steps_of, transitions
+from sidelight.unfolding._action_model import ActionModel
+from sidelight.unfolding._action_steps import action_steps, transitions
+from sidelight.unfolding._localization import likelihood_of_places, motion
 
 MOVES = {"forward": (1, 0), "backward": (-1, 0), "left": (0, 1), "right": (0, -1)}
 
 
-class Lattice(ActionPlanning, BaseEstimator):
+class Lattice(ActionRespectingEmbedding):
     """A model whose latent points are places of a lattice in the plane, turned into more dimensions."""
-
-    n_components, n_jobs = 2, 1
 
     def fit(self, path, width=4, jitter=0.0):
         random = np.random.RandomState(0)
         self.places = np.cumsum([(0, 0), *(MOVES[name] for name in path)], axis=0)
         turned = np.linalg.qr(random.standard_normal((width, 2)))[0]
-        self.states_ = np.unique(self.places, axis=0, return_inverse=True)[1].ravel()
+        _, self.place_rows_, states = np.unique(self.places, axis=0, return_index=True, return_inverse=True)
+        self.states_ = states.ravel()
         Z = (
             5.0 * self.places @ turned.T
             + jitter * random.standard_normal((self.states_.max() + 1, width))[self.states_]
@@ -32,18 +33,28 @@ class Lattice(ActionPlanning, BaseEstimator):
         self.latent_ = Z - Z.mean(axis=0)
         self.actions_ = as_actions([*path, None], len(Z))
         steps, codes = self.actions_.steps, self.actions_.codes
-        self.action_maps_ = {
-            name: fit_rigid(*(self.latent_[steps[codes == code, end]] for end in (0, 1)))
+        self.rigid_maps_ = [
+            (name, fit_rigid(*(self.latent_[steps[codes == code, end]] for end in (0, 1))))
             for code, name in enumerate(self.actions_.names)
-        }
+        ]
         self.X = 5.0 * random.standard_normal((self.states_.max() + 1, 30))[self.states_]
+        self.n_features_in_ = 30
         self.frame_ = Frame.of(self.X)
         points = self.frame_.points(self.X)
         self.backward_ = adaptive_map(points, points[:, :2])
         return self
 
-    def _checked(self, X):
-        return np.asarray(X, dtype=np.float64)
+
+def world_of(model):
+    return ActionModel(model.latent_, model.states_, model.place_rows_, model.actions_, model.action_maps_)
+
+
+def steps_of(model):
+    return action_steps("Lattice", world_of(model))
+
+
+def transitions_of(model):
+    return transitions(world_of(model).points, steps_of(model))
 
 
 def spelled(text):
@@ -89,7 +100,7 @@ def test_every_plan_leads_to_its_goal_and_is_as_short_as_the_world_allows(letter
 
 
 def test_steps_that_were_not_taken_are_found_and_none_that_leave_the_visited_world(letter):
-    table, steps = transitions(letter, steps_of(letter)), steps_of(letter)
+    table, steps = transitions_of(letter), steps_of(letter)
     place = {state: tuple(p) for state, p in zip(letter.states_, letter.places, strict=True)}
     node = {p: state for state, p in place.items()}
     for row, step in enumerate(steps):
@@ -152,7 +163,7 @@ def walk(model, m, seed, wrong=0.0, slip=0.0):
     """A random walk in the visited world: true states, actions and observations, some of other places."""
     random = np.random.RandomState(seed)
     steps = steps_of(model)
-    table = transitions(model, steps)
+    table = transitions_of(model)
     states, actions = [random.randint(table.shape[1])], []
     for _ in range(m - 1):
         row = random.choice(np.flatnonzero(table[:, states[-1]] >= 0))
@@ -206,11 +217,9 @@ def test_the_filter_agrees_with_bayes_rule_summed_over_all_paths():
     """Every sequence of nodes, its probability, and the share of those that end in each node."""
     model = Lattice().fit(spelled("f2 b2"))
     _, actions, X = walk(model, 4, seed=0, wrong=0.5)
-    from sidelight.unfolding._action_planning import _likelihood, _motion, _squares
-
-    steps = {step.name: _motion(step, 0.2) for step in steps_of(model)}
+    steps = {step.name: motion(step, 0.2) for step in steps_of(model)}
     spread = np.median([step.length for step in steps_of(model)]) ** 2 / 12
-    seen = _likelihood(_squares(model, X), model.states_, spread, 0.1)
+    seen = likelihood_of_places(cdist(X, model.X) ** 2, model.states_, spread, 0.1)
     paths = np.array(np.meshgrid(*[range(3)] * 4)).reshape(4, -1)
     weights = np.prod([seen[t, paths[t]] for t in range(4)], axis=0)
     for t in range(3):

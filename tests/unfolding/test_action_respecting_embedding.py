@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
 import sidelight
-from sidelight import ActionRespectingEmbedding
+from sidelight import ActionRespectingEmbedding, Pairs
 from sidelight.datasets import imagebot
 from sidelight.side.actions import as_actions
 from sidelight.solvers.semidefinite import solve_gram
@@ -144,7 +146,8 @@ def test_flat_distances_come_back_exact():
     X = np.stack([base, base + [0.7, 0.3]], axis=1).reshape(-1, 2)
     actions = ["go", None] * 7
     known = [(i, j, float(np.linalg.norm(X[i] - X[j]))) for i, j in ((0, 2), (2, 4), (4, 6), (6, 8), (8, 10), (10, 12))]
-    model = ActionRespectingEmbedding(merge=0).fit(X, actions=actions, known=known)
+    index, distances = [(i, j) for i, j, _ in known], [distance for *_, distance in known]
+    model = ActionRespectingEmbedding(merge=0).fit(X, actions=actions, pairs=index, distances=distances)
     D, latent = cdist(X, X), cdist(model.latent_, model.latent_)
     for i, j, distance in known:
         np.testing.assert_allclose(latent[i, j], distance, rtol=1e-5)
@@ -201,9 +204,9 @@ def test_two_walks_that_share_places_are_one_map(line):
 def test_walks_that_nothing_holds_together_are_refused_and_a_known_distance_helps(line):
     X = np.concatenate([line.X[:5], line.X[:5] + 100.0])
     actions = [*line.factors["actions"][:4], None] * 2
-    with pytest.raises(ValueError, match=r"leaves 2 pieces that nothing holds together.*known= distances"):
+    with pytest.raises(ValueError, match=r"leaves 2 pieces that nothing holds together.*pairs= with distances"):
         ActionRespectingEmbedding().fit(X, actions=actions)
-    model = ActionRespectingEmbedding().fit(X, actions=actions, known=[(2, 7, 3.0)])
+    model = ActionRespectingEmbedding().fit(X, actions=actions, pairs=Pairs([(2, 7)], 10, values=[3.0]))
     np.testing.assert_allclose(np.linalg.norm(model.latent_[2] - model.latent_[7]), 3.0, rtol=1e-3)
 
 
@@ -288,9 +291,73 @@ def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value, line
         ([(39, 41, 1.0)], "gives a distance to two rows of one place"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*known=list is deprecated:FutureWarning")
 def test_hints_that_are_wrong_are_said(known, message, line):
     with pytest.raises(ValueError, match=message):
         ActionRespectingEmbedding().fit(line.X, actions=line.factors["actions"], known=known)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"pairs": [(0, 1)]}, "distances=None leaves the pairs without a distance"),
+        ({"distances": [1.0]}, "pairs=None leaves distances without rows"),
+        ({"pairs": [(0, 1)], "distances": [1.0, 2.0]}, r"distances=array of shape \(2,\) does not match the 1 pairs"),
+        ({"pairs": [(0, 99)], "distances": [1.0]}, "index=99 points outside the 61 rows"),
+        ({"pairs": Pairs([(0, 1)], 9, values=[1.0])}, "n_samples=9 does not match the 61 rows"),
+        ({"pairs": [(3, 3)], "distances": [1.0]}, r"pairs=\(3, 3\) pairs a row with itself"),
+        ({"pairs": [(0, 1)], "distances": [-1.0]}, r"distances=-1.0 for rows \(0, 1\) is not a distance"),
+        (
+            {"pairs": [(0, 1)], "distances": [0.0]},
+            r"distances=0 for rows \(0, 1\) is not a distance above 0",
+        ),
+        (
+            {"pairs": [(39, 41)], "distances": [1.0]},
+            r"pairs=\[39.0, 41.0, 1.0\] gives a distance to two rows",
+        ),
+        ({"pairs": [(0, 5)], "distances": [1e6]}, "pairs=1 distances contradicts the bounds"),
+        ({"pairs": [(0, 1)], "distances": [1.0], "known": [(0, 1, 1.0)]}, "known=array is given beside pairs"),
+    ],
+)
+def test_pairs_with_wrong_distances_get_a_sentence(given, message, line):
+    with pytest.raises(ValueError, match=message):
+        ActionRespectingEmbedding().fit(line.X, actions=line.factors["actions"], **given)
+
+
+def test_the_old_name_of_pairs_gives_the_same_bits_and_a_warning_at_the_users_line(line):
+    X = np.concatenate([line.X[:5], line.X[:5] + 100.0])
+    actions = [*line.factors["actions"][:4], None] * 2
+    pairs = Pairs([(2, 7), (0, 9)], 10, values=[3.0, 3.5])
+    by_pairs = ActionRespectingEmbedding().fit(X, actions=actions, pairs=pairs)
+    by_distances = ActionRespectingEmbedding().fit_transform(
+        X, actions=actions, pairs=pairs.index, distances=[3.0, 3.5]
+    )
+    with pytest.warns(FutureWarning, match=r"known=list is deprecated.*pairs=Pairs\(index, n_samples, val") as warned:
+        old = ActionRespectingEmbedding().fit(X, actions=actions, known=[(2, 7, 3.0), (0, 9, 3.5)])
+    assert [warning.filename for warning in warned] == [__file__]
+    for name in ("latent_", "embedding_", "states_", "gram_eigenvalues_"):
+        assert getattr(by_pairs, name).tobytes() == getattr(old, name).tobytes()
+    assert by_distances.tobytes() == old.embedding_.tobytes()
+    assert by_pairs.certificate_ == old.certificate_
+
+
+def test_pairs_are_cut_with_the_rows(line):
+    """What cross-validation does: distances follow their rows, and those with a row outside are left out."""
+    X = np.concatenate([line.X[:5], line.X[:5] + 100.0])
+    actions = as_actions([*line.factors["actions"][:4], None] * 2, 10)
+    rows = np.r_[1:5, 6:10]
+    cut = Pairs([(2, 7), (0, 9)], 10, values=[3.0, 3.5])[rows]
+    model = ActionRespectingEmbedding().fit(X[rows], actions=actions[rows], pairs=cut)
+    np.testing.assert_allclose(np.linalg.norm(model.latent_[1] - model.latent_[5]), 3.0, rtol=1e-3)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            ActionRespectingEmbedding().set_fit_request(actions=True, pairs=True).set_score_request(actions=False),
+            {"window": [1]},
+            cv=[(rows, rows[:4])],
+            refit=False,
+            scoring=lambda model, X, y=None: float(np.linalg.norm(model.latent_[1] - model.latent_[5])),
+        ).fit(X, actions=actions, pairs=Pairs([(2, 7), (0, 9)], 10, values=[3.0, 3.5]))
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], 3.0, rtol=1e-3)
 
 
 def test_rows_and_actions_that_are_not_there_are_said(fitted):

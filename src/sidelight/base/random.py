@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["random_numbers", "random_seed"]
+__all__ = ["random_numbers", "random_seed", "start_seed"]
 
 
 def random_numbers(*random_states: Any) -> np.random.RandomState:
@@ -23,3 +23,8 @@ def random_numbers(*random_states: Any) -> np.random.RandomState:
 def random_seed(*random_states: Any) -> int:
     """A seed drawn from :func:`random_numbers`."""
     return int(random_numbers(*random_states).randint(2**31 - 1))
+
+
+def start_seed(random_state: Any) -> int:
+    """The seed of the starts of a fit: 0 for None, else drawn from ``random_state`` (a RandomState moves on)."""
+    return 0 if random_state is None else random_seed(random_state)

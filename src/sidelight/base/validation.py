@@ -27,6 +27,8 @@ __all__ = [
     "check_number",
     "check_rows",
     "checked_array",
+    "checked_latent",
+    "checked_start",
     "checked_weights",
     "refuse_far_start",
     "refuse_too_large",
@@ -87,6 +89,15 @@ def checked_array(owner: object, value: Any, *, input_name: str = "X", spread: f
     return _in_range(owner, input_name, value, lambda: check_array(value, input_name=input_name, **options), spread)
 
 
+def checked_latent(owner: object, X: Any, n_components: int, *, spread: float = np.inf) -> npt.NDArray[Any]:
+    """Return latent points ``X`` (m, n_components) as an array, checked as ``checked_array`` does."""
+    Z = np.asarray(checked_array(owner, X, dtype=[np.float64, np.float32], spread=spread))
+    if Z.shape[1] != n_components:
+        rule = f"does not match the {n_components} latent dimensions"
+        raise ValueError(complain(owner, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
+    return Z
+
+
 def checked_weights(owner: object, sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
     """Return the weights (n,) of rows as double numbers; all 1 where there are none."""
     if sample_weight is None:
@@ -125,6 +136,26 @@ def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
     if largest >= _FARTHEST_START:
         rule = f"is {_FARTHEST_START:g} widths of the latent kernel or more away".replace("e+", "e")
         raise ValueError(complain(owner, "init", f"{largest:.3g}", rule, "Rescale the start: the kernel has width 1"))
+
+
+def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+    """Return the latent points that a user gave as ``init``, as a finite array of the given shape.
+
+    Parameters
+    ----------
+    owner : str or estimator
+        Whom a message names.
+    init : array-like
+    shape : (n, q)
+        Rows of X and latent dimensions.
+    """
+    start = np.array(init, dtype=np.float64)
+    check_rows(owner, "init", start, shape[0])
+    if start.shape != shape or not np.isfinite(start).all():
+        rule = f"is not a finite array of shape {shape}"
+        raise ValueError(complain(owner, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+    refuse_far_start(owner, start)
+    return start
 
 
 def relative_bandwidth(owner: object, argument: str, value: float, scale: float) -> float:

@@ -13,7 +13,7 @@ __all__ = ["warn"]
 
 _INSIDE = tuple(
     os.path.join(os.path.dirname(os.path.abspath(module)), "")
-    for module in (__file__, sklearn.__file__, joblib.__file__)
+    for module in (os.path.dirname(__file__), sklearn.__file__, joblib.__file__)  # the first: all of sidelight
 )
 """Folders whose frames are no user's. A fit in a pipeline or a search is called by scikit-learn, which calls joblib."""
 

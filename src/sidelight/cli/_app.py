@@ -97,6 +97,7 @@ def embed(
     ] = None,
     missing: options.Missing = MissingValues.error,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    plain: options.Plain = False,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
@@ -124,7 +125,7 @@ def embed(
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view2, different, distances, relations,
+            view2, different, distances, relations, plain,
         )  # fmt: skip
         run(talk, request)
 
@@ -250,6 +251,7 @@ def report(
         Path | None,
         typer.Option("--view2", metavar="FILE", help="The outputs of the same rows, for a model of pairs."),
     ] = None,
+    plain: options.Plain = False,
     missing: options.Missing = MissingValues.error,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
@@ -267,7 +269,7 @@ def report(
     how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
     with talking(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())
-        run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2)
+        run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2, plain=plain)
 
 
 @app.command()

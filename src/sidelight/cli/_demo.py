@@ -138,8 +138,9 @@ def _say_measures(talk: Talk, measures: dict[str, dict[str, float]], neighbours:
     talk.say(f"What {neighbours} neighbours on the map tell:")
     talk.table(("", "plain", "given object", "+ hints", "given angle", "chance"), rows)
     talk.say(
-        "What is given should be at chance or below it, the rest near one. Nothing in the pictures says which view of "
-        f"a duck is which of a mug: {HINTS} views of each that are said to correspond (not asked about) decide it."
+        "Good: leakage of the given factor at or below chance, recovery of the others near 1. Nothing in the pictures "
+        f"says which view of a duck is which of a mug: {HINTS} views of each that are said to correspond decide it "
+        "(these are not measured)."
     )
 
 

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.capabilities import capabilities
+from sidelight.base.chain import Chain
 from sidelight.base.files import replacing
-from sidelight.report._chain import Chain
+from sidelight.report._informed import plain_model
 
-from ._given import check_method, parse_types
+from ._given import parse_types
 from ._matrix import Matrix, complete, scaling_for
-from ._methods import OF_TWO_VIEWS, make
+from ._methods import check_takes, make
 from ._metric import HintFiles, learn, metric_settings, read_hints
 from ._model_file import ModelFile
 from ._pairs import read_pairs
@@ -55,6 +57,7 @@ class Request:
     different: Path | None = None
     distances: Path | None = None
     relations: Sequence[Asked] = ()
+    plain: bool = False
 
     @property
     def is_anndata(self) -> bool:
@@ -95,9 +98,32 @@ def embed(talk: Talk, request: Request) -> None:
     talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
+    _check_plain(request, matrix)
     fitted = fit(talk, request, matrix, whole)
+    if request.plain:
+        fitted = replace(fitted, plain=_fit_plain(talk, request, fitted))
     write_results(request, fitted)
     _tell(talk, request, fitted)
+
+
+def _check_plain(request: Request, matrix: Matrix) -> None:
+    if request.plain and not matrix.side:
+        raise CommandError("--plain: there is nothing to leave out; use it with --given")
+    if request.plain and not request.report:
+        raise CommandError("--plain: the plain map is for the report; leave --no-report out")
+
+
+def _fit_plain(talk: Talk, request: Request, fitted: Fitted) -> NDArray[Any] | None:
+    """The map of the same rows without what is given; Ctrl-C keeps the best so far, or leaves it out."""
+    model = fitted.file.model
+    talk.say(f"Embedding with {request.method} again, without what is given (Ctrl-C keeps the best so far) ...")
+    with bar(talk, f"{request.method}, plain") as callback:
+        twin = plain_model(model).set_params(callback=callback)
+        try:
+            fit_until_interrupted(twin, model.rows(fitted.X) if isinstance(model, Chain) else fitted.X, {})
+        except KeyboardInterrupt:
+            return None
+    return np.asarray(twin.embedding_)
 
 
 def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
@@ -129,37 +155,35 @@ def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = Non
             callback=callback,
         )  # fmt: skip
         for argument in side:
-            check_method(request.method, model.fit, argument, f"--{argument.removesuffix('s')}")
+            check_takes(request.method, argument, f"--{argument.removesuffix('s')}")
         before = None
         if hints is not None:
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
             matrix = replace(matrix, remarks=[*matrix.remarks, told])
             talk.say(f"  {told}")
         talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
-        interrupted = _fitted_or_interrupted(model, X if before is None else before.transform(X), side)
+        interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
     means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
-    whole_model = model if before is None else Chain(Pipeline([("metric", before), ("embedding", model)]))
+    whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
     file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
     return Fitted(file, matrix, X, seconds, interrupted)
 
 
-def _fitted_or_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
-    """Fit; whether Ctrl-C ended it, with something to keep."""
+def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
+    """Fit; return whether Ctrl-C ended it, with an embedding to keep. Without one, Ctrl-C is raised again."""
     try:
         model.fit(X, **side)
     except KeyboardInterrupt:
-        if not hasattr(model, "embedding_"):
+        if not capabilities(model).has_embedding:
             raise
         return True
     return False
 
 
 def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
-    if request.method not in OF_TWO_VIEWS:
-        offered = " or ".join(OF_TWO_VIEWS)
-        raise CommandError(f"--view2: the method {request.method} cannot use it; use --method {offered}")
+    check_takes(request.method, "y", "--view2")
     assert request.view2 is not None
     Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
     talk.say(f"  {told}")
@@ -248,8 +272,8 @@ def tell_given(talk: Talk, fitted: Fitted) -> None:
     talk.answer["given"] = {
         "columns": names,
         "understood": words,
-        "explained": float(getattr(model, "explained_", 0.0)),
-        "confounded": bool(getattr(model, "confounded_", False)),
+        "explained": float(model.explained_),
+        "confounded": bool(model.confounded_),
     }
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.report._chain import Chain, name_of
-from sidelight.report._examples import takes_outputs
+from sidelight.base.capabilities import capabilities
+from sidelight.base.chain import Chain, name_of
+from sidelight.base.model import FittedModel
 
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
@@ -30,16 +31,14 @@ _EMBEDDED = re.compile(r"\b(is|are|not) embedded\b")
 """What remarks say of columns, which is not so where there is no map."""
 
 
-def _needs(file: ModelFile, method: str, what: str) -> None:
-    if not hasattr(file.model, method):
+def _require(has_it: bool, file: ModelFile, method: str, what: str) -> None:
+    if not has_it:
         raise CommandError(f"this {name_of(file.model)} cannot {what}: it has no {method}")
 
 
-def _reconstruction(model: Any, X: Any, side: dict[str, Any]) -> float:
-    """Share of the variance that survives the way there and back: the score of every map but that of a density."""
-    from sidelight import ProbabilisticPCA
-
-    if not isinstance(model, ProbabilisticPCA):
+def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
+    """Share of the variance that survives the way there and back, also where ``score`` is a log density."""
+    if not capabilities(model).score_is_log_density:
         return float(model.score(X, **side))
     rows = np.asarray(X, dtype=np.float64)
     spread = float(np.square(rows - rows.mean(axis=0)).sum())
@@ -74,7 +73,7 @@ def transform(
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _needs(file, "transform", "embed new rows")
+    _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if view == 2:
         matrix, Z = embed_second(file, data, how, missing)
     else:
@@ -91,7 +90,7 @@ def invert(talk: Talk, model: Path, data: Path, out: Path, *, given: Sequence[st
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _needs(file, "inverse_transform", "go back to the data")
+    _require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
     Z, frame = _latent(data, file.latent_names)
     side = _completed(file, asked, frame, len(Z), data)
@@ -125,7 +124,7 @@ def counterfactual(
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
-    _needs(file, "counterfactual", "show rows under another value")
+    _require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
     asked = parse_entries(given, file.given)
     if not asked:
         example = file.given[0].name if file.given else "batch"
@@ -194,23 +193,24 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
     from sidelight import evaluate
 
     file = ModelFile.open(model)
-    if takes_outputs(file.model):
+    offers = capabilities(file.model)
+    if offers.makes_outputs:
         what = f"this {name_of(file.model)} is measured with its outputs"
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view2 FILE")
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
     rows = np.asarray(X)
     measures: dict[str, float] = {}
-    if hasattr(file.model, "score"):
+    if offers.has_score:
         measures["reconstruction_r2"] = _reconstruction(file.model, X, matrix.side)
     neighbours = min(10, (len(rows) - 1) // 2)
-    Z = np.asarray(file.model.transform(X, **matrix.side)) if hasattr(file.model, "transform") else None
+    Z = np.asarray(file.model.transform(X, **matrix.side)) if offers.has_transform else None
     if Z is not None and neighbours:
         measures["trustworthiness"] = float(evaluate.trustworthiness(rows, Z, n_neighbors=neighbours))
         if isinstance(file.model, Chain):
             near = np.asarray(file.model.rows(X))
             measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))
-    if hasattr(file.model, "score_samples"):
+    if offers.has_density:
         measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
     talk.answer |= {"rows": len(rows), **measures}
     talk.table(("measure", "value"), [(name.replace("_", " "), f"{value:.4f}") for name, value in measures.items()])
@@ -227,6 +227,7 @@ def report(
     missing: str,
     force: bool,
     view2: Path | None = None,
+    plain: bool = False,
 ) -> None:
     """Write the report of a model over data: its own, or new rows; of a model of pairs, with their outputs."""
     from sidelight import report as writer
@@ -242,8 +243,9 @@ def report(
         out,
         X=X,
         Y=Y,
-        embedding=np.asarray(file.model.transform(X, **matrix.side)) if hasattr(file.model, "embedding_") else None,
+        embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,
+        plain="fit" if plain else None,
         periods=periods,
         image_shape=how.image_shape or matrix.image_shape or file.image_shape,
         title=data.name,
@@ -256,10 +258,15 @@ def report(
     talk.say(f"wrote {out}")
 
 
+def _embedded(file: ModelFile, X: Any, side: dict[str, Any]) -> NDArray[Any] | None:
+    """Where rows are on the model's own map; None for a model that has none."""
+    return np.asarray(file.model.transform(X, **side)) if capabilities(file.model).has_embedding else None
+
+
 def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_rows: int) -> NDArray[Any] | None:
     """The outputs of the rows of ``matrix``, of ``n_rows`` in its file; None for a model that makes none."""
     name = name_of(file.model)
-    if not takes_outputs(file.model):
+    if not capabilities(file.model).makes_outputs:
         if path is not None:
             raise CommandError(f"--view2 {path}: this {name} makes no outputs of inputs; leave it out")
         return None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._columns import suggestion
-from ._methods import METHODS
 from ._talk import CommandError
 
 __all__ = [
     "TYPES",
-    "check_method",
     "entry_of",
+    "kind_or_period",
     "parse_entries",
     "parse_periods",
     "parse_types",
@@ -43,12 +41,13 @@ def parse_types(texts: Sequence[str], given: Sequence[str]) -> dict[str, str | f
         if equals and column not in given:
             near = suggestion(column, given)
             raise CommandError(f"--given-type {text}: {column} is not among the --given columns{near}")
-        found[column if equals else given[0]] = _type(text, kind)
+        found[column if equals else given[0]] = kind_or_period(f"--given-type {text}", kind, TYPES, "type")
     return found
 
 
-def _type(text: str, kind: str) -> str | float:
-    if kind in TYPES:
+def kind_or_period(asked: str, kind: str, kinds: Sequence[str], word: str) -> str | float:
+    """Return ``kind`` if it is one of ``kinds``, or the period that it is as a number; else complain of ``asked``."""
+    if kind in kinds:
         return kind
     try:
         period = float(kind)
@@ -56,8 +55,8 @@ def _type(text: str, kind: str) -> str | float:
         period = -1.0
     if 0.0 < period < np.inf:
         return period
-    offered = f"{', '.join(TYPES)} (in degrees), or a period as a number, for example 24"
-    raise CommandError(f"--given-type {text}: no such type; choose {offered}{suggestion(kind, TYPES)}")
+    offered = f"{', '.join(kinds)} (in degrees), or a period as a number, for example 24"
+    raise CommandError(f"{asked}: no such {word}; choose {offered}{suggestion(kind, kinds)}")
 
 
 def parse_periods(texts: Sequence[str]) -> dict[str, float]:
@@ -79,18 +78,6 @@ def parse_periods(texts: Sequence[str]) -> dict[str, float]:
             raise CommandError(f"--period {text}: write it as COLUMN=NUMBER, for example angle=360")
         found[column] = period
     return found
-
-
-def check_method(name: str, fit: Callable[..., Any], argument: str, option: str) -> None:
-    """Complain when a method cannot take what it is told."""
-    if argument in inspect.signature(fit).parameters:
-        return
-    able = [m.name for m in METHODS.values() if m.library == "Sidelight" and _takes(m.load(), argument)]
-    raise CommandError(f"{option}: the method {name} cannot use it; use --method {' or '.join(able)}")
-
-
-def _takes(kind: Any, argument: str) -> bool:
-    return argument in inspect.signature(kind.fit).parameters
 
 
 def parse_entries(texts: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:

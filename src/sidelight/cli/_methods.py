@@ -10,14 +10,23 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from sidelight.base.capabilities import Capabilities, declared
+
 from ._talk import CommandError
 
-__all__ = ["DEFAULT", "JOINT", "METHODS", "OF_TWO_VIEWS", "RELATIONAL", "Method", "make", "parse_settings"]
+__all__ = ["DEFAULT", "JOINT", "METHODS", "RELATIONAL", "Method", "check_takes", "make", "parse_settings"]
 
 DEFAULT = "kie"
 JOINT = "joint"
 RELATIONAL = "relational"
-OF_TWO_VIEWS = (JOINT, "coordinated-cca")
+
+_TAKES: dict[str, Callable[[Capabilities], bool]] = {
+    "given": lambda offers: offers.takes_given,
+    "same": lambda offers: offers.takes_pairs,
+    "relations": lambda offers: offers.takes_relations,
+    "y": lambda offers: offers.takes_second_view,
+}
+"""What the command line tells a model beside the rows, as an argument of ``fit``."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +51,9 @@ class Method:
         """Whether its library is there."""
         return find_spec(self.module.partition(".")[0]) is not None
 
-    def load(self) -> Callable[..., Any]:
+    def load(self) -> type[Any]:
         """Import the class."""
-        found: Callable[..., Any] = getattr(importlib.import_module(self.module), self.class_name)
+        found: type[Any] = getattr(importlib.import_module(self.module), self.class_name)
         return found
 
 
@@ -132,6 +141,14 @@ def make(
     from sidelight import TwoWayEmbedding
 
     return TwoWayEmbedding(estimator)
+
+
+def check_takes(name: str, argument: str, option: str) -> None:
+    """Complain when a method cannot use what it is told beside the rows."""
+    ours = {method.name: declared(method.load()) for method in METHODS.values() if method.library == "Sidelight"}
+    able = [own for own, offers in ours.items() if _TAKES[argument](offers)]
+    if name not in able:
+        raise CommandError(f"{option}: the method {name} cannot use it; use --method {' or '.join(able)}")
 
 
 def _check_settings(name: str, settings: Mapping[str, Any], known: set[str]) -> None:

@@ -147,11 +147,11 @@ def learn(hints: Hints, X: Any, dims: int, settings: Mapping[str, Any]) -> tuple
     metric = _kind(hints)(**settings).fit(X, **hints.said)
     width = min(dims, X.shape[1])
     if metric.n_components_ < width and "n_components" not in settings:
-        each = -(-width // max(1, len(getattr(metric, "attributes_", ()))))
+        each = -(-width // max(1, len(hints.answer.get("attributes", ()))))
         metric.set_params(n_components=each).fit(X, **hints.said)
     directions = int(metric.n_components_)
     words = f"{hints.metric} learns a metric of {directions} directions from {hints.words}."
-    misfit = {"misfit": float(metric.misfit_)} if hasattr(metric, "misfit_") else {}
+    misfit = {"misfit": float(metric.misfit_)} if "distances" in hints.said else {}
     return metric, words, {"name": hints.metric, "directions": directions, **hints.answer, **misfit}
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities, feature_names_of, given_of
+from sidelight.base.chain import Chain, chained, name_of
+from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
-from sidelight.report._chain import Chain, chained, name_of
-from sidelight.report._examples import takes_fields
 
 from ._matrix import Matrix, Scaling, complete
 from ._read import Reading, read
@@ -44,7 +45,7 @@ class ModelFile:
         The columns that each relation is about.
     """
 
-    model: Any
+    model: FittedModel
     means: NDArray[np.float64]
     scaling: Scaling | None = None
     image_shape: tuple[int, int] | None = None
@@ -56,11 +57,13 @@ class ModelFile:
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
         model, notes = chained(load(path)), load_notes(path)
-        if takes_fields(model):
+        if capabilities(model).takes_fields:
             what = f"a {name_of(model)} takes sequences or pictures of any size"
             raise CommandError(f"{path}: {what}, and commands read tables; use it from Python (sidelight.report.write)")
-        if not hasattr(model, "n_features_in_"):
-            raise CommandError(f"{path}: this model was saved before it was fitted; fit it first")
+        if not capabilities(model).has_columns:
+            alone = f"this {name_of(model)} was fitted on relations alone and takes no rows; use it from Python"
+            early = "this model was saved before it was fitted; fit it first"
+            raise CommandError(f"{path}: {alone if capabilities(model).has_relations else early}")
         _check_notes(path, notes, model.n_features_in_)
         scaled = notes.get("center") is not None
         return cls(
@@ -89,13 +92,12 @@ class ModelFile:
     @property
     def names(self) -> list[str] | None:
         """Names of the features, when the model knows them."""
-        names = getattr(self.model, "feature_names_in_", None)
-        return None if names is None else [str(name) for name in names]
+        return feature_names_of(self.model)
 
     @property
     def given(self) -> tuple[Any, ...]:
         """The columns that the model was given, as it understood them."""
-        known = getattr(self.model, "given_", None)
+        known = given_of(self.model)
         return () if known is None else tuple(known.columns)
 
     @property

@@ -106,6 +106,14 @@ Attribute = Annotated[
         rich_help_panel=_KNOWN,
     ),
 ]
+Plain = Annotated[
+    bool,
+    typer.Option(
+        "--plain",
+        help="Show the map without what is given beside the informed one in the report: fits a second model.",
+        rich_help_panel=_KNOWN,
+    ),
+]
 RelationColumn = Annotated[
     list[str] | None,
     typer.Option(

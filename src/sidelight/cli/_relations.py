@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.capabilities import axis_names_of
+from sidelight.base.model import FittedModel
 from sidelight.side.given import Given
 from sidelight.side.relations import Relation
 
-from ._columns import suggestion
+from ._given import kind_or_period
 from ._talk import CommandError, Talk
 
 __all__ = ["Asked", "build_relations", "columns_of", "parse_relations", "tell_axes"]
@@ -64,20 +66,8 @@ def _parsed(text: str) -> Asked:
     columns = tuple((named if colon else rest).split("+"))
     if not all(columns) or (equals and not name):
         raise CommandError(f"--relation {text}: {_FORM}")
-    return Asked(name if equals else "+".join(columns), columns, _kind(text, kind) if colon else None)
-
-
-def _kind(text: str, kind: str) -> str | float:
-    if kind in KINDS:
-        return kind
-    try:
-        period = float(kind)
-    except ValueError:
-        period = -1.0
-    if 0.0 < period < np.inf:
-        return period
-    offered = f"{', '.join(KINDS)} (in degrees), or a period as a number, for example 24"
-    raise CommandError(f"--relation {text}: no such kind; choose {offered}{suggestion(kind, KINDS)}")
+    kinds = kind_or_period(f"--relation {text}", kind, KINDS, "kind") if colon else None
+    return Asked(name if equals else "+".join(columns), columns, kinds)
 
 
 def columns_of(relations: Sequence[Asked]) -> list[str]:
@@ -170,9 +160,9 @@ def _in_words(kind: str | float) -> str:
     return {"angle": "angles"}.get(kind, kind)
 
 
-def tell_axes(talk: Talk, model: Any, latent: Sequence[str]) -> None:
+def tell_axes(talk: Talk, model: FittedModel, latent: Sequence[str]) -> None:
     """Say of each axis which relation it belongs to and how much of the relation it is."""
-    owners = [str(name) for name in getattr(model, "axis_names_", ())]
+    owners = axis_names_of(model)
     if not any(owners):
         return
     shares: Mapping[str, Any] = dict(zip(model.relation_names_, model.relation_shares_, strict=True))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities
+
 from ._matrix import Matrix, Scaling, complete, scaling_for
 from ._read import Reading, read
 from ._talk import CommandError
@@ -85,7 +87,7 @@ def read_second(
 
 def second_of(file: ModelFile) -> SecondView:
     """The second view of a model, or a sentence where it has none."""
-    if file.second is None or not hasattr(file.model, "predict"):
+    if file.second is None or not capabilities(file.model).has_predict:
         raise CommandError("this model was fitted on one view; embed with --view2 FILE to have two")
     return file.second
 

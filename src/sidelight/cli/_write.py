@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import axis_names_of
+from sidelight.base.chain import last_of
 from sidelight.base.files import replacing
+from sidelight.base.model import FittedModel
 
 from ._matrix import Matrix
 from ._talk import CommandError
@@ -35,20 +38,17 @@ def check_format(path: Path) -> None:
         raise CommandError(f"--out {path}: end the name with one of {', '.join(_FORMATS)}")
 
 
-def latent_names(model: Any) -> list[str]:
+def latent_names(model: FittedModel) -> list[str]:
     """Return z1, z2, ..., each with the relation whose axis it is.
 
     Examples
     --------
-    >>> class Model:
-    ...     axis_names_ = ["light", ""]
-    >>> latent_names(Model())
+    >>> from sidelight import MultipleRelationalEmbedding, Relation
+    >>> side = {"light": Relation.from_values(np.arange(20.0))}
+    >>> latent_names(MultipleRelationalEmbedding(2, random_state=0).fit(np.eye(20), relations=side))
     ['z1_light', 'z2']
     """
-    owners = getattr(model, "axis_names_", None)
-    if owners is None:
-        q = int(np.shape(model.embedding_)[1] if hasattr(model, "embedding_") else model.n_components_)
-        owners = [""] * q
+    owners = axis_names_of(model) or [""] * len(last_of(model).get_feature_names_out())
     return [f"z{k + 1}_{owner}" if owner else f"z{k + 1}" for k, owner in enumerate(owners)]
 
 

@@ -1,13 +1,13 @@
-"""How the charts of coordinated models are made: a mixture for each view; how many charts: ``_chart_search.py``.
+"""Fit the charts of coordinated models: one mixture or more for each view.
 
-Written once against :class:`sidelight.rows.Rows`, for memory and for batches. A fit that is ended keeps what it has.
+By default mixtures of probabilistic PCA, of as many charts as ``_chart_search.py`` finds; or what the user gives as
+``mixture``. Rows may be in memory, in batches or on a cluster. A fit that is ended early keeps what it has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,25 +15,41 @@ from sklearn.base import clone
 
 from sidelight.base.messages import complain
 from sidelight.base.progress import both
-from sidelight.base.result import Status
-from sidelight.maps.charts import gaussian_charts
+from sidelight.maps.charts import ChartEstimator, Charts, GaussianCharts, LocalCoordinates, gaussian_charts
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
-from sidelight.maps.plane_charts import PlaneCharts, plane_charts
-from sidelight.mixtures._mixture_fit import climbed, surveyed
-from sidelight.mixtures.ppca_mixture import PPCAMixture
-from sidelight.objectives.linear_gaussian import LinearGaussian
-from sidelight.objectives.mixtures import MixtureParameters, Planes
 from sidelight.rows import Rows, Statistic, Sums
 
-from ._chart_search import fitted, numbers, planes, searched
-from ._coordination_fit import Course
+from ._chart_search import FittedCharts, fit_planes, mixture_numbers, search_charts
+from ._fit_progress import FitProgress
+from ._settings import CoordinationSettings
 
-__all__ = ["ViewRows", "charted", "look"]
+__all__ = ["ViewRows", "fit_charts", "view_frame"]
 
 Array = npt.NDArray[Any]
 _SAMPLE = 5_000  # rows that the number of charts is chosen on
 _IN_MEMORY = 100_000  # rows that a mixture without sums over batches is fitted to
+
+
+@runtime_checkable
+class _Estimator(Protocol):
+    """A mixture of the user's that is not fitted yet."""
+
+    def fit(self, X: Array) -> object:
+        """Fit to rows in memory."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor parameters."""
+
+    def set_params(self, **params: Any) -> object:
+        """Change constructor parameters."""
+
+
+@runtime_checkable
+class _HasCharts(Protocol):
+    """A fitted mixture with charts of its own."""
+
+    charts_: Charts
 
 
 class ViewRows(Rows):
@@ -64,117 +80,134 @@ class ViewRows(Rows):
         return np.asarray(Y[~np.isnan(Y).any(axis=1)])
 
 
-def look(sample: Array, columns: Array) -> Frame:
+def view_frame(sample: Array, columns: Array) -> Frame:
     """The frame of a view, from a sample of the rows."""
     V = sample[:, columns]
     return Frame.of(V[~np.isnan(V).any(axis=1)])
 
 
-@dataclass(frozen=True)
-class _Made:
-    """The charts of one mixture, and how they came about."""
-
-    charts: Any
-    n_iter: int
-    history: list[dict[str, Any]]
-
-    @classmethod
-    def of(cls, own: Any, charts: Any) -> _Made:
-        return cls(charts, max(1, int(getattr(own, "n_iter_", 1))), getattr(own, "history_", []))
-
-
-def charted(
-    model: Any, rows: Rows, sample: Array, columns: Array, view: int, seed: int, course: Course
+def fit_charts(
+    rows: Rows,
+    sample: Array,
+    columns: Array,
+    view: int,
+    mixture: object,
+    settings: CoordinationSettings,
+    progress: FitProgress,
 ) -> list[ChartedView]:
-    """The mixtures of one view, parallel ones with starts of their own; fewer where the fit was ended."""
-    mixture = model.mixture[view] if isinstance(model.mixture, (list, tuple)) else model.mixture
-    gaussian = type(mixture).__module__.startswith("sklearn.mixture")  # whose import would cost every user time
-    framed = mixture is None or gaussian or isinstance(mixture, PPCAMixture)
-    frame = look(sample, columns) if framed else Frame(np.zeros(len(columns)), 1.0)
-    own, views = ViewRows(rows, columns, frame), []
-    made = _default(model, own, seed, course) if mixture is None else _given(model, own, mixture, seed, course)
+    """Fit the mixtures of one view.
+
+    Parameters
+    ----------
+    rows : Rows
+        With the columns of all views.
+    sample : array of shape (m, D)
+        Rows that the frame of the view is taken from.
+    columns : array of int
+        Of the view.
+    view : int
+        Its number.
+    mixture : None, estimator or charts
+        The parameter ``mixture`` of the model, for this view.
+    settings : CoordinationSettings
+    progress : FitProgress
+        Receives the history.
+
+    Returns
+    -------
+    list of ChartedView
+        One for each of the parallel mixtures, which have starts of their own; fewer where the fit was ended.
+    """
+    frame = view_frame(sample, columns) if _moves_with_rows(mixture) else Frame(np.zeros(len(columns)), 1.0)
+    own, views = ViewRows(rows, columns, frame), list[ChartedView]()
+    fits = _default(own, settings, progress) if mixture is None else _given(own, mixture, settings, progress)
     try:
-        for one in made:
+        for one in fits:
             views.append(ChartedView(one.charts, columns, frame.centre, frame.scale, view))
-            course.add(one.history, one.n_iter)
+            progress.add(one.history, one.n_iter)
     except KeyboardInterrupt:
-        course.interrupt(kept=bool(views))
+        progress.interrupt(kept=bool(views))
     return views
 
 
-def _default(model: Any, rows: ViewRows, seed: int, course: Course) -> Iterator[_Made]:
+def _moves_with_rows(mixture: object) -> bool:
+    """Whether a mixture may see rows that are moved and scaled: not binary ones, nor charts fitted before."""
+    if mixture is None or type(mixture).__module__.startswith("sklearn.mixture"):  # an import would cost all users time
+        return True
+    return isinstance(mixture, ChartEstimator) and mixture.moves_with_rows
+
+
+def _default(rows: ViewRows, settings: CoordinationSettings, progress: FitProgress) -> Iterator[FittedCharts]:
     """Mixtures of probabilistic PCA, of as many charts as the data needs."""
-    q = _n_local(model, rows.n_features)
-    k, found = model.n_charts, None
-    if k == "auto":
-        k, found = searched(model, Rows.sample(rows, _SAMPLE, seed), q, seed, course)
+    q, n_charts, seed = _n_local(settings, rows.n_features), settings.n_charts, settings.seed
+    k, found = (0, None) if isinstance(n_charts, str) else (n_charts, None)
+    if isinstance(n_charts, str):
+        k, found = search_charts(Rows.sample(rows, _SAMPLE, seed), q, settings, progress)
     if k > rows.count():
         rule = f"is more than the {rows.count()} rows"
-        raise ValueError(complain(model, "n_charts", k, rule, "Give fewer charts, or more rows"))
-    if found is not None and (course.ended or rows.count() <= _SAMPLE):
-        yield from (_Made.of(own, own.charts_) for own in found)
+        raise ValueError(complain(settings.owner, "n_charts", k, rule, "Give fewer charts, or more rows"))
+    if found is not None and (progress.ended or rows.count() <= _SAMPLE):
+        yield from found
         return
-    for number in numbers(model, course):
-        own = planes(model, k, q, seed + number, course, verbose=model.verbose)
-        yield _of_all_rows(own, rows, None if found is None else found[number].charts_, course)
+    for number in mixture_numbers(settings.n_mixtures, progress):
+        start = None if found is None else found[number].charts
+        yield fit_planes(rows, k, q, seed + number, settings, progress, start=start, verbose=settings.verbose)
 
 
-def _of_all_rows(own: PPCAMixture, rows: Rows, start: PlaneCharts | None, course: Course) -> _Made:
-    """Charts of all rows, begun from charts of a sample where there are such."""
-    if start is None:
-        return _Made.of(fitted(own, rows, course), own.charts_)
-    survey = surveyed(own, rows, start.n_charts, int(own.random_state))
-    shrink = start.scale / survey.frame.scale
-    charts = tuple(
-        LinearGaussian(survey.frame.inside(c.mean * start.scale + start.centre), c.W * shrink, c.noise * shrink**2)
-        for c in start.charts
-    )
-    family = Planes(max(own.noise_floor * float(survey.variance.mean()), 1e-12), survey.missing)
-    climb = climbed(
-        own, family, rows, MixtureParameters(start.weights, charts), survey, fewest=max(start.n_local) + 1.5
-    )
-    if climb.status is Status.INTERRUPTED:
-        course.interrupt(kept=True)
-    found = plane_charts(climb.parameters, survey.frame.centre, survey.frame.scale)
-    return _Made(found, max(1, len(climb.history)), [vars(record) for record in climb.history])
-
-
-def _n_local(model: Any, d: int) -> Any:
-    wanted = model.n_components if model.n_local is None else model.n_local
-    if not isinstance(wanted, (str, int, np.integer)):
+def _n_local(settings: CoordinationSettings, d: int) -> int | str:
+    """Local dimensions of a default mixture: "auto", or a number below that of the columns."""
+    wanted = settings.n_components if settings.n_local is None else settings.n_local
+    if isinstance(wanted, str):
+        return wanted
+    if not isinstance(wanted, (int, np.integer)):
         remedy = "Give one number, or a GaussianMixture as mixture"
         rule = "is a list, which a mixture of probabilistic PCA does not take"
-        raise ValueError(complain(model, "n_local", wanted, rule, remedy))
-    return wanted if isinstance(wanted, str) else max(0, min(int(wanted), d - 1))
+        raise ValueError(complain(settings.owner, "n_local", wanted, rule, remedy))
+    return max(0, min(int(wanted), d - 1))
 
 
-def _given(model: Any, rows: ViewRows, mixture: Any, seed: int, course: Course) -> Iterator[_Made]:
+def _given(
+    rows: ViewRows, mixture: object, settings: CoordinationSettings, progress: FitProgress
+) -> Iterator[FittedCharts]:
     """Mixtures of the user's: fitted charts as they are, estimators cloned and fitted."""
-    if hasattr(mixture, "responsibilities") and hasattr(mixture, "features"):
-        yield from (_Made(mixture, 1, []) for _ in numbers(model, course))
+    numbers = mixture_numbers(settings.n_mixtures, progress)
+    if isinstance(mixture, LocalCoordinates):
+        yield from (FittedCharts(mixture, 1, []) for _ in numbers)  # type: ignore[arg-type]  # the rest is asked later
         return
-    if not hasattr(mixture, "fit"):
+    if not isinstance(mixture, _Estimator):
         rule = "is neither an estimator nor charts (responsibilities, features, reconstruction)"
-        raise TypeError(complain(model, "mixture", mixture, rule, "Give a PPCAMixture or a GaussianMixture"))
-    for number in numbers(model, course):
-        own = _cloned(mixture, seed + number, course)
-        if hasattr(own, "fit_batches"):
-            fitted(own, rows, course)
+        raise TypeError(complain(settings.owner, "mixture", mixture, rule, "Give a PPCAMixture or a GaussianMixture"))
+    for number in numbers:
+        own = _cloned(mixture, settings.seed + number, progress)
+        if isinstance(own, ChartEstimator):
+            yield _fit_batches(own, rows, progress)
         else:
-            own.fit(Rows.sample(rows, _IN_MEMORY, seed))
-        yield _Made.of(own, own.charts_ if hasattr(own, "charts_") else _gaussian(model, own, rows.n_features))
+            own.fit(Rows.sample(rows, _IN_MEMORY, settings.seed))
+            charts = own.charts_ if isinstance(own, _HasCharts) else _gaussian(own, rows.n_features, settings)
+            yield FittedCharts(charts, max(1, int(getattr(own, "n_iter_", 1))), [])  # not every estimator counts steps
 
 
-def _cloned(mixture: Any, seed: int, course: Course) -> Any:
-    own = clone(mixture)
+def _fit_batches(own: ChartEstimator, rows: ViewRows, progress: FitProgress) -> FittedCharts:
+    """A mixture of this library, fitted, or as far as it came where that was interrupted."""
+    try:
+        own.fit_batches(rows)
+    except KeyboardInterrupt:
+        progress.interrupt(kept="charts_" in vars(own))
+    return FittedCharts(own.charts_, max(1, own.n_iter_), own.history_)
+
+
+def _cloned(mixture: _Estimator, seed: int, progress: FitProgress) -> _Estimator:
+    """A clone with a seed of its own, that reports its steps."""
+    own: _Estimator = clone(mixture)
     known = own.get_params(deep=False)
-    options = {"random_state": seed, "callback": both(course, known.get("callback"))}
-    options["binarize"] = None  # charts and the way back are of the rows as they are: only 0 and 1 will do
-    return own.set_params(**{name: value for name, value in options.items() if name in known})
+    options: dict[str, Any] = {"random_state": seed, "callback": both(progress, known.get("callback"))}
+    options["binarize"] = None  # charts and inverse_transform are of the rows as they are: only 0 and 1 will do
+    own.set_params(**{name: value for name, value in options.items() if name in known})
+    return own
 
 
-def _gaussian(model: Any, own: Any, d: int) -> Any:
+def _gaussian(own: _Estimator, d: int, settings: CoordinationSettings) -> GaussianCharts:
     """The charts of a Gaussian mixture of scikit-learn."""
-    n_local = model.n_components if model.n_local is None else model.n_local
-    numbers = min(int(n_local), max(1, d - 1)) if isinstance(n_local, (int, np.integer)) else list(n_local)
-    return gaussian_charts(own, numbers)
+    wanted = settings.n_components if settings.n_local is None else settings.n_local
+    n_local = min(int(wanted), max(1, d - 1)) if isinstance(wanted, (int, np.integer)) else list(wanted)
+    return gaussian_charts(own, n_local)  # type: ignore[arg-type]  # a list of numbers, or refused there

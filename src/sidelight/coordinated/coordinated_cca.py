@@ -1,12 +1,13 @@
-"""Non-linear canonical correlation analysis: charts of several views, glued into one latent space (S2 section 4).
+"""Non-linear canonical correlation analysis: charts of several views, joined in one latent space (S2 section 4).
 
 One mixture for each view, one eigenproblem for all: charts should agree about a row within a view and across views.
-A view that has not seen a row (NaN) is left out there, at fit and later; the others count for more.
+A view that is missing in a row (NaN) is left out there, in fits and in transforms; the others count for more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,23 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
-from sidelight.base.tiles import one_blas_thread
+from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.validation import check_rows, checked_array, validated
-from sidelight.maps.coordinated import ChartedView
-from sidelight.maps.cross_view import across, cross_sums, cross_view
-from sidelight.maps.views import as_columns, refuse_half_rows
-from sidelight.mixtures._mixture_fit import seed_of
+from sidelight.maps.coordinated import ChartedView, CoordinatedMap
+from sidelight.maps.cross_view import CrossView, across, cross_sums, cross_view
+from sidelight.maps.frames import Frame
+from sidelight.maps.views import as_columns
 from sidelight.rows import ArrayRows, Rows, as_rows
 
-from ._coordinated_charts import charted, look
-from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
-from ._coordination_fit import Course, glued
+from ._coordinated_charts import fit_charts, view_frame
+from ._coordinated_mixin import CoordinatedMixin
+from ._coordination_fit import Glued, glue
+from ._fit_progress import FitProgress
+from ._view_columns import placed, refuse_blind_views, refuse_unseen_rows, view_columns
 
 __all__ = ["CoordinatedCCA"]
 
@@ -37,8 +41,22 @@ Array = npt.NDArray[Any]
 _SAMPLE = 5_000
 
 
-class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
-    """Embed what any number of views share, by charts of each view that agree; go from any view to any other.
+@dataclass(frozen=True)
+class _FittedViews:
+    """The frame of each view, the glued charts, and the regressions from view to view."""
+
+    frames: tuple[Frame, ...]
+    glued: Glued
+    cross: CrossView
+
+
+def _has_y(model: CoordinatedCCA) -> bool:
+    """Whether there is a y to predict; before a fit this is not known, and ``predict`` is there."""
+    return bool(vars(model).get("n_columns_y_", 1))
+
+
+class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
+    """Embed what any number of views share, by local charts of each view; predict any view from the others.
 
     Parameters
     ----------
@@ -56,7 +74,7 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     n_local : int, "auto", list of int or None, default=None
         Local coordinates of each chart; None: ``n_components``, at most one less than the columns of the view.
     smoothing : float, default=1.0
-        The power of responsibilities: below 1 charts overlap more.
+        Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
         How much pairs of charts that share few rows count, as in :class:`CoordinatedMixture`.
     max_iter : int, default=500
@@ -72,15 +90,15 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         1 shows a progress bar of each mixture.
     callback : callable or None, default=None
         Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
-        tries; returning True stops there, and what there is is glued.
+        tries; returning True stops there, and the charts so far are joined.
 
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        One point a row, what ``transform`` says of it: from its views in X, and from y only where X has not seen it.
-        Not after ``fit_batches``.
+        ``transform`` of the rows: from their views in X, and from y only where X is missing. Absent after
+        ``fit_batches``.
     joint_embedding_ : array of shape (n, q)
-        One point a row from all views that have seen it, y too. Not after ``fit_batches``.
+        Latent points of the rows from all their views, with y. Absent after ``fit_batches``.
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
@@ -89,6 +107,18 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         As in :class:`CoordinatedMixture`.
     n_features_in_ : int
         Columns of X.
+
+    See Also
+    --------
+    CoordinatedMixture : the same for one view.
+    JointInformationEmbedding : what two views share, by kernels.
+
+    References
+    ----------
+    .. [1] J. J. Verbeek, N. Vlassis and B. J. A. Kröse. Non-linear feature extraction by the coordination of mixture
+           models. Annual Conference of the Advanced School for Computing and Imaging, 287-293, 2003.
+    .. [2] J. J. Verbeek, S. T. Roweis and N. Vlassis. Non-linear CCA and PCA by alignment of local models. Advances in
+           Neural Information Processing Systems 16, 2004.
 
     Examples
     --------
@@ -101,6 +131,12 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     >>> model.predict(X[50:53]).shape, model.transform_view(y[:5], view=1).shape
     ((3, 2), (5, 1))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
+    view_columns_: list[Array]
+    cross_: CrossView
+    n_columns_y_: int
+    y_is_flat_: bool
 
     def __init__(
         self,
@@ -138,28 +174,31 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedCCA:
-        """Fit charts to each view and glue them.
+        """Fit charts to each view and join them.
 
         Parameters
         ----------
         X : array of shape (n, d)
-            The views side by side, or the first view; NaN where a view has not seen a row.
+            The views side by side, or the first view; NaN in all columns of a view that is missing in a row.
         y : array of shape (n, e) or (n,), or None
             One more view.
         """
-        check_coordination(self)
+        self._check_shared()
         several = y is not None or self.views is not None
         kinds, finite = [np.float64, np.float32], "allow-nan" if several else True
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite=finite, ensure_min_samples=2))
         V = [X] if y is None else [X, self._second(y, len(X))]
-        self.y_is_flat_ = y is not None and np.asarray(y).ndim == 1
-        self._set_columns(V[1].shape[1] if len(V) == 2 else 0)
+        columns = self._columns(X.shape[1], V[1].shape[1] if len(V) == 2 else 0)
         joint = np.concatenate(V, axis=1)
-        self._refuse_unseen(joint)
-        course = self._fit_rows(ArrayRows(joint, n_jobs=self.n_jobs))
-        self.joint_embedding_ = np.asarray(self._by_block(joint, self.map_.backward).astype(X.dtype, copy=False))
-        self.embedding_ = self._places_by_x(joint)
-        course.finish()
+        refuse_unseen_rows(type(self).__name__, joint, columns)
+        progress = FitProgress(self.callback)
+        found = self._fit_views(ArrayRows(joint, n_jobs=self.n_jobs), columns, progress)
+        by_all = by_block(found.glued.map.backward, joint, self.n_jobs).astype(X.dtype, copy=False)
+        embedding = self._embedding_by_x(found.glued.map, joint, by_all, X.shape[1])
+        self._keep(found, columns, X.shape[1], progress)
+        self.y_is_flat_ = y is not None and np.asarray(y).ndim == 1
+        self.embedding_, self.joint_embedding_ = embedding, by_all
+        progress.finish()
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -169,17 +208,20 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> CoordinatedCCA:
-        """Fit to rows that are walked once a step: batches with the columns of all ``views``.
+        """Fit to rows that are read once for each EM step: batches with the columns of all ``views``.
 
-        ``source`` is as in :meth:`CoordinatedMixture.fit_batches`.
+        Parameters
+        ----------
+        source : callable, array, list of arrays, or path
+            As in :meth:`CoordinatedMixture.fit_batches`.
         """
-        check_coordination(self)
+        self._check_shared()
         rows = as_rows(source, owner=self, missing=self.views is not None, n_jobs=self.n_jobs)
-        self.n_features_in_ = rows.n_features
+        columns, progress = self._columns(rows.n_features, 0), FitProgress(self.callback)
+        found = self._fit_views(rows, columns, progress)
+        self._keep(found, columns, rows.n_features, progress)
         self.y_is_flat_ = False
-        self._set_columns(0)
-        course = self._fit_rows(rows)
-        course.finish()
+        progress.finish()
         return self
 
     def transform_view(self, V: Array, view: int) -> Array:
@@ -190,39 +232,50 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         if V.shape[1] != len(columns):
             rule = f"does not match the {len(columns)} of view {view}"
             raise ValueError(complain(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
-        return np.asarray(self._by_block(V, lambda part: self.map_.backward(self._placed(part, columns))))
+        return by_block(lambda part: self.map_.backward(placed(part, columns, len(self.centre_))), V, self.n_jobs)
 
     def inverse_transform_view(self, Z: Array, view: int) -> Array:
         """Take latent points (m, q) to one view, shape (m, columns of the view)."""
         self._columns_of(view)
-        rows = self._by_block(self._checked_latent(Z), lambda part: self.map_.forward(part, view))
-        return np.asarray(rows[:, 0] if self._is_flat(view) else rows)
+        rows = by_block(lambda part: self.map_.forward(part, view), self._checked_latent(Z), self.n_jobs)
+        return rows[:, 0] if self._is_flat(view) else rows
 
     def predict_view(self, X: Array, view: int) -> Array:
-        """One view of rows of X from the other views that have seen them: a regression on all that their charts say.
+        """Predict one view of rows of X from their other views, by regression on charts and columns of those.
 
-        Through the latent space only where none of those views has shared rows with it in the fit.
+        Where none of those views had rows in common with it in the fit, through the latent space.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        view : int
+            Number of the view; that of y is the last.
+
+        Returns
+        -------
+        V : array of shape (m, columns of the view)
+            Of shape (m,) where it is a y of one dimension.
         """
         columns = self._columns_of(view)
 
         def predicted(part: Array) -> Array:
             wide = self._widened(part)
             wide[:, columns] = np.nan
-            self._refuse_unseen(wide)
+            refuse_unseen_rows(type(self).__name__, wide, self.view_columns_)
             return across(self.cross_, self.map_, wide, view)
 
-        rows = self._by_block(self._checked(X), predicted)
-        return np.asarray(rows[:, 0] if self._is_flat(view) else rows)
+        rows = by_block(predicted, self._checked(X), self.n_jobs)
+        return rows[:, 0] if self._is_flat(view) else rows
 
-    @available_if(lambda model: model._has_y())
+    @available_if(_has_y)
     def predict(self, X: Array) -> Array:
-        """The view y of rows (:meth:`predict_view`), shape (m, e), or (m,) where y was of one dimension."""
+        """Predict y (:meth:`predict_view`), shape (m, e), or (m,) where y was of one dimension."""
         check_is_fitted(self, "map_")
         return np.asarray(self.predict_view(X, len(self.view_columns_) - 1))
 
     def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
         """R² of ``predict(X)`` over the rows where y is known; without y, of ``denoise(X)`` where X is."""
-        if y is None or not self._has_y():
+        if y is None or not _has_y(self):
             return super().score(X, sample_weight=sample_weight)
         found = as_columns(self.predict(X)).astype(np.float64)
         truth = self._second(y, len(found)).astype(np.float64)
@@ -230,67 +283,50 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
             raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
         return float(self._explained(truth, found, self.view_columns_[-1], sample_weight))
 
-    def _fit_rows(self, rows: Rows) -> Course:
-        seed, course = seed_of(self), Course(self)
-        sample = Rows.sample(rows, _SAMPLE, seed)
+    def _fit_views(self, rows: Rows, columns: Sequence[Array], progress: FitProgress) -> _FittedViews:
+        """Charts of each view, their gluing, and the regressions from view to view."""
+        settings = self._settings()
+        sample = Rows.sample(rows, _SAMPLE, settings.seed)
+        refuse_blind_views(settings.owner, sample, columns)
+        frames = [view_frame(sample, own) for own in columns]
         views: list[ChartedView] = []
-        self.centre_, self.scale_ = np.zeros(rows.n_features), np.ones(rows.n_features)
-        self._refuse_blind(sample)
-        for number, columns in enumerate(self.view_columns_):
-            frame = look(sample, columns)
-            self.centre_[columns], self.scale_[columns] = frame.centre, frame.scale
-            views += charted(self, rows, sample, columns, number, seed, course)
-        keep_glued(self, glued(self, rows, views, sample), course)
+        for number, own in enumerate(columns):
+            mixture = self.mixture[number] if isinstance(self.mixture, (list, tuple)) else self.mixture
+            views += fit_charts(rows, sample, own, number, mixture, settings, progress)
+        found = glue(rows, views, sample, settings)
         smoothing = float(self.smoothing)
-        self.cross_ = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
-        return course
+        cross = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
+        return _FittedViews(tuple(frames), found, cross)
 
-    def _places_by_x(self, joint: Array) -> Array:
-        """Places of the fitted rows as ``transform`` finds them, without y; rows that only y has seen by y (n, q)."""
-        seen = ~np.isnan(joint[:, : self.n_features_in_]).all(axis=1)
-        if len(self.centre_) == self.n_features_in_ or not seen.any():
-            return self.joint_embedding_
-        Z = self.joint_embedding_.copy()
-        Z[seen] = self._by_block(joint[seen, : self.n_features_in_], self._backward)
-        return Z
+    def _keep(self, found: _FittedViews, columns: list[Array], n_features: int, progress: FitProgress) -> None:
+        """Set what ``fit`` and ``fit_batches`` have in common."""
+        n_columns = sum(len(own) for own in columns)
+        centre, scale = np.zeros(n_columns), np.ones(n_columns)
+        for own, frame in zip(columns, found.frames, strict=True):
+            centre[own], scale[own] = frame.centre, frame.scale
+        self._keep_glued(found.glued, centre, scale, progress)
+        self.n_features_in_, self.n_columns_y_ = n_features, n_columns - n_features
+        self.view_columns_, self.cross_ = columns, found.cross
 
-    def _refuse_blind(self, sample: Array) -> None:
-        """A view must have seen something to be fitted."""
-        for number, columns in enumerate(self.view_columns_):
-            if (~np.isnan(sample[:, columns]).any(axis=1)).sum() < 2:
-                rule, remedy = "was seen in fewer than two rows", "Leave the view out, or give more rows"
-                raise ValueError(complain(self, "views", f"view {number}", rule, remedy))
-
-    def _set_columns(self, n_columns_y: int) -> None:
-        """The columns of each view: every column of X in one of them."""
-        d = self.n_features_in_
-        chosen = [np.arange(d)] if self.views is None else [self._selected(view) for view in self.views]
-        counts = np.bincount(np.concatenate(chosen), minlength=d) if chosen else np.zeros(d, dtype=int)
-        if not (counts == 1).all():
-            column = int(np.flatnonzero(counts != 1)[0])
-            rule = "is in no view" if counts[column] == 0 else "is in two views"
-            raise ValueError(complain(self, "views", f"column {column}", rule, "Put every column of X in one view"))
-        self.n_columns_y_ = n_columns_y
-        self.view_columns_ = [*chosen, np.arange(d, d + n_columns_y)] if n_columns_y else chosen
-        if isinstance(self.mixture, (list, tuple)) and len(self.mixture) != len(self.view_columns_):
-            rule = f"does not match the {len(self.view_columns_)} views"
+    def _columns(self, n_columns: int, n_columns_y: int) -> list[Array]:
+        """The columns of each view."""
+        names = list(vars(self).get("feature_names_in_", ()))
+        columns = view_columns(type(self).__name__, self.views, names, n_columns, n_columns_y)
+        if isinstance(self.mixture, (list, tuple)) and len(self.mixture) != len(columns):
+            rule = f"does not match the {len(columns)} views"
             raise ValueError(complain(self, "mixture", f"{len(self.mixture)} mixtures", rule, "Give one for each view"))
-
-    def _selected(self, view: Any) -> Array:
-        """The numbers of the columns that a selector means."""
-        d = self.n_features_in_
-        names = list(getattr(self, "feature_names_in_", []))
-        known = {name: number for number, name in enumerate(names)}
-        try:
-            if not isinstance(view, slice):
-                view = [known[column] if isinstance(column, str) else column for column in view]
-            columns = np.atleast_1d(np.arange(d)[view])
-        except (KeyError, IndexError, TypeError):
-            columns = np.empty(0, dtype=int)
-        if len(columns) == 0:
-            rule, remedy = f"selects none of the {d} columns of X", "Give a slice, or a list of numbers or names"
-            raise ValueError(complain(self, "views", view, rule, remedy))
         return columns
+
+    def _embedding_by_x(self, both: CoordinatedMap, joint: Array, by_all: Array, d: int) -> Array:
+        """Latent points (n, q) of the fitted rows as ``transform`` finds them, without y; where X is NaN, by y."""
+        seen = ~np.isnan(joint[:, :d]).all(axis=1)
+        n_columns = joint.shape[1]
+        if n_columns == d or not seen.any():
+            return by_all
+        Z = by_all.copy()
+        own = np.arange(d)
+        Z[seen] = by_block(lambda part: both.backward(placed(part, own, n_columns)), joint[seen, :d], self.n_jobs)
+        return Z
 
     def _second(self, y: Any, n: int) -> Array:
         """Y as (n, e)."""
@@ -306,19 +342,8 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
         finite: Any = "allow-nan" if self.views is not None else True
         kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite}
         X = np.asarray(validated(self, X, reset=False, spread=self._spread(), **kinds))
-        self._refuse_unseen(X)
+        refuse_unseen_rows(type(self).__name__, X, self.view_columns_)
         return X
-
-    def _refuse_unseen(self, X: Array) -> None:
-        """A view has seen a row or not, and one of them at least has."""
-        seen = np.zeros(len(X), dtype=bool)
-        for number, columns in enumerate(self.view_columns_):
-            if columns[-1] < X.shape[1]:
-                refuse_half_rows(self, f"view {number}", X[:, columns])
-                seen |= ~np.isnan(X[:, columns[0]])
-        if not seen.all():
-            row = int(np.flatnonzero(~seen)[0])
-            raise ValueError(complain(self, "X", f"row {row}", "is NaN in every view", "Leave such rows out"))
 
     def _columns_of(self, view: int) -> Array:
         check_is_fitted(self, "map_")
@@ -327,24 +352,14 @@ class CoordinatedCCA(CoordinatedMaps, BaseEstimator):
             raise ValueError(complain(self, "view", view, "is not a view of this model", f"Give {known}"))
         return np.asarray(self.view_columns_[view])
 
-    def _placed(self, V: Array, columns: Array) -> Array:
-        """Rows of some columns as rows of all, NaN elsewhere."""
-        wide = np.full((len(V), len(self.centre_)), np.nan)
-        wide[:, columns] = V
-        return wide
-
     def _widened(self, X: Array) -> Array:
-        return self._placed(X, np.arange(self.n_features_in_))
+        return placed(X, np.arange(self.n_features_in_), len(self.centre_))
 
     def _n_views(self) -> int:
         return 2 if self.views is None else len(self.views)
 
     def _is_flat(self, view: int) -> bool:
         return bool(self.y_is_flat_ and view == len(self.view_columns_) - 1)
-
-    def _has_y(self) -> bool:
-        """A model fitted without y has nothing to predict (before a fit nobody knows)."""
-        return bool(getattr(self, "n_columns_y_", 1))
 
     def __sidelight_state__(self) -> dict[str, Any]:
         """A file holds the numbers of columns instead of slices."""

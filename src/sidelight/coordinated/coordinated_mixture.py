@@ -1,8 +1,8 @@
 """Coordinated mixtures: local charts of a curved sheet, glued into one map of it by one small eigenproblem.
 
 A mixture model covers the data with charts, each with a few local coordinates. Each chart gets a linear map into the
-latent space such that charts agree about the rows they share (``objectives/coordination.py``): S2, Verbeek, Vlassis and
-Kröse 2003. All a fit needs of the rows are sums, so it runs in batches; the eigenproblem is of the size of the charts.
+latent space such that charts agree about the rows they share (``objectives/coordination.py``). All a fit needs of the
+rows are sums, so it runs in batches; the eigenproblem has the size of the charts.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
-from sidelight.base.tiles import one_blas_thread
+from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, validated
 from sidelight.maps.coordinated import ChartedView
-from sidelight.mixtures._mixture_fit import seed_of
+from sidelight.maps.frames import Frame
 from sidelight.rows import ArrayRows, Rows, as_rows
 
-from ._coordinated_charts import charted, look
-from ._coordinated_maps import CoordinatedMaps, check_coordination, keep_glued
-from ._coordination_fit import Course, aligned, glued
+from ._coordinated_charts import fit_charts, view_frame
+from ._coordinated_mixin import CoordinatedMixin
+from ._coordination_fit import align, glue
+from ._fit_progress import FitProgress
+from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixture"]
 
@@ -31,37 +34,37 @@ Array = npt.NDArray[Any]
 _SAMPLE = 5_000
 
 
-class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
-    """Embed a curved sheet by charts that agree where they overlap; exact both ways, row by row, at any size.
+class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
+    """Embed a curved sheet by local charts that are joined where they overlap; any number of rows.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     n_charts : int or "auto", default="auto"
-        Charts of each default mixture. "auto": doubled until they are flat and stretch the data evenly, or until more
-        of them are neither a better fit (Bayesian information criterion) nor better maps.
+        Charts of each default mixture. "auto": doubled until charts are flat and stretch the data evenly, or until more
+        charts give neither a better fit (Bayesian information criterion) nor better maps.
     n_mixtures : int, default=1
-        Parallel mixtures, each from a start of its own, so that every row is seen by several charts.
+        Parallel mixtures from different starts, so that every row is covered by several charts.
     mixture : None, estimator, charts, or list of one of them, default=None
         None: a :class:`PPCAMixture`. An estimator (PPCAMixture, BernoulliMixture, GaussianMixture of scikit-learn) is
         cloned and fitted, with its own number of charts; an object with ``responsibilities``, ``features`` and
         ``reconstruction`` (``sidelight.maps.charts.Charts``) is used as it is.
     n_local : int, "auto", list of int or None, default=None
         Local coordinates of each chart, of default and of scikit-learn's Gaussian mixtures; None: ``n_components``.
-        Fewer than the dimensions that the data fills, or the map is linear. "auto": as many as the rows of each chart
-        speak for. A list, one for each chart: for Gaussian mixtures.
+        Must be fewer than the dimensions that the data fills, or the map is linear. "auto": as many as the rows of each
+        chart support. A list, one for each chart: for Gaussian mixtures.
     smoothing : float, default=1.0
-        The power of responsibilities: below 1 charts overlap more.
+        Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
-        How much pairs of charts that share few rows count. None: by the rows they share, the source's objective.
-        Small: each pair the same, down to this share of common rows. "auto": what loses least on the way
-        back and stretches the data most evenly.
+        How much pairs of charts that share few rows count. None: in proportion to the rows they share, the objective
+        of [1]_. Small: each pair the same, down to this share of common rows. "auto": the value with the lowest
+        reconstruction error and the most even stretching of the data.
     alignment : "coordination" or "automatic", default="coordination"
-        What is asked of the charts: agreement on shared rows; or that rows are placed at the same average of their
-        neighbours as in the data (automatic alignment, Teh and Roweis 2003), in memory only.
+        The objective: agreement of charts on shared rows; or latent points that are the same averages of their
+        neighbours as rows are in the data (automatic alignment [4]_), in memory only.
     n_neighbors : int, default=12
-        Of ``alignment="automatic"``.
+        Neighbours of each row, for ``alignment="automatic"``.
     max_iter : int, default=500
         EM steps of a default mixture.
     tol : float, default=1e-4
@@ -75,34 +78,50 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
         1 shows a progress bar of the mixture.
     callback : callable or None, default=None
         Called with a state after each EM step of the mixtures of this library, also of those that ``n_charts="auto"``
-        tries; returning True stops there, and what there is is glued.
+        tries; returning True stops there, and the charts so far are joined.
 
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        ``transform`` of the rows; each column has mean 0 and variance 1. Not after ``fit_batches``.
+        ``transform`` of the rows; each column has mean 0 and variance 1. Absent after ``fit_batches``.
     map_ : CoordinatedMap
-        Charts, their maps, and the way back.
+        Charts, and their maps to the latent space and back.
     n_charts_ : int
         Charts of all mixtures.
     n_local_ : tuple of int
         Local coordinates of each chart.
     disagreement_ : array of shape (q,)
-        Of each latent axis, relative to the spread of the charts: the eigenvalues.
+        Eigenvalue of each latent axis: how much charts disagree about it, relative to their spread.
     distortion_ : float
         How far the charts are from one common stretching of the data; 0: the sheet was only unrolled.
     balance_ : float
-        The balance used; inf is the source's objective.
+        The balance used; inf is the objective of [1]_.
     off_plane_ : array of shape (k,)
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
-        Charts that lie across what they should follow, far more off their plane than the others: they ask for more.
+        Charts that cut across the sheet, with far more variance off their plane than the others; raise ``n_charts``.
     history_ : list of dict
         stage, iteration, objective, terms and seconds of each EM step (minus the mean log likelihood, inside the
-        frame), a stage or more for each mixture; the last record is the gluing (the sum of ``disagreement_``).
+        frame), a stage or more for each mixture; the last record is the eigenproblem (the sum of ``disagreement_``).
     n_iter_ : int
         EM steps of the mixtures.
     n_features_in_ : int
+
+    See Also
+    --------
+    PPCAMixture : the mixture that is fitted by default.
+    CoordinatedCCA : the same for several views.
+
+    References
+    ----------
+    .. [1] J. J. Verbeek, N. Vlassis and B. J. A. Kröse. Non-linear feature extraction by the coordination of mixture
+           models. Annual Conference of the Advanced School for Computing and Imaging, 287-293, 2003.
+    .. [2] J. J. Verbeek, S. T. Roweis and N. Vlassis. Non-linear CCA and PCA by alignment of local models. Advances in
+           Neural Information Processing Systems 16, 2004.
+    .. [3] S. T. Roweis, L. K. Saul and G. E. Hinton. Global coordination of local linear models. Advances in Neural
+           Information Processing Systems 14, 2002.
+    .. [4] Y. W. Teh and S. T. Roweis. Automatic alignment of local representations. Advances in Neural Information
+           Processing Systems 15, 2003.
 
     Examples
     --------
@@ -115,6 +134,8 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     >>> round(model.score(X), 2)
     1.0
     """
+
+    _capabilities = TWO_WAY_ITERATIVE
 
     def __init__(
         self,
@@ -154,17 +175,24 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> CoordinatedMixture:
-        """Fit charts to the rows of ``X`` (n, d) and glue them; ``y`` is ignored."""
+        """Fit charts and join them.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : ignored
+        """
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        rows = ArrayRows(X, n_jobs=self.n_jobs)
-        course = Course(self)
-        views, sample = self._charts(rows, course)
-        literal = self.alignment == "automatic"
-        keep_glued(self, aligned(self, X, views) if literal else glued(self, rows, views, sample), course)
-        self.embedding_ = self._by_block(X, self._backward)
-        course.finish()
+        rows, settings, progress = ArrayRows(X, n_jobs=self.n_jobs), self._settings(), FitProgress(self.callback)
+        views, sample, frame = self._charts(rows, settings, progress)
+        automatic = self.alignment == "automatic"
+        found = align(X, views, settings, self.n_neighbors) if automatic else glue(rows, views, sample, settings)
+        embedding = by_block(found.map.backward, X, self.n_jobs)
+        self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), progress)
+        self.embedding_ = embedding
+        progress.finish()
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -174,30 +202,35 @@ class CoordinatedMixture(CoordinatedMaps, BaseEstimator):
     @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> CoordinatedMixture:
-        """Fit to rows that are walked once a step, in memory that does not depend on their number.
+        """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
-        ``source`` is a callable that returns batches, an array (also mapped from a file), a list of batches, or the
-        path of a .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        Parameters
+        ----------
+        source : callable, array, list of arrays, or path
+            A callable that returns batches, an array (also mapped from a file), a list of batches, or the path of a
+            .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         self._check_parameters()
         check_choice(self, "alignment", self.alignment, ("coordination",))
         rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
-        self.n_features_in_ = rows.n_features
-        course = Course(self)
-        keep_glued(self, glued(self, rows, *self._charts(rows, course)), course)
-        course.finish()
+        settings, progress = self._settings(), FitProgress(self.callback)
+        views, sample, frame = self._charts(rows, settings, progress)
+        found = glue(rows, views, sample, settings)
+        self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), progress)
+        progress.finish()
         return self
 
-    def _charts(self, rows: Rows, course: Course) -> tuple[list[ChartedView], Array]:
-        """The charts, and a sample of the rows."""
-        seed = seed_of(self)
-        sample = Rows.sample(rows, _SAMPLE, seed)
+    def _charts(
+        self, rows: Rows, settings: CoordinationSettings, progress: FitProgress
+    ) -> tuple[list[ChartedView], Array, Frame]:
+        """The charts, a sample of the rows, and the frame of the columns."""
+        sample = Rows.sample(rows, _SAMPLE, settings.seed)
         columns = np.arange(rows.n_features)
-        frame = look(sample, columns)
-        self.centre_, self.scale_ = frame.centre, np.full(len(columns), frame.scale)
-        return charted(self, rows, sample, columns, 0, seed, course), sample
+        mixture = self.mixture[0] if isinstance(self.mixture, (list, tuple)) else self.mixture
+        views = fit_charts(rows, sample, columns, 0, mixture, settings, progress)
+        return views, sample, view_frame(sample, columns)
 
     def _check_parameters(self) -> None:
-        check_coordination(self)
+        self._check_shared()
         check_choice(self, "alignment", self.alignment, ("coordination", "automatic"))
         check_integer(self, "n_neighbors", self.n_neighbors, 1)

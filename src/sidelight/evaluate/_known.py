@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidelight.base.messages import complain
+from sidelight.side.columns import is_missing
 
 from ._ranks import Array, Index
 
@@ -79,7 +80,7 @@ def _column(values: Any) -> NDArray[Any]:
     array = np.asarray(values, dtype=None if isinstance(dtype, np.dtype) else object)
     if str(dtype) == "category":
         # Categories that happen to be floating-point numbers are categories still.
-        return np.array([None if _missing(value) else repr(value) for value in array], dtype=object)
+        return np.array([None if is_missing(value) else repr(value) for value in array], dtype=object)
     return array
 
 
@@ -90,13 +91,7 @@ def _gaps(column: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnat(column))
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
-    return np.array([_missing(value) for value in column], dtype=bool)
-
-
-def _missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    return np.array([is_missing(value) for value in column], dtype=bool)
 
 
 def _kind(column: NDArray[Any]) -> str:

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from sidelight.base.messages import complain
+from sidelight.neighbours import search
 
 __all__ = [
     "check_neighbours",
@@ -80,18 +80,22 @@ def check_neighbours(owner: str, n_neighbors: int, limit: float, why: str) -> No
 
 
 def nearest(rows: Array, n_neighbors: int, queries: Index | None = None) -> Index:
-    """Indices (m, k) of the nearest other rows of the query rows (all by default), nearest first."""
-    queries = np.arange(len(rows)) if queries is None else queries
-    return _without_self(nearest_among(rows, rows[queries], n_neighbors + 1), queries)
+    """Indices (m, k) of the nearest other rows of the query rows (all by default), nearest first, ties by number."""
+    if queries is None:
+        return _search(rows, None, n_neighbors)
+    return _without_self(_search(rows, rows[queries], n_neighbors + 1), queries)
 
 
 def nearest_among(rows: Array, targets: Array, n_neighbors: int) -> Index:
-    """Indices (m, k) of the rows nearest to each target, nearest first."""
-    algorithm = "kd_tree" if rows.shape[1] <= _COLUMNS_FOR_TREES else "brute"
+    """Indices (m, k) of the rows nearest to each target, nearest first, ties by number."""
+    return _search(rows, targets, n_neighbors)
+
+
+def _search(rows: Array, targets: Array | None, n_neighbors: int) -> Index:
     with threadpool_limits(limits=1):
-        search = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm).fit(rows)
-        found: Index = search.kneighbors(targets, return_distance=False)
-    return found
+        if rows.shape[1] <= _COLUMNS_FOR_TREES:
+            return search.nearest_by_tree(rows, targets, k=n_neighbors).index
+        return search.nearest(rows, targets, k=n_neighbors, exact=True).index
 
 
 def neighbour_ranks(rows: Array, queries: Index, neighbours: Index) -> NDArray[np.int64]:

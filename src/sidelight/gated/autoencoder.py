@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from torch import Tensor, nn
 
+from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.validation import check_integer
@@ -95,6 +96,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, N
     >>> bool(abs(model.inverse_transform(Z) - X).max() < 0.05)
     True
     """
+
+    _capabilities = NETWORK_OF_ROWS.also("has_transform", "has_inverse", "has_denoise")
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
@@ -92,6 +93,8 @@ class BiasedAutoencoder(PairedModel):
     >>> bool(model.score(X, Y) > 0.98)
     True
     """
+
+    _capabilities = NETWORK_OF_ROWS.also("has_predict")
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy.typing as npt
 from torch import Tensor, nn
 
+from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
@@ -97,6 +98,10 @@ class GatedAutoencoder(PairedModel):
     >>> bool(np.corrcoef(moved.ravel(), right.ravel())[0, 1] > 0.9)
     True
     """
+
+    _capabilities = NETWORK_OF_ROWS.also(
+        "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights"
+    )
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -112,6 +113,16 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
     >>> bool(np.corrcoef(moved.ravel(), right.ravel())[0, 1] > 0.9)
     True
     """
+
+    _capabilities = NETWORK_OF_ROWS.also(
+        "has_transfer",
+        "has_reconstruct",
+        "has_flow",
+        "has_density",
+        "has_cost",
+        "learns_by_contrast",
+        "has_column_weights",
+    )
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.random import random_seed
@@ -77,6 +78,8 @@ class GatedField(FieldModel, BoltzmannModel):
     >>> bool(np.corrcoef(moved.ravel(), np.roll(new, 1, axis=2).ravel())[0, 1] > 0.9)
     True
     """
+
+    _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast")
 
     visible: Any = of_model("visible")
     levels: Any = of_model("levels")

@@ -15,6 +15,7 @@ import torch
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
+from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import complain
 from sidelight.base.validation import check_choice, check_integer, check_number
@@ -95,6 +96,8 @@ class Manifield(FieldModel, NetworkModel):
     >>> bool(((found - clean[200:]) ** 2).mean() < 0.4 * ((noisy - clean)[200:] ** 2).mean())
     True
     """
+
+    _capabilities = NETWORK.also("takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise")
 
     _widths = (2, 3)  # batches may bring first guesses
     loss: Any = of_model("loss")

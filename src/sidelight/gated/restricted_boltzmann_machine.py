@@ -16,6 +16,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -103,6 +104,10 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> bool(((model.reconstruct(broken)[:, 0] > 0.5) == X[:100, 0]).mean() > 0.95)
     True
     """
+
+    _capabilities = NETWORK_OF_ROWS.also(
+        "has_transform", "has_inverse", "has_reconstruct", "has_density", "has_cost", "learns_by_contrast"
+    )
 
     def __init__(
         self,

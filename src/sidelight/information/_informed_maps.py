@@ -1,11 +1,11 @@
-"""The maps of a model that may know something of its rows: each takes ``given``.
+"""The maps of a model that may know something of its rows, as one value.
 
-Where it is missing, the map averages over it.
+Where ``given`` is missing, they average over it.
 
-backward  z(x, g) = Σ_j w_j(x - effect(g)) z_j         without g:  Σ_j w_j(x) z_j, weights of the data as it is
-          z(x, g) = Σ_j w_j(x, g) z_j                  of the published product of kernels, which takes no effect off
-          both with a correction that puts training rows where the map shows them (``maps.interpolation``)
-forward   x(z, g) = effect(g) + Σ_j w_j(z, g) x̃_j      without g:  Σ_j w_j(z) x_j
+    backward  z(x, g) = Σ_j w_j(x - effect(g)) z_j         without g:  Σ_j w_j(x) z_j, weights of the data as it is
+              z(x, g) = Σ_j w_j(x, g) z_j                  of the published product of kernels: no effect is taken off
+              both with a correction that puts training rows where the map shows them (``maps.interpolation``)
+    forward   x(z, g) = effect(g) + Σ_j w_j(z, g) x̃_j      without g:  Σ_j w_j(z) x_j
 
 In ``w_j(z, g)`` the latent kernel is multiplied with one of ``given``, whose width is chosen by leave-one-out error.
 A model that was fitted without ``given``, or with one that was the same for every row, has the plain maps.
@@ -14,238 +14,337 @@ A model that was fitted without ``given``, or with one that was the same for eve
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metaestimators import available_if
 
-from sidelight.base.messages import complain
-from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import checked_weights
-from sidelight.base.warnings import warn
-from sidelight.maps.interpolation import BackwardMap, smooth_part
-from sidelight.maps.kernel_map import KernelMap
-from sidelight.maps.modes import conditional_mode, content_mode
-from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
-from sidelight.side.given import Known
+from sidelight.kernels.bandwidths import perplexity_rows
+from sidelight.kernels.data_kernel import DataKernel
+from sidelight.kernels.known import given_bandwidth, widened
+from sidelight.maps.conditional import conditional_forward, product_backward
+from sidelight.maps.effect import Effect, smooth_effect, without
+from sidelight.maps.frames import Frame
+from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
+from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
+from sidelight.maps.parzen import ParzenDensity, fit_density
+from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.weights import FixedWeights, PrecomputedWeights
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.neighbours.search import nearest
+from sidelight.neighbours.sparse_distances import nearest_known, submatrix, zero_distance_groups
+from sidelight.side.given import Given, Known
 
-__all__ = ["InformedMaps", "latent_profile"]
+from ._problem import Problem
+from ._settings import KernelSettings
+from ._training import TrainingRows
+
+__all__ = ["EmbeddedRows", "GivenMaps", "InformedMaps", "ProductMap", "informed_maps"]
 
 Array = npt.NDArray[Any]
 Read = Callable[[Any, Array, "int | None"], Array]
+"""What is read off a map at queries: its mean, or its mode."""
+_NEAR = 36  # neighbours in the data as it is, for maps that average over ``given``
+_DENSITY_PERPLEXITY = 12.0  # of the density of the data under ``given``
 
 
-def latent_profile(model: Any) -> str:
-    """The profile of the latent kernel that was used, where the model chose it."""
-    return str(getattr(model, "latent_kernel_", model.latent_kernel))
+@dataclass(frozen=True)
+class ProductMap:
+    """The backward map of the product of kernels, of rows beside features of ``given`` times ``scale``."""
+
+    backward: BackwardMap
+    scale: Any
 
 
-def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
-    return mapped(rows, n_jobs)
+@dataclass(frozen=True)
+class GivenMaps:
+    """What the maps of a model with ``given`` have beyond the plain ones.
+
+    Parameters
+    ----------
+    effect : Effect or None
+        Taken from rows before they are mapped; None: of the published product of kernels.
+    marginal : BackwardMap
+        Rows to latent points where ``given`` is not known.
+    marginal_forward : KernelMap
+        Latent points to rows where ``given`` is not known.
+    forward_effect : Effect
+        Added to the rows that the forward map finds.
+    scale : float
+        Of the features of ``given`` beside latent points in the forward map.
+    product : ProductMap or None
+    """
+
+    effect: Effect | None
+    marginal: BackwardMap
+    marginal_forward: KernelMap
+    forward_effect: Effect
+    scale: float
+    product: ProductMap | None = None
 
 
-def _informed_forward(model: Any) -> bool:
-    """There is something to change, and a way back to the data."""
-    return has_data_space(model) and getattr(model, "given_", True) is not None
+@dataclass(frozen=True)
+class InformedMaps:
+    """The two-way maps, and how they use ``given`` (None: they do not)."""
 
+    plain: TwoWayMaps
+    given: GivenMaps | None
 
-class InformedMaps(TwoWayMixin):
-    """``TwoWayMixin`` with ``given`` in every method, and ``counterfactual``."""
-
-    @one_blas_thread
-    def transform(self: Any, X: Array, *, given: Any = None) -> Array:
-        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-            New rows (for precomputed distances, distances to the n training rows; in a sparse array, to those near it).
-        given : array of shape (m,) or (m, g), or table, default=None
-            What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
-            answer is averaged over what could be the case.
-            With ``conditioning="product"`` the weights of the training rows are those of the row times those of
-            ``given``. Of precomputed distances no effect can be taken off: there ``given`` is checked and has no
-            effect, and a warning says so.
-
-        Returns
-        -------
-        Z : array of shape (m, q)
-        """
-        X = self._checked(X)
-        known = self._known(given, len(X))
-        Z = self.latent_frame_.outside(self._backward(X, known))
-        return np.asarray(Z.astype(X.dtype, copy=False))
-
-    @available_if(has_data_space)
-    @one_blas_thread
-    def inverse_transform(self: Any, X: Array, *, given: Any = None) -> Array:
-        """Take latent points back to the data space, by the conditional mean.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        given : array of shape (m,) or (m, g), or table, default=None
-            For what they are to be shown: hold the latent point and change ``given``, and the same pose is seen of
-            another object. Missing: averaged over.
-
-        Returns
-        -------
-        rows : array of shape (m, d)
-        """
-        Z = self._checked_latent(X)
-        known = self._known(given, len(Z))
-        rows = self.frame_.outside(self._forward(self.latent_frame_.inside(Z), known))
-        return np.asarray(rows.astype(Z.dtype, copy=False))
-
-    @one_blas_thread
-    def transform_mode(self: Any, X: Array, *, given: Any = None) -> Array:
-        """Embed rows where the information content of row and place is largest (S1 eq. 9), shape (m, q).
-
-        ``transform`` gives the mean of the places a row could have, which lies between them if they are two; this
-        chooses one. It is slower.
-        """
-        X = self._checked(X)
-        known = self._known(given, len(X))
-        Z = self.latent_frame_.outside(self._backward(X, known, self._content_mode))
-        return np.asarray(Z.astype(X.dtype, copy=False))
-
-    @available_if(has_data_space)
-    @one_blas_thread
-    def inverse_transform_mode(self: Any, X: Array, *, given: Any = None) -> Array:
-        """Take latent points back by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
-
-        Where two kinds of rows share a place on the map, the mean lies between them; the mode is one of them.
-        """
-        Z = self._checked_latent(X)
-        known = self._known(given, len(Z))
-        rows = self.frame_.outside(self._forward(self.latent_frame_.inside(Z), known, self._row_mode))
-        return np.asarray(rows.astype(Z.dtype, copy=False))
-
-    @available_if(_informed_forward)
-    @one_blas_thread
-    def counterfactual(self: Any, X: Array, *, given: Any) -> Array:
-        """The rows of ``X`` as they would be under another ``given``, shape (m, d).
-
-        Each row is embedded (its own ``given`` need not be known) and shown again for the one that is asked for.
-        """
-        X = self._checked(X)
-        if given is None:
-            seen, rule = "nothing", "does not say what is to be different"
-            raise ValueError(complain(self, "given", seen, rule, "Give one entry per row"))
-        known = self._known(given, len(X))
-        rows = self.frame_.outside(self._forward(self._backward(X, None), known))
-        return np.asarray(rows.astype(X.dtype, copy=False))
-
-    @available_if(has_data_space)
-    @one_blas_thread
-    def denoise(self: Any, X: Array, *, given: Any = None) -> Array:
-        """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
-        X = self._checked(X)
-        known = self._known(given, len(X))
-        rows = self._forward(self._backward(X, known), known)
-        return np.asarray(self.frame_.outside(rows).astype(X.dtype, copy=False))
-
-    @available_if(has_data_space)
-    @one_blas_thread
-    def predictive_variance(self: Any, X: Array, *, given: Any = None) -> Array:
-        """How uncertain the data is at latent points: variance per feature, shape (m, d).
-
-        The spread of the training rows around the conditional mean (under ``given``, if there is one) plus the variance
-        of the data kernel.
-        """
-        Z = self._checked_latent(X)
-        inside = self.latent_frame_.inside(Z)
-        known = self._known(given, len(Z))
-        spread = self._by_knowledge(known, inside, self._marginal_forward.variance, self._conditional_variance)
-        own = 0.5 * self._marginal_forward.weights.average(inside, self.density_.bandwidths[:, None], self.n_jobs)
-        return np.asarray((spread + own) * self.frame_.scale**2)
-
-    @available_if(has_data_space)
-    @one_blas_thread
-    def score(self: Any, X: Array, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
-        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
-        del y
-        X = self._checked(X)
-        known = self._known(given, len(X))
-        weight = checked_weights(self, sample_weight, len(X))
-        return explained_share(self.frame_.inside(X), self._forward(self._backward(X, known), known), weight)
-
-    def _has_data_space(self: Any) -> bool:
-        return bool(self.metric != "precomputed")
-
-    @property
-    def _marginal_forward(self: Any) -> KernelMap:
-        found: KernelMap = self.forward_ if self.marginal_forward_ is None else self.marginal_forward_
-        return found
-
-    def _known(self: Any, given: Any, n: int) -> Known | None:
-        """Read ``given``; None where there is none, or where it was the same for all rows and so changes nothing."""
-        if given is None:
-            return None
-        if self.given_ is None:
-            seen, rule = "something", "cannot be used by a model that was fitted without given"
-            raise ValueError(complain(self, "given", seen, rule, "Fit with given, or leave it out"))
-        known: Known = self.given_.encode(self, given, n)
-        if self.metric == "precomputed":
-            rule = "has no effect on rows that are known by their distances, which decide alone"
-            warn(complain(self, "given", "something", rule, "Leave it out"), UserWarning)
-        return None if self.marginal_forward_ is None else known
-
-    def _content_mode(self: Any, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
-        how = {"kernel": latent_profile(self), "penalty": self.penalty, "weight": self.regularization}
-        return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
-
-    def _row_mode(self: Any, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:
-        return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs)
-
-    def _backward(self: Any, X: Array, known: Known | None, read: Read = _mean) -> Array:
-        """Latent points of rows; ``read`` says what is read off a map, its mean or its mode."""
-        points = self.frame_.points(X)
-        product = getattr(self, "product_backward_", None)  # that files of earlier versions do not have
-        if product is not None:
-            return self._by_knowledge(  # type: ignore[no-any-return]
+    def backward(self, X: Any, known: Known | None, read: Read, n_jobs: int | None) -> Array:
+        """Latent points (m, q) of rows, inside the latent frame."""
+        points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
+        if given is not None and given.product is not None:
+            product = given.product
+            return _by_knowledge(
                 known,
                 points,
-                lambda rows, n_jobs: read(self.backward_, rows, n_jobs),
-                lambda rows, features, n_jobs: read(
-                    product, np.column_stack([rows, self.product_scale_ * features]), n_jobs
+                lambda rows: read(mapped, rows, n_jobs),
+                lambda rows, features: read(
+                    product.backward, np.column_stack([rows, product.scale * features]), n_jobs
                 ),
             )
-        if self.effect_ is None:
-            return np.asarray(read(self.backward_, points, self.n_jobs))
-        return self._by_knowledge(  # type: ignore[no-any-return]
+        if given is None or given.effect is None:
+            return np.asarray(read(mapped, points, n_jobs))
+        effect, marginal = given.effect, given.marginal
+        return _by_knowledge(
             known,
             points,
-            lambda rows, n_jobs: read(self.marginal_, rows, n_jobs),
-            lambda rows, features, n_jobs: read(self.backward_, rows - self.effect_(features), n_jobs),
+            lambda rows: read(marginal, rows, n_jobs),
+            lambda rows, features: read(mapped, rows - effect(features), n_jobs),
         )
 
-    def _forward(self: Any, Z: Array, known: Known | None, read: Read = _mean) -> Array:
-        """Rows, inside the frame, of latent points."""
+    def forward(self, Z: Array, known: Known | None, read: Read, n_jobs: int | None) -> Array:
+        """Rows (m, d), inside the frame, of latent points inside theirs."""
+        given, forward = self.given, self._forward
+        if given is None:
+            return np.asarray(read(forward, Z, n_jobs))
 
-        def informed(Z: Array, features: Array, n_jobs: int | None) -> Array:
-            query = np.column_stack([Z, self.given_scale_ * features])
-            return np.asarray(self.forward_effect_(features) + read(self.forward_, query, n_jobs))
+        def informed(Z: Array, features: Array) -> Array:
+            query = np.column_stack([Z, given.scale * features])
+            return np.asarray(given.forward_effect(features) + read(forward, query, n_jobs))
 
-        return self._by_knowledge(  # type: ignore[no-any-return]
-            known, Z, lambda Z, n_jobs: read(self._marginal_forward, Z, n_jobs), informed
-        )
+        return _by_knowledge(known, Z, lambda Z: read(given.marginal_forward, Z, n_jobs), informed)
 
-    def _conditional_variance(self: Any, Z: Array, features: Array, n_jobs: int | None) -> Array:
-        query = np.column_stack([Z, self.given_scale_ * features])
-        return np.asarray(self.forward_.variance(query, n_jobs))
+    def variance(self, Z: Array, known: Known | None, n_jobs: int | None) -> Array:
+        """Variance of each feature (m, d) at latent points: of the rows around the mean, and of the data kernel."""
+        given, forward, density = self.given, self._forward, self.plain.density
+        assert density is not None
+        Z = self.plain.latent_frame.inside(Z)
+        marginal = forward if given is None else given.marginal_forward
 
-    def _by_knowledge(self: Any, known: Known | None, rows: Array, without: Any, informed: Any) -> Array:
-        """Rows whose ``given`` is known by one map, the others by the map that averages over it."""
-        if known is None or not known.known.any():
-            return np.asarray(without(rows, self.n_jobs))
-        at = known.known
-        first = informed(rows[at], known.features[at], self.n_jobs)
-        if at.all():
-            return np.asarray(first)
-        out = np.empty((len(rows), first.shape[1]))
-        out[at] = first
-        out[~at] = without(rows[~at], self.n_jobs)
+        def informed(Z: Array, features: Array) -> Array:
+            assert given is not None
+            return forward.variance(np.column_stack([Z, given.scale * features]), n_jobs)
+
+        spread = _by_knowledge(known, Z, lambda Z: marginal.variance(Z, n_jobs), informed)
+        own = 0.5 * marginal.weights.average(Z, density.bandwidths[:, None], n_jobs)
+        return np.asarray((spread + own) * self.plain.frame.scale**2)
+
+    @property
+    def _forward(self) -> KernelMap:
+        assert self.plain.forward is not None  # estimators offer no way back otherwise
+        return self.plain.forward
+
+
+def _by_knowledge(
+    known: Known | None,
+    rows: Array,
+    averaged: Callable[[Array], Array],
+    informed: Callable[[Array, Array], Array],
+) -> Array:
+    """Rows whose ``given`` is known by one map, the others by the map that averages over it."""
+    if known is None or not known.known.any():
+        return np.asarray(averaged(rows))
+    at = known.known
+    first = informed(rows[at], known.features[at])
+    if at.all():
+        return np.asarray(first)
+    out = np.empty((len(rows), first.shape[1]))
+    out[at] = first
+    out[~at] = averaged(rows[~at])
+    return out
+
+
+@dataclass(frozen=True)
+class EmbeddedRows:
+    """Where all rows are, at the end and at each stage, the bandwidth of the data kernel, and the maps."""
+
+    embedding: Array
+    path: Array
+    bandwidth: float | Array
+    maps: InformedMaps
+
+
+def informed_maps(
+    training: TrainingRows,
+    problem: Problem,
+    Z: Array,
+    path: Array,
+    settings: KernelSettings,
+    latent_kernel: str,
+    *,
+    product: bool,
+) -> EmbeddedRows:
+    """The maps of a fit, and the places of all rows.
+
+    Parameters
+    ----------
+    training : TrainingRows
+        Rows of which ``given`` is missing were not fitted: they are placed by the maps.
+    problem : Problem
+        That was solved.
+    Z : array of shape (m, q)
+        Its latent points; rows that the maps cannot tell apart get one place.
+    path : array of shape (stages, m, q)
+    settings : KernelSettings
+    latent_kernel : str
+    product : bool
+        Whether the kernels of data and ``given`` are multiplied, in the maps too.
+    """
+    precomputed, features = settings.precomputed, training.features
+    inputs = _backward_inputs(training, problem)
+    equal = zero_distance_groups(inputs) if precomputed else equal_row_groups(inputs)
+    groups = equal
+    if equal is not None and features is not None and not precomputed and problem.effect is None:
+        groups = equal_row_groups(np.column_stack([equal, features]))  # given tells equal rows apart
+    Z = group_means(Z, groups)
+    if precomputed:
+        maps = _distance_maps(training.frame, inputs, Z, settings, latent_kernel)
+    else:
+        maps = _row_maps(training, problem, inputs, Z, group_means(Z, equal), settings, latent_kernel, product)
+    embedded = EmbeddedRows(
+        np.asarray(Z.astype(training.X.dtype)),
+        np.array([group_means(stage, groups) for stage in path]),
+        problem.kernel.bandwidth * (1.0 if settings.metric == "cosine" else training.frame.scale**2),
+        maps,
+    )
+    return embedded if training.complete else _with_unknown(embedded, training, settings)
+
+
+def _distance_maps(frame: Frame, D: Any, Z: Array, settings: KernelSettings, latent_kernel: str) -> InformedMaps:
+    """Maps of rows that are known by their distances ``D``: none of them leads back to data, or uses ``given``."""
+    candidates = min(len(Z), round(3 * settings.perplexity) + 1)
+    near = nearest_known(D, k=candidates - 1, own=True)
+    backward = interpolate(KernelMap(precomputed_weights(near, Z, candidates), Z), near)
+    return InformedMaps(TwoWayMaps(frame, *_latent(Z, backward, latent_kernel)), None)
+
+
+def _row_maps(
+    training: TrainingRows,
+    problem: Problem,
+    inputs: Array,
+    Z: Array,
+    one_place: Array,
+    settings: KernelSettings,
+    latent_kernel: str,
+    product: bool,
+) -> InformedMaps:
+    """Maps from the ``inputs`` to ``one_place`` for equal ones, and from ``Z`` to the rows."""
+    inside = training.inside(settings.metric)
+    backward, relative = _backward_map(inputs, problem.kernel, one_place, settings)
+    given, features = None, training.features
+    if training.given is None or features is None:
+        forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
+    else:
+        given, forward, relative = _given_maps(training, inside, features, Z, problem.effect, settings, latent_kernel)
+        if product:
+            given = replace(given, product=_product_map(problem, training.given, features, Z, settings))
+    density = fit_density(inside, relative, n_jobs=settings.n_jobs)
+    plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
+    return InformedMaps(plain, given)
+
+
+def _latent(Z: Array, backward: BackwardMap, kernel: str) -> tuple[Frame, BackwardMap, ParzenDensity]:
+    """The latent frame, which changes nothing, the map into it, and the density of the latent points."""
+    return Frame(np.zeros(Z.shape[1]), 1.0), backward, ParzenDensity(Z, np.ones(len(Z)), kernel)
+
+
+def _backward_inputs(training: TrainingRows, problem: Problem) -> Any:
+    """The fitted rows as ``transform`` will see them: less the effect of ``given`` that it can compute.
+
+    A fit that refined the effect at each row (``_problem.refined``) has solved for slightly other rows.
+    """
+    if training.features is None or problem.effect is None or not problem.points.any():
+        return problem.points
+    return without(training.points[training.fitted], problem.effect, training.features)
+
+
+def _backward_map(
+    points: Array, kernel: DataKernel, Z: Array, settings: KernelSettings
+) -> tuple[InterpolatingMap, Array]:
+    """The map from ``points`` to ``Z``, and the relative bandwidths of the data."""
+    n_jobs = settings.n_jobs
+    if kernel.lists is None:
+        h = float(kernel.bandwidth)
+        mean = KernelMap(FixedWeights(points, h, settings.profile), Z)
+        return interpolate(mean, n_jobs=n_jobs), np.full(len(Z), h)
+    mean = KernelMap(adaptive_weights(points, Z, kernel.lists), Z)
+    return interpolate(mean, n_jobs=n_jobs), np.asarray(kernel.bandwidth)
+
+
+def _given_maps(
+    training: TrainingRows,
+    inside: Array,
+    features: Array,
+    Z: Array,
+    effect: Effect | None,
+    settings: KernelSettings,
+    latent_kernel: str,
+) -> tuple[GivenMaps, KernelMap, Array]:
+    """The maps that average over ``given``, the forward map under it, and the relative bandwidths of the data."""
+    points, n_jobs = training.fitted_points, settings.n_jobs
+    near = nearest(points, k=min(_NEAR, len(points) - 1), n_jobs=n_jobs)
+    one_place = group_means(Z, equal_row_groups(points))
+    marginal = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
+    marginal_forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
+    if effect is not None and settings.metric == "euclidean":
+        forward_effect = effect
+    else:  # that of points is not that of rows
+        forward_effect = smooth_effect(inside, features)
+    rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
+    forward, scale = conditional_forward(Z, features, rest, latent_kernel)
+    relative = perplexity_rows(near.distance**2, min(_DENSITY_PERPLEXITY, 0.8 * near.index.shape[1]))[1]
+    return GivenMaps(effect, marginal, marginal_forward, forward_effect, scale), forward, relative
+
+
+def _product_map(problem: Problem, given: Given, features: Array, Z: Array, settings: KernelSettings) -> ProductMap:
+    """The backward map of the product of kernels, with that of ``given`` as wide as it was in the fit."""
+    units = widened(np.ones((1, features.shape[1])), given_bandwidth(features, given.chosen), given.chosen)
+    mean, scale = product_backward(
+        problem.points, units * features, Z, problem.kernel, settings.profile, settings.n_jobs
+    )
+    return ProductMap(interpolate(mean, n_jobs=settings.n_jobs), scale * units)
+
+
+def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: KernelSettings) -> EmbeddedRows:
+    """Rows of which ``given`` is missing, placed by the map that averages over it, at every stage of the path."""
+    points, rows = training.points, training.fitted
+    unknown = np.setdiff1d(np.arange(len(points)), rows)
+    maps, n_jobs = embedded.maps, settings.n_jobs
+    backward = maps.plain.backward
+    if maps.given is not None and maps.given.effect is not None:
+        backward = maps.given.marginal
+    queries = submatrix(points, unknown, rows, settings.owner) if settings.precomputed else points[unknown]
+    places = backward(queries, n_jobs)
+
+    def average(values: Array) -> Array:
+        return np.asarray(backward.weights.average(queries, values.astype(np.float64), n_jobs))
+
+    def joined(values: Array, others: Array) -> Array:
+        out = np.empty((len(points), values.shape[1]), dtype=values.dtype)
+        out[rows], out[unknown] = values, others
         return out
+
+    stages = [joined(stage, average(stage)) for stage in embedded.path[:-1]]
+    path = np.array([*stages, joined(embedded.path[-1], places)], dtype=embedded.embedding.dtype)
+    weights = backward.weights
+    if isinstance(weights, PrecomputedWeights):  # its queries are distances to all rows, the unknown ones too
+        near = nearest_known(points, k=weights.n_candidates - 1, own=True)
+        whole = interpolate(KernelMap(weights, joined(backward.outputs, places)), near)
+        maps = replace(maps, plain=replace(maps.plain, backward=whole))
+    bandwidth = embedded.bandwidth
+    if np.ndim(bandwidth):
+        widths = np.asarray(bandwidth)[:, None]
+        bandwidth = joined(widths, average(widths))[:, 0]
+    return EmbeddedRows(joined(embedded.embedding, places), path, bandwidth, maps)

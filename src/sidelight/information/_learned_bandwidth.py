@@ -15,45 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
-from sidelight.base.progress import ProgressBar, both
 from sidelight.base.result import Callback, State
-from sidelight.kernels.data_kernel import DataKernel
 from sidelight.objectives.evaluation import Objective, WeightedSum
 from sidelight.objectives.leave_one_out import LatentRows, LeaveOneOutLikelihood, pack, unpack
-from sidelight.solvers.anneal import Path, ValueAndGrad, anneal, geometric
-from sidelight.solvers.annealed_fit import announce, penalty_of
+from sidelight.solvers.anneal import Path, ValueAndGrad, anneal
 
-__all__ = ["follow_learned_path", "learn_bandwidth"]
+__all__ = ["learn_bandwidth"]
 
 Array = npt.NDArray[Any]
-
-
-def follow_learned_path(
-    model: Any,
-    points: Array,
-    kernel: DataKernel,
-    start: Array,
-    precondition: Callable[[Array], Array],
-) -> tuple[Path, DataKernel]:
-    """The path of a model with ``bandwidth="learned"``, and its kernel at the end: one bandwidth for all rows.
-
-    ``kernel`` says who the neighbours are that the penalty holds together.
-    """
-    bar = ProgressBar(type(model).__name__) if model.verbose else None
-    first = model.regularization_start or 30.0 * model.regularization
-    path, bandwidths = learn_bandwidth(
-        points,
-        penalty_of(model, kernel.matrix),
-        start,
-        geometric(first, model.regularization, model.regularization_decay),
-        max_iter=model.max_iter,
-        tolerance=model.tol,
-        precondition=precondition,
-        callback=both(bar, model.callback),
-        n_jobs=model.n_jobs,
-    )
-    announce(model, bar, path)
-    return path, DataKernel(kernel.matrix, float(bandwidths[-1]))
 
 
 def learn_bandwidth(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,15 +14,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.messages import complain
+from sidelight.base.progress import RowProgress
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.base.validation import check_integer
 from sidelight.kernels.field import repulsion_table
 from sidelight.kernels.profiles import profile
 from sidelight.maps.placing import Placing
+from sidelight.maps.weights import PrecomputedWeights
 from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
 
-from ._levels_fit import ATTRACTION
+from ._multilevel import ATTRACTION
+from ._solver_choice import current_name
 from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]
@@ -62,7 +63,7 @@ def embed_rows(
         returned as an array, which is then the only thing that grows with the number of rows.
     model : estimator or Pipeline, default=None
         What is fitted to the sample, and is fitted afterwards; a model that is fitted already is used as it is. Any
-        with ``fit`` and ``transform`` will do. None: ``KernelInformationEmbedding(2, solver="levels")``.
+        with ``fit`` and ``transform`` will do. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
     sample : int, default=50_000
         Rows that the model is fitted to (all, if there are fewer).
     batch_size : int, default=20_000
@@ -70,7 +71,8 @@ def embed_rows(
     refine : bool, default=None
         Whether rows are moved from where ``transform`` would put them, the mean of their neighbours, to the minimum of
         their share of the objective (``sidelight.maps.placing``). That is possible in up to three dimensions for a
-        kernel information embedding fitted by levels, alone or at the end of a Pipeline. None: where it is possible.
+        kernel information embedding fitted by the multilevel solver, alone or at the end of a Pipeline. None: where it
+        is possible.
     random_state : int, RandomState or None, default=0
         Draws the sample, and is the random state of the default model. None is a fixed seed: the same call
         gives the same result.
@@ -99,13 +101,13 @@ def embed_rows(
     rows, array = _opened(source)
     dtype = np.dtype(np.float64) if array is None else np.result_type(array.dtype, np.float32)
     if model is None:
-        model = KernelInformationEmbedding(2, solver="levels", random_state=seed, verbose=verbose)
+        model = KernelInformationEmbedding(2, solver="multilevel", random_state=seed, verbose=verbose)
     numbers, places = np.empty(0, dtype=np.int64), None
     if not _is_fitted(model):
         X, numbers = _sampled(source, rows, array, sample, seed)
         places = getattr(_last(model.fit(X.astype(dtype))), "embedding_", None)
     place = _placer(model, refine)
-    told = _Told(None if array is None else len(array)) if verbose else None
+    bar = RowProgress(_OWNER, None if array is None else len(array)) if verbose else None
 
     def placed() -> Iterator[Array]:
         start = 0
@@ -116,12 +118,12 @@ def embed_rows(
                 Z[numbers[first:last] - start] = places[first:last]
             yield Z
             start += len(batch)
-            if told is not None:
-                told(start)
+            if bar is not None:
+                bar(start)
 
     found = np.concatenate(list(placed())) if target is None else _written(placed(), target)
-    if told is not None:
-        told.close()
+    if bar is not None:
+        bar.close()
     return found
 
 
@@ -195,13 +197,13 @@ def _last(model: Any) -> Any:
 def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     """What places a batch: the model's own map, or that and the refinement of it."""
     last = _last(model)
-    if getattr(last, "given_", None) is not None:
+    if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
         rule, remedy = "was fitted with given, which the source does not hold", "Use transform(X, given=...) on batches"
         raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, remedy))
     placing = None if refine is False else _placing(last)
     if placing is None:
         if refine:
-            rule = "is no kernel information embedding of at most three dimensions that was fitted by levels"
+            rule = "is no multilevel kernel information embedding of at most three dimensions"
             raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
         return lambda X: np.array(model.transform(X))
 
@@ -215,14 +217,17 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
 
 def _placing(model: Any) -> Placing | None:
     """The refinement of a model's places; None where it has none."""
-    plain = isinstance(model, KernelInformationEmbedding) and model.metric != "precomputed"
-    if not plain or getattr(model, "solver_", None) != "levels":
+    if not isinstance(model, KernelInformationEmbedding):
+        return None
+    if model.metric == "precomputed" or current_name(model.solver_) != "multilevel":
         return None
     latent, Z = profile(model.latent_kernel_), model.backward_.outputs
     table = repulsion_table(Z, latent, model.n_jobs)
     if table is None:
         return None
-    inputs = model.backward_.weights.inputs
+    weights = model.backward_.weights
+    assert not isinstance(weights, PrecomputedWeights)
+    inputs = weights.inputs
     k = max(2, min(len(inputs), round(model.perplexity)))
     return Placing(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
 
@@ -232,22 +237,3 @@ def _written(parts: Iterator[Array], target: Path) -> Array:
         for Z in parts:
             write(Z)
     return np.asanyarray(np.load(target, mmap_mode="r"))
-
-
-class _Told:
-    """One line that says how far it is."""
-
-    def __init__(self, total: int | None) -> None:
-        self.total, self.done, self.began = total, 0, time.perf_counter()
-
-    def __call__(self, done: int) -> None:
-        self.done, seconds = done, time.perf_counter() - self.began
-        left = "" if self.total is None else f" of {self.total:,}, {seconds * (self.total / done - 1):.0f} s left"
-        sys.stderr.write(f"\r{_OWNER}: {done:,} rows placed{left} ".ljust(80))
-        sys.stderr.flush()
-
-    def close(self) -> None:
-        """End the line."""
-        seconds = time.perf_counter() - self.began
-        sys.stderr.write(f"\r{_OWNER}: {self.done:,} rows placed in {seconds:.1f} s".ljust(80) + "\n")
-        sys.stderr.flush()

@@ -20,20 +20,19 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
-from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import (
     check_choice,
     check_integer,
     check_number,
-    check_rows,
     checked_array,
+    checked_start,
     checked_weights,
-    refuse_far_start,
     validated,
 )
 from sidelight.base.warnings import warn
@@ -42,25 +41,32 @@ from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.parzen import ParzenDensity
+from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import (
     SeenView,
     as_columns,
     check_second_view,
     fit_view_maps,
-    look,
     refuse_half_rows,
     seen_rows,
+    seen_view,
 )
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.paired import Parts, alternating_parts, joint_parts
-from sidelight.solvers.annealed_fit import check_annealing, follow_path, keep_path, penalty_of
+from sidelight.objectives.penalties import penalty_named
+from sidelight.solvers.anneal import best_size
+from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
 from sidelight.solvers.eigen import graph_spectrum
+
+from ._annealed import SMOOTH_MODES, Descent, annealed
+from ._settings import LatentSettings
+from ._starts import noise, padded
 
 __all__ = ["JointInformationEmbedding"]
 
 Array = npt.NDArray[Any]
-_MODES = 64  # smooth directions the solver is preconditioned with
 _KEPT = 12  # entries of a row of the alternating kernel that are kept, in units of the perplexity
 _SHARE = 8  # a walk of two steps reaches far: each covers at most this part of the rows
 
@@ -127,6 +133,12 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     n_features_in_ : int
         Columns of X.
 
+    References
+    ----------
+    .. [1] R. Memisevic. Kernel information embeddings. International Conference on Machine Learning, 2006.
+    .. [2] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, chapter 3.
+
     Examples
     --------
     >>> import numpy as np
@@ -138,6 +150,8 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     >>> model.predict(X[:3]).shape, model.transform_view(y[:5], view=1).shape
     ((3, 2), (5, 1))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
 
     def __init__(
         self,
@@ -192,14 +206,36 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         """
         self._check_parameters()
         V = self._check_views(X, y)
-        refuse_if_too_large(self, self.estimate_cost(len(V[0]), sum(view.shape[1] for view in V)), len(V[0]))
-        views = self._look(V)
-        S, parts = self._problem(views, len(V[0]))
-        spectrum = graph_spectrum(S, max(_MODES, self.n_components))
-        start = self._start(spectrum.coordinates(self.n_components), len(V[0]))
-        resize = isinstance(self.init, str) and self.init != "random"
-        path = follow_path(self, parts, penalty_of(self, S), start, spectrum.precondition, resize=resize)
-        self._keep(views, keep_path(self, path, V[0].dtype), V[0].dtype)
+        n, dtype = len(V[0]), V[0].dtype
+        refuse_if_too_large(self, self.estimate_cost(n, sum(view.shape[1] for view in V)), n)
+        views = self._seen_views(V)
+        S, parts = self._problem(views, n)
+        spectrum = graph_spectrum(S, max(SMOOTH_MODES, self.n_components))
+        descent = Descent(penalised(parts, penalty_named(self.penalty, S)), spectrum.precondition)
+        annealing = self._annealing()
+        start = self._start(spectrum.coordinates(self.n_components), n)
+        if isinstance(self.init, str) and self.init != "random":
+            start = best_size(descent.objective_at(annealing.first), start)
+        progress = FitProgress(type(self).__name__, self.verbose, self.callback)
+        path = annealed(descent, annealing.schedule(), start, annealing, progress)
+        progress.end(path, annealing.max_iter)
+
+        kept = fitted_path(path, dtype)
+        Z = group_means(kept.point, equal_row_groups(_labels(views, n)))
+        maps = [fit_view_maps(view, Z, self.latent_kernel) for view in views]
+        first = maps[0]
+        latent_frame = Frame(np.zeros(self.n_components), 1.0)
+        latent_density = ParzenDensity(Z, np.ones(n), self.latent_kernel)
+        both = TwoWayMaps(first.frame, latent_frame, first.backward, latent_density, first.forward, first.density)
+        self._keep_maps(both, np.asarray(Z.astype(dtype)))
+        self.views_ = maps
+        self.bandwidth_ = [view.kernel.bandwidth * view.frame.scale**2 for view in views]
+        self.n_pairs_ = len(np.intersect1d(views[0].rows, views[1].rows)) if len(views) == 2 else 0
+        self.history_, self.path_ = kept.history, kept.stages
+        self.regularization_path_, self.n_iter_ = kept.weights, kept.n_iter
+        if len(views) == 2:
+            self.y_is_flat_ = np.asarray(y).ndim == 1
+            self.prediction_ = KernelMap(first.backward.weights, maps[1].forward(Z[views[0].rows], self.n_jobs))
         if path.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
@@ -272,19 +308,23 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_choice(self, "objective", self.objective, ("alternating", "joint"))
+        owner = type(self).__name__
+        check_choice(owner, "objective", self.objective, ("alternating", "joint"))
         for bandwidth in self._bandwidths(2):
             if isinstance(bandwidth, str):
-                check_choice(self, "bandwidth", bandwidth, ("perplexity", "loo"))
+                check_choice(owner, "bandwidth", bandwidth, ("perplexity", "loo"))
             else:
-                check_number(self, "bandwidth", bandwidth, 0.0)
-        check_number(self, "perplexity", self.perplexity, 1.0)
+                check_number(owner, "bandwidth", bandwidth, 0.0)
+        check_number(owner, "perplexity", self.perplexity, 1.0)
         if self.n_neighbors is not None:
-            check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("spectral", "random"))
-        check_annealing(self)
+            check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
+        latent.check(owner, kernels=("gaussian", "student", "quartic"), starts=("spectral", "random"))
+        self._annealing().check(owner)
+
+    def _annealing(self) -> Annealing:
+        start, decay = self.regularization_start, self.regularization_decay
+        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
 
     def _bandwidths(self, n_views: int) -> list[Any]:
         if not isinstance(self.bandwidth, (tuple, list)):
@@ -299,18 +339,16 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         if y is None:
             return [np.asarray(X)]
         refuse_half_rows(self, "X", X)
-        self.y_is_flat_ = np.asarray(y).ndim == 1
         return [np.asarray(X), check_second_view(self, y, len(X))]
 
-    def _look(self, V: list[Array]) -> list[SeenView]:
+    def _seen_views(self, V: list[Array]) -> list[SeenView]:
         seen = seen_rows(self, V, self.n_components + 1)
-        self.n_pairs_ = len(np.intersect1d(seen[0], seen[1])) if len(V) == 2 else 0
         share = 3 if len(V) == 1 else _SHARE
         options = {"n_neighbors": self.n_neighbors, "n_jobs": self.n_jobs}
         views = []
         for view, rows, bandwidth in zip(V, seen, self._bandwidths(len(V)), strict=True):
             perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (len(rows) - 1) / share)))
-            views.append(look(view, rows, bandwidth, perplexity=perplexity, **options))
+            views.append(seen_view(view, rows, bandwidth, perplexity=perplexity, **options))
         return views
 
     def _problem(self, views: list[SeenView], n: int) -> tuple[Kernel, Parts]:
@@ -328,33 +366,12 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return S, alternating_parts(S, [view.rows for view in views], latent, n_jobs=self.n_jobs)
 
     def _start(self, smooth: Array, n: int) -> Array:
-        q = self.n_components
+        """Latent points by ``init``; ``smooth`` (n, k) are the smooth vectors of the kernel graph."""
         if not isinstance(self.init, str):
-            start = np.array(self.init, dtype=np.float64)
-            check_rows(self, "init", start, n)
-            if start.shape != (n, q) or not np.isfinite(start).all():
-                rule = f"is not a finite array of shape ({n}, {q})"
-                raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
-            refuse_far_start(self, start)
-            return start
+            return checked_start(self, self.init, (n, self.n_components))
         if self.init == "random":
-            return np.asarray(0.1 * random_numbers(self.random_state).standard_normal((n, q)))
-        start = np.zeros((n, q))
-        start[:, : smooth.shape[1]] = smooth
-        return start
-
-    def _keep(self, views: list[SeenView], Z: Array, dtype: npt.DTypeLike) -> None:
-        Z = group_means(Z, equal_row_groups(_labels(views, len(Z))))
-        self.embedding_ = np.asarray(Z.astype(dtype))
-        self.bandwidth_ = [view.kernel.bandwidth * view.frame.scale**2 for view in views]
-        self.views_ = [fit_view_maps(view, Z, self.latent_kernel) for view in views]
-        self.latent_frame_ = Frame(np.zeros(self.n_components), 1.0)
-        self.latent_density_ = ParzenDensity(Z, np.ones(len(Z)), self.latent_kernel)
-        first = self.views_[0]
-        self.frame_, self.backward_, self.forward_ = first.frame, first.backward, first.forward
-        self.density_ = first.density
-        if len(views) == 2:
-            self.prediction_ = KernelMap(first.backward.weights, self.views_[1].forward(Z[views[0].rows], self.n_jobs))
+            return noise(self.random_state, n, self.n_components)
+        return padded(smooth, n, self.n_components)
 
     def _predicted(self, X: Array) -> Array:
         """The second view (m, e) of rows that are checked already."""

@@ -5,54 +5,54 @@ Maximise over Z (n, q) the Parzen estimate of the mutual information less a pena
     I(X; Z) = H(Z) - H(X, Z),        minimise  -I + λ · penalty(Z)
 
 while λ falls from a value at which the points are one clump to ``regularization``. Of many rows a lower bound of the
-information is maximised instead, from coarse to fine (``objectives.bound``, ``_levels_fit``).
+information is maximised instead, from coarse to fine (``objectives.bound``, ``_multilevel``).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_integer, check_number
-from sidelight.kernels.profiles import profile
+from sidelight.base.validation import check_choice, check_number, checked_start
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
-from sidelight.objectives.entropy import EntropySum, information
-from sidelight.side.given import Given, Known
-from sidelight.side.pairs import as_pairs
-from sidelight.solvers.anneal import Path
-from sidelight.solvers.annealed_fit import Problem, check_annealing, follow_path, keep_path, penalty_of
-from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum
+from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
 
-from ._chosen_kernel import check_form, check_profile, chosen_kernel, path_cost
-from ._distance_rows import DistanceRows
-from ._informed_maps import InformedMaps
-from ._informed_problem import Informed, inform
-from ._kept_maps import keep_informed_maps
-from ._learned_bandwidth import follow_learned_path
-from ._levels_fit import DECAY, choose_solver, climb, levels_cost, roomy, warn_of_path_options
-from ._missing_values import MissingValues
-from ._starts import first_places, own_start
+from ._data_kernel import annealed_cost
+from ._informed_maps import informed_maps
+from ._multilevel import multilevel_cost
+from ._problem import Problem, informed_problem, plain_problem
+from ._row_checks import RowChecks
+from ._settings import GivenSettings, KernelSettings, LatentSettings
+from ._solve import solve
+from ._solver_choice import (
+    DECAY,
+    SOLVERS,
+    SolverRequest,
+    choose_solver,
+    current_name,
+    data_dimension,
+    fits_flat,
+    warn_of_old_name,
+    warn_without_annealing,
+)
+from ._training import TrainingRows, read_given
 
 __all__ = ["KernelInformationEmbedding"]
 
 Array = npt.NDArray[Any]
-_MODES = 64  # smooth directions the solver is preconditioned with
 
 
-class KernelInformationEmbedding(
-    ClassNamePrefixFeaturesOutMixin, DistanceRows, MissingValues, InformedMaps, BaseEstimator
-):
+class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, BaseEstimator):
     """Embed rows so that the map keeps what the data says, with maps and densities both ways.
 
     Parameters
@@ -81,9 +81,9 @@ class KernelInformationEmbedding(
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
         Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student by levels where the data has
         more dimensions than the map, in which its neighbours would crowd.
-    solver : "auto", "path" or "levels", default="auto"
-        "path": the information itself, all rows at once, while λ falls. "levels": its lower bound, rows merged with
-        their neighbours first and then ever fewer of them; near-linear in the number of rows. "auto": by levels
+    solver : "auto", "annealed" or "multilevel", default="auto"
+        "annealed": the information itself, all rows at once, while λ falls. "multilevel": its lower bound, rows merged
+        with their neighbours first and then ever fewer of them; near-linear in the number of rows. "auto": multilevel
         beyond 2,000 rows, or 5,000 with ``given``, where the other settings allow it.
     regularization : float, default=0.1
         The weight λ of the penalty at the end of the path. Smaller: finer detail, later over-fitting. By levels
@@ -170,6 +170,12 @@ class KernelInformationEmbedding(
     filled_ : array of shape (n, d)
         X with its missing entries filled (``missing="impute"`` only).
 
+    References
+    ----------
+    .. [1] R. Memisevic. Kernel information embeddings. International Conference on Machine Learning, 2006.
+    .. [2] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, chapter 3.
+
     Examples
     --------
     >>> from sidelight import KernelInformationEmbedding
@@ -179,6 +185,10 @@ class KernelInformationEmbedding(
     >>> model.embedding_.shape, model.inverse_transform(model.transform(data.X)).shape
     ((200, 2), (200, 3))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also(
+        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "takes_distances"
+    )
 
     def __init__(
         self,
@@ -259,24 +269,56 @@ class KernelInformationEmbedding(
         self
         """
         del y
-        self._check_parameters()
-        X = self._check_data(X)
-        self.solver_, self.latent_kernel_ = choose_solver(self, len(X), given is not None, same is not None)
-        if self.solver_ == "levels":
-            warn_of_path_options(self)
+        self._check_parameters(given is not None)
+        checked = self._training_rows(X)
+        X, n = checked.X, len(checked.X)
+        warn_of_old_name(type(self).__name__, self.solver)
+        request = self._solver_request(given is not None, same is not None)
+        solver, latent_kernel = choose_solver(request, n)
+        if solver == "multilevel":
+            warn_without_annealing(request)
         width = X.width if isinstance(X, SparseDistances) else X.shape[1]
-        refuse_if_too_large(self, self.estimate_cost(len(X), width, given=given is not None), len(X))
-        self.frame_ = Frame.of(X, self.metric, lean=True)
-        everything = self.frame_.points(X)
-        known, hints = self._read_side(given, same, len(X))
-        rows = np.arange(len(X)) if known is None else np.flatnonzero(known.known)
-        informed = self._inform(everything, rows, known, hints)
-        if self.solver_ == "levels" and self.latent_kernel == "auto" and roomy(self, informed):
-            self.latent_kernel_ = "gaussian"
-        own = own_start(self, rows, len(X))
-        path, informed = climb(self, informed, own) if self.solver_ == "levels" else self._solve(informed, own)
-        keep_informed_maps(self, X, everything, rows, known, informed, keep_path(self, path, X.dtype))
-        if path.status is Status.INTERRUPTED:
+        refuse_if_too_large(self, self.estimate_cost(n, width, given=given is not None), n)
+
+        frame = Frame.of(X, self.metric, lean=True)
+        read = read_given(type(self).__name__, given, same, n, self.given_types, self.given_bandwidth)
+        known = read.known
+        fitted = np.arange(n) if known is None else np.flatnonzero(known.known)
+        training = TrainingRows(X, frame.points(X), frame, fitted, None if known is None else read.columns, known)
+        kernel = self._kernel_settings(solver)
+        problem = self._problem(training, read.hints, kernel, latent_kernel)
+        dimension = None
+        if solver == "multilevel" and self.latent_kernel == "auto":
+            dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
+            latent_kernel = "gaussian" if fits_flat(dimension, self.n_components) else latent_kernel
+        latent = self._latent_settings(latent_kernel)
+        start = None
+        if not isinstance(self.init, str):
+            start = checked_start(self, self.init, (n, self.n_components))[fitted]
+        solution = solve(problem, start, latent, kernel, self._annealing(), self._progress)
+
+        kept, problem = fitted_path(solution.path, X.dtype), solution.problem
+        product = known is not None and self._conditioning() == "product"
+        embedded = informed_maps(training, problem, kept.point, kept.stages, kernel, latent_kernel, product=product)
+
+        self.solver_, self.latent_kernel_ = solver, latent_kernel
+        self.data_kernel_, self.kernel_error_ = problem.kernel.form, problem.chosen.error
+        self.given_, self.effect_ = read.columns, problem.effect
+        self.conditioning_ = None if known is None else self._conditioning()
+        self.given_bandwidth_ = problem.given_bandwidth
+        self.confounded_, self.explained_ = problem.confounded, problem.explained
+        self.history_, self.regularization_path_, self.n_iter_ = kept.history, kept.weights, kept.n_iter
+        self.path_, self.bandwidth_ = embedded.path, embedded.bandwidth
+        self._keep_informed_maps(embedded.maps, embedded.embedding)
+        if problem.chosen.perplexity is not None:
+            self.perplexity_ = problem.chosen.perplexity
+        if dimension is not None:
+            self.dimension_ = dimension
+        if solution.sum_error is not None:
+            self.sum_error_ = solution.sum_error
+        if checked.filler is not None:
+            self.filler_, self.filled_ = checked.filler, X
+        if solution.path.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
 
@@ -289,94 +331,73 @@ class KernelInformationEmbedding(
 
         Of a sparse array of distances d is the number of entries in a row.
         """
-        solver, kernel = choose_solver(self, n, given, False)
-        if solver == "levels":
-            cost = levels_cost(self, n, d, kernel)
+        solver, kernel = choose_solver(self._solver_request(given, False), n)
+        if solver == "multilevel":
+            cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
             return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        return path_cost(self, n, d, kernel, given)
+        return annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
 
-    def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_choice(self, "solver", self.solver, ("auto", "path", "levels"))
-        if not isinstance(self.bandwidth, str):
-            check_number(self, "bandwidth", self.bandwidth, 0.0)
-        else:
-            check_choice(self, "bandwidth", self.bandwidth, ("perplexity", "loo", "learned"))
+    def _check_parameters(self, given: bool) -> None:
+        owner = type(self).__name__
+        check_choice(owner, "solver", current_name(self.solver), SOLVERS)
+        self._latent_settings(self.latent_kernel).check(
+            owner, kernels=("auto", "gaussian", "student", "quartic"), starts=("mds", "spectral", "pca", "random")
+        )
+        self._kernel_settings("annealed").check()
+        self._annealing().check(owner)
         if self.bandwidth == "learned" and (
             self.latent_kernel not in ("auto", "gaussian") or self.metric == "precomputed"
         ):
             rule, remedy = "needs rows and a Gaussian latent kernel", "Use latent_kernel='gaussian' and no distances"
-            raise ValueError(complain(self, "bandwidth", self.bandwidth, rule, remedy))
-        check_number(self, "perplexity", self.perplexity, 1.0)
-        if self.n_neighbors is not None:
-            check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        check_choice(self, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        check_profile(self)
-        check_form(self)
-        check_choice(self, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
-        check_choice(self, "missing", self.missing, ("refuse", "impute"))
+            raise ValueError(complain(owner, "bandwidth", self.bandwidth, rule, remedy))
+        if self.bandwidth == "learned" and given:
+            rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
+            raise ValueError(complain(owner, "bandwidth", "learned", rule, remedy))
+        check_choice(owner, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
+        check_choice(owner, "missing", self.missing, ("refuse", "impute"))
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
-            raise ValueError(complain(self, "missing", "impute", rule, 'Use missing="refuse"'))
+            raise ValueError(complain(owner, "missing", "impute", rule, 'Use missing="refuse"'))
         if self.given_weight != 0:
-            check_number(self, "given_weight", self.given_weight, 0.0)
-        check_annealing(self)
-        if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("mds", "spectral", "pca", "random"))
+            check_number(owner, "given_weight", self.given_weight, 0.0)
 
-    def _solve(self, informed: Informed, own: Array | None) -> tuple[Path, Informed]:
-        """Follow the path; a learned bandwidth is known only at its end."""
-        spectrum = graph_spectrum(informed.kernel.matrix, max(_MODES, self.n_components))
-        start = first_places(self, informed.points, informed.kernel.graph, lambda: spectrum) if own is None else own
-        if self.bandwidth == "learned":
-            path, kernel = follow_learned_path(self, informed.points, informed.kernel, start, spectrum.precondition)
-            return path, replace(informed, kernel=kernel)
-        parts, penalty, precondition = self._problem(informed, spectrum)
-        resize, again = own is None and self.init != "random", informed.again
-        refine = None if again is None else lambda Z: self._problem(again(Z))
-        return follow_path(self, parts, penalty, start, precondition, resize=resize, refine=refine), informed
+    def _latent_settings(self, kernel: str) -> LatentSettings:
+        return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
 
-    def _problem(self, informed: Informed, spectrum: GraphSpectrum | None = None) -> Problem:
-        """What is minimised along the path."""
-        matrix = informed.kernel.matrix
-        entropies = EntropySum(informed.terms, profile(self.latent_kernel_), n_jobs=self.n_jobs)
-        spectrum = spectrum or graph_spectrum(matrix, max(_MODES, self.n_components))
-        return {"-I": (1.0, entropies)}, penalty_of(self, matrix), spectrum.precondition
+    def _solver_request(self, given: bool, same: bool) -> SolverRequest:
+        return SolverRequest(
+            type(self).__name__, current_name(self.solver), self.bandwidth, self.penalty, self.latent_kernel,
+            self.conditioning, self.given_weight, self._annealing(), given, same,
+        )  # fmt: skip
 
-    def _read_side(self, given: Any, same: Any, n: int) -> tuple[Known | None, Array | None]:
-        """What is known of the rows, and the hints among the rows of which something is known."""
-        self.given_: Given | None = None
-        self.conditioning_: str | None = None
-        self.given_bandwidth_: list[float] | None = None
-        if same is not None and given is None:
-            rule = "is a hint across groups, and there are no groups"
-            raise ValueError(complain(self, "same", "pairs", rule, "Say with given which group each row belongs to"))
-        if given is None:
-            return None, None
-        if self.bandwidth == "learned":
-            remedy = "Use bandwidth='perplexity', or leave given out"
-            raise ValueError(complain(self, "bandwidth", "learned", "does not know how to factor given out", remedy))
-        learned = Given.learn(self, given, n, self.given_types, self.given_bandwidth)
-        known = learned.encode(self, given, n)
-        count = int(known.known.sum())
-        if count < 2:
-            rule = f"leaves {count} rows of which everything is known"
-            raise ValueError(complain(self, "given", "missing entries", rule, "Give it for two rows or more"))
-        self.given_ = learned
-        if len(np.unique(known.values[known.known], axis=0)) == 1:
-            return None, None  # what is the same for all rows says nothing
-        return known, None if same is None else as_pairs(same, n).take(known.known).index
+    def _kernel_settings(self, solver: str) -> KernelSettings:
+        return KernelSettings(
+            type(self).__name__, self.bandwidth, self.perplexity, self.n_neighbors, self.metric, self.kernel,
+            self.data_kernel, solver == "multilevel", self.n_jobs,
+        )  # fmt: skip
 
-    def _inform(self, points: Array, rows: Array, known: Known | None, hints: Array | None) -> Informed:
-        """The problem: the plain one, or that of the rows of which something is known."""
-        if known is None:
-            kernel = chosen_kernel(self, points)
-            return Informed(points, kernel, information(kernel.matrix), None, False, 0.0)
-        assert self.given_ is not None
-        some = submatrix(points, rows, rows, self) if self.metric == "precomputed" else points[rows]
-        return inform(self, some, self.given_, known.take(rows), hints)
+    def _annealing(self) -> Annealing:
+        start, decay = self.regularization_start, self.regularization_decay
+        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _progress(self) -> FitProgress:
+        return FitProgress(type(self).__name__, self.verbose, self.callback)
+
+    def _conditioning(self) -> str:
+        """The conditioning that "auto" stands for, or the one that was asked for."""
+        if self.conditioning != "auto":
+            return self.conditioning
+        return "balanced" if self.bandwidth == "perplexity" else "residual"
+
+    def _problem(
+        self, training: TrainingRows, hints: Array | None, kernel: KernelSettings, latent_kernel: str
+    ) -> Problem:
+        """The plain problem, or that of the rows of which something is known."""
+        latent = (latent_kernel, self.n_components)
+        scale = 1.0 if self.metric == "cosine" else training.frame.scale
+        if training.given is None or training.known is None:
+            return plain_problem(training.points, scale, kernel, latent)
+        rows = training.fitted
+        some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
+        settings = GivenSettings(self._conditioning(), self.given_weight, self.given_bandwidth)
+        return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)

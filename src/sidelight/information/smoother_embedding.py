@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -34,6 +35,8 @@ from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.eigen import graph_spectrum
 from sidelight.solvers.smoother import smoother_vectors
+
+from ._starts import padded
 
 __all__ = ["SmootherEmbedding"]
 
@@ -75,6 +78,11 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         Of the data kernel, in squared units of the data.
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 2.3.2.
+
     Examples
     --------
     >>> from sidelight import SmootherEmbedding
@@ -84,6 +92,8 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
     >>> model.embedding_.shape, model.inverse_transform(model.transform(data.X)).shape
     ((200, 2), (200, 3))
     """
+
+    _capabilities = TWO_WAY
 
     def __init__(
         self,
@@ -110,16 +120,17 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.frame_ = Frame.of(X)
-        points = self.frame_.points(X)
-        kernel = self._data_kernel(points)
-        shape = self._solve(kernel, len(X))
+        frame = Frame.of(X)
+        points = frame.points(X)
+        kernel = self._data_kernel(points, frame.scale)
+        eigenvalues, shape = self._smooth_vectors(kernel, len(X))
         reconstruction = LeaveOneOutReconstruction(points, profile("gaussian"), n_jobs=self.n_jobs)
-        self.scale_ = maximise_over_scale(lambda scale: -reconstruction.value(scale * shape), 0.1, 3.0 * len(X))
-        self.reconstruction_error_ = reconstruction.value(self.scale_ * shape)
-        self.bandwidth_ = kernel.bandwidth * self.frame_.scale**2
-        Z = group_means(self.scale_ * shape, equal_row_groups(points))
-        maps = kernel_maps(self.frame_, points, Z, kernel, n_jobs=self.n_jobs)
+        scale = maximise_over_scale(lambda scale: -reconstruction.value(scale * shape), 0.1, 3.0 * len(X))
+        Z = group_means(scale * shape, equal_row_groups(points))
+        maps = kernel_maps(frame, points, Z, kernel, n_jobs=self.n_jobs)
+        self.eigenvalues_, self.scale_ = eigenvalues, scale
+        self.reconstruction_error_ = reconstruction.value(scale * shape)
+        self.bandwidth_ = kernel.bandwidth * frame.scale**2
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
         return self
 
@@ -146,17 +157,17 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         if self.n_neighbors is not None:
             check_integer(self, "n_neighbors", self.n_neighbors, 1)
 
-    def _data_kernel(self, points: Array) -> DataKernel:
+    def _data_kernel(self, points: Array, scale: float) -> DataKernel:
         if self.bandwidth == "perplexity":
             perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (len(points) - 1) / 3)))
             return perplexity_kernel(points, perplexity, self.n_neighbors, n_jobs=self.n_jobs)
         h = None
         if not isinstance(self.bandwidth, str):
-            h = relative_bandwidth(self, "bandwidth", self.bandwidth, self.frame_.scale)
+            h = relative_bandwidth(self, "bandwidth", self.bandwidth, scale)
         return fixed_kernel(points, h, profile("gaussian"), n_jobs=self.n_jobs)
 
-    def _solve(self, kernel: DataKernel, n: int) -> Array:
-        """The eigenvectors at unit standard deviation (n, q), with zeros where there are fewer than q."""
+    def _smooth_vectors(self, kernel: DataKernel, n: int) -> tuple[Array, Array]:
+        """Eigenvalues, and the eigenvectors at unit standard deviation (n, q), zeros where there are fewer than q."""
         K = kernel.matrix
         if isinstance(K, SymmetricTiles):  # products in single precision would drown the smallest eigenvalues
             K = SymmetricTiles(n, {key: tile.astype(np.float64) for key, tile in K.tiles.items()})
@@ -165,10 +176,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
             rule = "makes an eigenproblem that did not converge"
             message = complain(self, "bandwidth", self.bandwidth, rule, "Give a wider kernel")
             warn(message, ConvergenceWarning)
-        self.eigenvalues_ = found.values
-        shape = np.zeros((n, self.n_components))
-        shape[:, : found.vectors.shape[1]] = np.sqrt(n) * found.vectors
-        return shape
+        return found.values, padded(np.sqrt(n) * found.vectors, n, self.n_components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

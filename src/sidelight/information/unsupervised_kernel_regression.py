@@ -17,13 +17,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
-from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, refuse_far_start, validated
+from sidelight.base.validation import check_integer, check_number, checked_start, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
@@ -31,15 +30,21 @@ from sidelight.maps.two_way import kernel_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
+from sidelight.objectives.evaluation import penalised
+from sidelight.objectives.penalties import penalty_named
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
-from sidelight.solvers.annealed_fit import check_annealing, follow_path, keep_path, penalty_of
+from sidelight.solvers.anneal import best_size
+from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
 from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum, landmark_scaling
 from sidelight.solvers.smoother import smoother_vectors
+
+from ._annealed import SMOOTH_MODES, Descent, annealed
+from ._settings import LatentSettings
+from ._starts import noise, padded
 
 __all__ = ["UnsupervisedKernelRegression"]
 
 Array = npt.NDArray[Any]
-_MODES = 64  # smooth directions the solver is preconditioned with
 
 
 class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
@@ -99,6 +104,13 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
     n_iter_ : int
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] P. Meinicke, S. Klanke, R. Memisevic and H. Ritter. Principal surfaces from unsupervised kernel regression.
+           IEEE Transactions on Pattern Analysis and Machine Intelligence 27(9), 2005.
+    .. [2] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 2.3.2.
+
     Examples
     --------
     >>> from sidelight import UnsupervisedKernelRegression
@@ -108,6 +120,8 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
     >>> model.embedding_.shape, round(model.score(data.X), 1)
     ((200, 2), 1.0)
     """
+
+    _capabilities = TWO_WAY_ITERATIVE
 
     def __init__(
         self,
@@ -151,22 +165,35 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.frame_ = Frame.of(X)
-        points = self.frame_.points(X)
-        perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (len(X) - 1) / 3)))
+        n, q = len(X), self.n_components
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), n)
+        frame = Frame.of(X)
+        points = frame.points(X)
+        perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (n - 1) / 3)))
         kernel = perplexity_kernel(points, perplexity, self.n_neighbors, n_jobs=self.n_jobs)
-        spectrum = graph_spectrum(kernel.matrix, _MODES)
+        spectrum = graph_spectrum(kernel.matrix, SMOOTH_MODES)
         error = LeaveOneOutReconstruction(points, profile(self.latent_kernel), n_jobs=self.n_jobs)
-        penalty = penalty_of(self, kernel.matrix)
-        ours = isinstance(self.init, str) and self.init != "random"  # then its size is ours to choose, too
-        start = self._start(points, kernel, spectrum) if ours else self._chosen_start(len(X))
-        path = follow_path(self, {"error": (1.0, error)}, penalty, start, spectrum.precondition, resize=ours)
-        Z = keep_path(self, path, X.dtype)
-        self.reconstruction_error_ = error.value(Z)
-        self.bandwidth_ = kernel.bandwidth * self.frame_.scale**2
-        Z = group_means(Z, equal_row_groups(points))
-        maps = kernel_maps(self.frame_, points, Z, kernel, self.latent_kernel, n_jobs=self.n_jobs)
+        descent = Descent(
+            penalised({"error": (1.0, error)}, penalty_named(self.penalty, kernel.matrix)), spectrum.precondition
+        )
+        annealing = self._annealing()
+        if not isinstance(self.init, str):
+            start = checked_start(self, self.init, (n, q))
+        elif self.init == "random":
+            start = noise(self.random_state, n, q)
+        else:  # its size is ours to choose, too
+            start = best_size(descent.objective_at(annealing.first), self._start(points, kernel, spectrum))
+        progress = FitProgress(type(self).__name__, self.verbose, self.callback)
+        path = annealed(descent, annealing.schedule(), start, annealing, progress)
+        progress.end(path, annealing.max_iter)
+
+        kept = fitted_path(path, X.dtype)
+        Z = group_means(kept.point, equal_row_groups(points))
+        maps = kernel_maps(frame, points, Z, kernel, self.latent_kernel, n_jobs=self.n_jobs)
+        self.history_, self.path_ = kept.history, kept.stages
+        self.regularization_path_, self.n_iter_ = kept.weights, kept.n_iter
+        self.reconstruction_error_ = error.value(kept.point)
+        self.bandwidth_ = kernel.bandwidth * frame.scale**2
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
         if path.status is Status.INTERRUPTED:
             raise KeptInterrupt
@@ -184,36 +211,26 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         return Cost(int(size), float(0.2 + 150 * evaluation + 3e-10 * n * n * d + 5e-4 * n))
 
     def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_number(self, "perplexity", self.perplexity, 1.0)
+        owner = type(self).__name__
+        check_number(owner, "perplexity", self.perplexity, 1.0)
         if self.n_neighbors is not None:
-            check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        check_annealing(self)
-        if isinstance(self.init, str):
-            check_choice(self, "init", self.init, ("mds", "spectral", "random"))
+            check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
+        latent.check(owner, kernels=("gaussian", "student", "quartic"), starts=("mds", "spectral", "random"))
+        self._annealing().check(owner)
 
-    def _chosen_start(self, n: int) -> Array:
-        """An array that was given, or small noise."""
-        q = self.n_components
-        if isinstance(self.init, str):
-            return np.asarray(0.1 * random_numbers(self.random_state).standard_normal((n, q)))
-        start = np.array(self.init, dtype=np.float64)
-        check_rows(self, "init", start, n)
-        if start.shape != (n, q) or not np.isfinite(start).all():
-            rule = f"is not a finite array of shape ({n}, {q})"
-            raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
-        refuse_far_start(self, start)
-        return start
+    def _annealing(self) -> Annealing:
+        start, decay = self.regularization_start, self.regularization_decay
+        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
 
     def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
-        start = np.zeros((len(points), self.n_components))
+        """Latent points by the name in ``init``: smooth vectors of the kernel graph, or landmark scaling along it."""
         if self.init == "spectral":
             found = smoother_vectors(kernel.matrix, self.n_components, spectrum).vectors
         else:
             rows, D = landmark_distances(points, kernel.graph, n_jobs=self.n_jobs)
             found = landmark_scaling(D, rows, self.n_components)
-        start[:, : found.shape[1]] = found
-        return start
+        return padded(found, len(points), self.n_components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -53,6 +53,11 @@ class BernoulliCharts:
         """Free parameters: weights and means."""
         return self.n_charts - 1 + self.means.size
 
+    @property
+    def spread(self) -> float:
+        """Infinite: binary rows have no unit of length."""
+        return np.inf
+
     def responsibilities(self, X: Array) -> Array:
         """Posterior of the charts (n, k)."""
         return normalised(self._joint(X))[0]

@@ -10,9 +10,10 @@ Any mixture, of any data, that answers this can be coordinated. Here: the protoc
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,23 +23,22 @@ from sidelight.base.messages import complain
 from sidelight.objectives.mixtures import normalised
 from sidelight.solvers.eigen import fix_signs
 
-__all__ = ["Charts", "GaussianCharts", "gaussian_charts", "local_numbers"]
+__all__ = [
+    "ChartEstimator",
+    "Charts",
+    "GaussianCharts",
+    "LocalCoordinates",
+    "MixtureCharts",
+    "gaussian_charts",
+    "local_numbers",
+]
 
 Array = npt.NDArray[Any]
 
 
-class Charts(Protocol):
-    """A mixture of k charts, each with local coordinates of its own number."""
-
-    @property
-    def n_charts(self) -> int:
-        """How many charts there are."""
-        ...
-
-    @property
-    def n_local(self) -> tuple[int, ...]:
-        """Local coordinates of each chart."""
-        ...
+@runtime_checkable
+class LocalCoordinates(Protocol):
+    """Charts by their methods that coordination cannot do without; ``isinstance`` tells them from estimators."""
 
     def responsibilities(self, X: Array) -> Array:
         """Posterior of the charts (n, k); rows sum to 1."""
@@ -52,6 +52,20 @@ class Charts(Protocol):
         """Rows (n, d) of the data at local coordinates."""
         ...
 
+
+class Charts(LocalCoordinates, Protocol):
+    """A mixture of k charts, each with local coordinates of its own number."""
+
+    @property
+    def n_charts(self) -> int:
+        """How many charts there are."""
+        ...
+
+    @property
+    def n_local(self) -> tuple[int, ...]:
+        """Local coordinates of each chart."""
+        ...
+
     def log_density(self, X: Array) -> Array:
         """Log density of rows (n,)."""
         ...
@@ -59,6 +73,39 @@ class Charts(Protocol):
     def sample(self, n: int, rng: np.random.RandomState) -> tuple[Array, Array]:
         """Draw n rows (n, d) and the chart of each (n,)."""
         ...
+
+
+class MixtureCharts(Charts, Protocol):
+    """Charts of a mixture that this library fits: a density whose rows may have missing entries (NaN)."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of the density."""
+        ...
+
+    @property
+    def spread(self) -> float:
+        """The unit of length of the fit; infinite where rows have none (binary ones)."""
+        ...
+
+    def expected(self, X: Array) -> Array:
+        """Means (n, d) of all entries of rows, given the observed ones."""
+        ...
+
+
+class ChartEstimator(ABC):
+    """An estimator of this library whose fit ends with charts, that coordination can fit to the rows of a view."""
+
+    moves_with_rows: ClassVar[bool]
+    """Whether rows that are moved and scaled give the same charts, moved and scaled: not so for binary rows."""
+
+    charts_: MixtureCharts
+    n_iter_: int
+    history_: list[dict[str, Any]]
+
+    @abstractmethod
+    def fit_batches(self, source: Any) -> Self:
+        """Fit to rows that are walked more than once."""
 
 
 def local_numbers(owner: object, n_local: int | Sequence[int], n_charts: int, d: int) -> tuple[int, ...]:

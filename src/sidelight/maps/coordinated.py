@@ -25,6 +25,8 @@ from sidelight.objectives.coordination import Overlaps, covariance, distortion, 
 from sidelight.objectives.mixtures import normalised
 from sidelight.rows import Sums
 
+from .charts import Charts
+
 __all__ = [
     "ChartedView",
     "CoordinatedMap",
@@ -49,7 +51,7 @@ class ChartedView:
     ``charts`` is any :class:`sidelight.maps.charts.Charts`.
     """
 
-    charts: Any
+    charts: Charts
     columns: Array
     centre: Array
     scale: float

@@ -1,16 +1,16 @@
-r"""One view from others: least squares on all that the charts of the seen views say of a row, and on the row itself.
+r"""Predict one view from others: least squares on features of their charts, and on their columns.
 
     φ_v(x) = [ q_vs(x) [f_vs(x), 1],  s = 1 ... k;  x ]  (p_v,)      x̂_w = ȳ_w + Bᵀ (φ_S - φ̄_S)
     B = argmin  E |x_w - x̂_w|² + λ Σ_i u_i² |b_i|²  =  (C_SS + λ diag(u²))⁻¹ C_Sw
 
-q_vs and f_vs are responsibilities and local coordinates of chart s of view v (``coordinated.py``), S the seen views and
-C the covariances of φ and x_w. u is 1 for what charts say, and for the columns of a view their standard deviation; λ is
-chosen by generalised cross-validation. The latent point is a linear function of φ, of q dimensions. What a view tells
-of another often needs more of them, so the way from view to view does not pass there. Linear regression is the special
-case of one chart.
+q_vs and f_vs are responsibilities and local coordinates of chart s of view v (``coordinated.py``), S the observed views
+and C the covariances of φ and x_w. u is 1 for features of charts, and for the columns of a view their standard
+deviation; λ is chosen by generalised cross-validation. The latent point is a linear function of φ, of q dimensions; one
+view often depends on more dimensions of another, so predictions do not pass through the latent space. Linear regression
+is the special case of one chart.
 
-All that is kept of the rows are sums, of each pair of views over the rows that both and view w have seen: a row that
-some view has not seen still tells of the others.
+All that is kept of the rows are sums, of each pair of views over the rows in which both and view w are observed, so a
+row with a missing view still counts for the others.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from .coordinated import ChartedView, CoordinatedMap, padded, weighed
 __all__ = ["CrossView", "Regression", "across", "cross_sums", "cross_view"]
 
 Array = npt.NDArray[Any]
-_COLUMNS = 300  # of a view: where there are more, its charts alone speak for it
-_PENALTIES = np.logspace(-4, 2, 25)  # with less, a row that lies where no others did is sent anywhere
+_COLUMNS = 300  # columns of a view: where there are more, φ has its charts only
+_PENALTIES = np.logspace(-4, 2, 25)  # with less, rows far from those of the fit get arbitrary predictions
 _CAUTION = 1.4  # what a degree of freedom costs in cross-validation: rows are seldom independent (Kim and Gu 2004)
-_FEWEST = 2  # rows that two views must share to know of each other
+_FEWEST = 2  # rows that two views must have in common for a regression
 
 
 @dataclass(frozen=True)
@@ -59,22 +59,22 @@ class CrossView:
     smoothing: float
 
     def known(self, X: Array, view: int) -> Array:
-        """Which views (m, V) have seen a row, and have shared rows with another, itself not among them."""
+        """Which views (m, V) are observed in each row and can predict ``view``: they had rows in common with it."""
         seen = np.stack([own[0].inside(X)[1] for own in _by_view(self.views)], axis=1)
-        return np.asarray(seen & _acquainted(self.sums, view))
+        return np.asarray(seen & _with_common_rows(self.sums, view))
 
     def predict(self, X: Array, view: int, known: Array) -> Array:
         """A view (m, d) of rows from those that are True in ``known`` (V,)."""
-        full = bool((known == _acquainted(self.sums, view)).all())
+        full = bool((known == _with_common_rows(self.sums, view)).all())
         regression = self.full[view] if full else _regression(self.views, self.sums, view, known)
-        features = _looked_at(self.views, padded(X), self.smoothing)[0]
+        features = _view_features(self.views, padded(X), self.smoothing)[0]
         found = regression.predict(np.concatenate([features[v] for v in np.flatnonzero(known)], axis=1))
         own = _by_view(self.views)[view][0]
         return np.asarray(found[: len(X)] * own.scale + own.centre)
 
 
 def across(cross: CrossView, both: CoordinatedMap, X: Array, view: int) -> Array:
-    """A view (m, d) of rows from the others; through the latent space where none of those has shared rows with it."""
+    """A view (m, d) of rows from the others; through the latent space where none of them had rows in common with it."""
     known = cross.known(X, view)
     strange = ~known.any(axis=1)
     found = np.empty((len(X), len(_by_view(cross.views)[view][0].columns)))
@@ -93,7 +93,7 @@ def cross_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums
     Σ φ_i and Σ φ_i φ_j over those that w (and v) have; ``shared`` [i, j] is Σ φ_i x_j, ``targets`` and ``squares``
     [j, v] are Σ x_j and Σ x_j² over those that v has.
     """
-    features, insides, seen = _looked_at(views, X, smoothing)
+    features, insides, seen = _view_features(views, X, smoothing)
     F, Y, own = np.concatenate(features, axis=1), np.concatenate(insides, axis=1), seen.astype(np.float64)
     common = [own * w[:, None] for w in own.T]
     products = [F.T @ F] * len(common) if seen.all() else [(F * w[:, None]).T @ F for w in own.T]
@@ -108,11 +108,11 @@ def cross_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums
 
 
 def cross_view(views: Sequence[ChartedView], sums: Sums, smoothing: float) -> CrossView:
-    """The regressions that sums over all rows tell."""
+    """The regressions that follow from sums over all rows."""
     if (sums["pairs"] == sums["pairs"].max()).all():  # nothing was missing: the products are those of every view
         sums = sums | {"products": sums["products"][:1]}
     every = range(len(sums["pairs"]))
-    full = tuple(_regression(views, sums, view, _acquainted(sums, view)) for view in every)
+    full = tuple(_regression(views, sums, view, _with_common_rows(sums, view)) for view in every)
     return CrossView(tuple(views), sums, full, smoothing)
 
 
@@ -121,24 +121,24 @@ def _by_view(views: Sequence[ChartedView]) -> list[list[ChartedView]]:
     return [[own for own in views if own.view == number] for number in sorted({own.view for own in views})]
 
 
-def _looked_at(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[list[Array], list[Array], Array]:
+def _view_features(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[list[Array], list[Array], Array]:
     """φ (m, p_v) and x (m, d_v) of each view, inside its frame, and which views have seen a row (m, V)."""
     features, insides, seen = [], [], []
     for own in _by_view(views):
         Q, local, (Y, *_) = weighed(own, X, smoothing)
-        features.append(np.concatenate([unfolded(Q, local), Y[:, : _said(own)]], axis=1))
+        features.append(np.concatenate([unfolded(Q, local), Y[:, : _n_row_columns(own)]], axis=1))
         insides.append(Y)
         seen.append(own[0].inside(X)[1])
     return features, insides, np.stack(seen, axis=1)
 
 
-def _said(own: Sequence[ChartedView]) -> int:
-    """How many of the columns of a view stand in φ: all or none."""
+def _n_row_columns(own: Sequence[ChartedView]) -> int:
+    """How many of the columns of a view are part of φ: all, or none where they are many."""
     return len(own[0].columns) if len(own[0].columns) <= _COLUMNS else 0
 
 
-def _acquainted(sums: Sums, view: int) -> Array:
-    """The other views (V,) that have shared rows with one."""
+def _with_common_rows(sums: Sums, view: int) -> Array:
+    """The other views (V,) that had rows in common with one."""
     shared = sums["pairs"][view].diagonal() >= _FEWEST
     return np.asarray(shared & (np.arange(len(shared)) != view))
 
@@ -147,8 +147,8 @@ def _regression(views: Sequence[ChartedView], sums: Sums, view: int, known: Arra
     """One view on those that are True in ``known`` (V,)."""
     groups = _by_view(views)
     local = [sum(q + 1 for one in own for q in one.charts.n_local) for own in groups]
-    owners = np.repeat(np.arange(len(groups)), [k + _said(own) for k, own in zip(local, groups, strict=True)])
-    is_column = np.concatenate([np.arange(k + _said(own)) >= k for k, own in zip(local, groups, strict=True)])
+    owners = np.repeat(np.arange(len(groups)), [k + _n_row_columns(own) for k, own in zip(local, groups, strict=True)])
+    is_column = np.concatenate([np.arange(k + _n_row_columns(own)) >= k for k, own in zip(local, groups, strict=True)])
     targets = np.repeat(np.arange(len(groups)), [len(own[0].columns) for own in groups])
     moments = _moments(sums, view, known, np.flatnonzero(known[owners]), owners, np.flatnonzero(targets == view))
     chosen = known[owners]
@@ -157,7 +157,7 @@ def _regression(views: Sequence[ChartedView], sums: Sums, view: int, known: Arra
 
 @dataclass(frozen=True)
 class _Moments:
-    """Means and covariances of φ and x_w, the variance of x_w, and the rows that tell them."""
+    """Means and covariances of φ and x_w, the variance of x_w, and the number of rows they are estimated from."""
 
     origin: Array
     mean: Array

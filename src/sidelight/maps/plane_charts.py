@@ -19,7 +19,7 @@ from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.objectives.mixtures import MixtureParameters, joint_log_density, normalised
 from sidelight.solvers.eigen import fix_signs
 
-__all__ = ["PlaneCharts", "plane_charts"]
+__all__ = ["PlaneCharts", "with_principal_axes"]
 
 Array = npt.NDArray[Any]
 
@@ -49,6 +49,11 @@ class PlaneCharts:
         d = len(self.centre)
         own = (d + 1 + d * q - q * (q - 1) // 2 for q in self.n_local)
         return self.n_charts - 1 + sum(own)
+
+    @property
+    def spread(self) -> float:
+        """The unit of length of the fit."""
+        return self.scale
 
     def responsibilities(self, X: Array) -> Array:
         """Posterior of the charts (n, k); for a row of which nothing is seen, their weights."""
@@ -110,10 +115,10 @@ class PlaneCharts:
         return joint_log_density(MixtureParameters(self.weights, self.charts), X)
 
 
-def plane_charts(mixture: MixtureParameters, centre: Array, scale: float) -> PlaneCharts:
-    """The charts of a mixture that was fitted in that frame; local axes are principal, the widest first."""
-    charts = tuple(LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
-    return PlaneCharts(centre, scale, mixture.weights, charts)
+def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
+    """The same density with principal local axes in each chart, the widest first."""
+    charts = (LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
+    return MixtureParameters(mixture.weights, tuple(charts))
 
 
 def _mean(chart: LinearGaussian, X: Array) -> Array:

@@ -30,7 +30,7 @@ from .modes import conditional_mode
 from .parzen import ParzenDensity, fit_density, neighbourhood_density
 from .weights import AdaptiveWeights, FixedWeights
 
-__all__ = ["LISTED", "TwoWayMaps", "adaptive_maps", "kernel_maps"]
+__all__ = ["LISTED", "TwoWayMaps", "adaptive_maps", "framed_log_density", "kernel_maps"]
 
 Array = npt.NDArray[Any]
 LISTED = 60
@@ -96,14 +96,11 @@ class TwoWayMaps:
 
     def log_density(self, X: Array, n_jobs: int | None) -> Array:
         """Log-density (m,) of rows."""
-        logs = self._way_back[1].log_density(self.frame.inside(X), n_jobs)
-        return np.asarray(logs - X.shape[1] * np.log(self.frame.scale))
+        return framed_log_density(self._way_back[1], self.frame, X, n_jobs)
 
     def latent_log_density(self, Z: Array, n_jobs: int | None) -> Array:
         """Log-density (m,) of latent points."""
-        Z = self.latent_frame.inside(Z)
-        logs = self.latent_density.log_density(Z, n_jobs)
-        return np.asarray(logs - Z.shape[1] * np.log(self.latent_frame.scale))
+        return framed_log_density(self.latent_density, self.latent_frame, Z, n_jobs)
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Array:
         """Rows (n_samples, d) drawn from the density of the data."""
@@ -114,6 +111,12 @@ class TwoWayMaps:
         if self.forward is None or self.density is None:  # estimators offer none of these methods then
             raise ValueError("these maps have no way back to the data")
         return self.forward, self.density
+
+
+def framed_log_density(density: ParzenDensity, frame: AnyFrame, X: Array, n_jobs: int | None) -> Array:
+    """Log-density (m,) of rows (m, d) in their own units, by a density inside the frame."""
+    logs = density.log_density(frame.inside(X), n_jobs)
+    return np.asarray(logs - X.shape[1] * np.log(frame.scale))
 
 
 def kernel_maps(

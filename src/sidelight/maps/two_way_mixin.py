@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.messages import complain
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import checked_array, checked_weights, validated
+from sidelight.base.validation import checked_latent, checked_weights, validated
 
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
 from .kernel_map import KernelMap
 from .parzen import ParzenDensity
-from .two_way import TwoWayMaps
+from .two_way import TwoWayMaps, framed_log_density
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
 
@@ -122,7 +122,8 @@ class TwoWayMixin(TransformerMixin):
     @one_blas_thread
     def latent_log_density(self, X: Any) -> Array:
         """Log-density of latent points, shape (m,)."""
-        return self._maps().latent_log_density(self._checked_latent(X), self.n_jobs)
+        Z = self._checked_latent(X)  # not by all maps: relations without features have a latent density alone
+        return framed_log_density(self.latent_density_, self.latent_frame_, Z, self.n_jobs)
 
     @available_if(has_data_space)
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
@@ -175,11 +176,7 @@ class TwoWayMixin(TransformerMixin):
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)
-        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32], spread=self.latent_frame_.scale))
-        if Z.shape[1] != self._n_features_out:
-            rule = f"does not match the {self._n_features_out} latent dimensions"
-            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
-        return Z
+        return checked_latent(self, X, self._n_features_out, spread=self.latent_frame_.scale)
 
 
 def explained_share(rows: Array, answer: Array, weight: Array) -> float:

@@ -32,9 +32,9 @@ __all__ = [
     "as_columns",
     "check_second_view",
     "fit_view_maps",
-    "look",
     "refuse_half_rows",
     "seen_rows",
+    "seen_view",
 ]
 
 Array = npt.NDArray[Any]
@@ -66,7 +66,7 @@ class ViewMaps:
     density: ParzenDensity
 
 
-def look(
+def seen_view(
     V: Array,
     rows: Array,
     bandwidth: str | float,

@@ -56,6 +56,7 @@ _CHUNK = 65_536  # queries that are searched together
 SHARED = 2048
 """Queries that are averaged together."""
 _FEWEST = 30  # rows that a list keeps
+_FEW_CANDIDATES, _FEW_PERPLEXITY = 15, 5.0
 _HOPS = 8  # to a nearer row of a list: three at most were seen
 
 
@@ -214,6 +215,11 @@ class PrecomputedWeights:
 
     n_candidates: int
     perplexity: float
+
+    @classmethod
+    def of_few(cls, n: int) -> PrecomputedWeights:
+        """Weights of the 15 nearest of n training rows at perplexity 5, or less with few rows; not chosen by error."""
+        return cls(min(_FEW_CANDIDATES, n), min(_FEW_PERPLEXITY, n / 2))
 
     def average(self, Q: Array | SparseDistances, V: Array, n_jobs: int | None = None) -> Array:
         """``Σ_j w_j(q) V_j`` for each row of distances (m, r)."""

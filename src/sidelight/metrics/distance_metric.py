@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.progress import ProgressBar, both
@@ -18,17 +19,17 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.base.warnings import warn
 from sidelight.side.contradictions import check_distances
-from sidelight.solvers.anneal import Path
 
-from ._distance_search import DistanceSearch, Known
-from ._metric_map import MetricMap
+from ._distance_search import FoundMetric, KnownDistances, SearchSettings, search_metric
+from ._learned_metric import learned_metric, span_rows
+from ._metric_mixin import MetricMixin
 
 __all__ = ["DistanceMetric"]
 
 Array = npt.NDArray[Any]
 
 
-class DistanceMetric(MetricMap, BaseEstimator):
+class DistanceMetric(MetricMixin, BaseEstimator):
     """Learn a metric that agrees with distances known for some pairs of rows.
 
     Minimises ``Σ (|x_i - x_j|²_A - d²_ij)²`` and a small prior over A = CᵀC: the factor C is the unknown.
@@ -36,18 +37,18 @@ class DistanceMetric(MetricMap, BaseEstimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Rank of the metric, and columns of ``transform``. None: whatever is best.
+        Rank of the metric, and columns of ``transform``. None: the rank with the lowest objective.
     kernel, gamma, degree
         As in :class:`EquivalenceMetric`.
     prior : {"trace", "identity"}, default="trace"
-        What decides where the distances do not: as few and as small directions as will do, or plain distances, at the
-        scale that fits best.
+        What decides in directions that the distances leave free: a metric of low trace (few, short directions), or one
+        near the Euclidean, at the scale that fits best.
     regularization : float or "auto", default="auto"
-        Weight of the prior. "auto" takes what predicts held-out distances best (1e-3 where
-        fewer than 20 are known, or fewer than there are dimensions).
+        Weight of the prior. "auto": the weight that predicts held-out distances best (1e-3 where fewer than 20 are
+        known, or fewer than there are dimensions).
     max_iter : int, default=5000
     tol : float, default=1e-8
-        The search ends when a step gains less, relative to distances that are all wrong by themselves (1).
+        The search ends when a step gains less; the misfit of the metric A = 0 is 1.
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
@@ -60,13 +61,24 @@ class DistanceMetric(MetricMap, BaseEstimator):
     misfit_ : float
         Sum of squared errors of d², relative to the sum of d⁴.
     regularization_ : float
-        The weight that was used.
+        The weight used.
     n_iter_ : int
     history_ : list of dict
     mahalanobis_ : array of shape (d, d)
     mean_ : array of shape (d,)
     n_features_in_ : int
         As in :class:`EquivalenceMetric`.
+
+    See Also
+    --------
+    EquivalenceMetric : from pairs that are the same or different.
+
+    References
+    ----------
+    .. [1] A. Ghodsi. Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo,
+           2005, section 3.5.
+    .. [2] E. P. Xing, A. Y. Ng, M. I. Jordan and S. Russell. Distance metric learning, with application to clustering
+           with side-information. Advances in Neural Information Processing Systems 15, 2003.
 
     Examples
     --------
@@ -78,6 +90,8 @@ class DistanceMetric(MetricMap, BaseEstimator):
     >>> DistanceMetric(1).fit(X, pairs=pairs, distances=heights).components_.round(1) + 0.0
     array([[0., 0., 1., 0.]])
     """
+
+    _capabilities = METRIC.also("has_history", "has_iterations")
 
     def __init__(
         self,
@@ -116,46 +130,54 @@ class DistanceMetric(MetricMap, BaseEstimator):
         pairs : Pairs or array of shape (m, 2), optional
             Row numbers. With none, the metric is the identity (of rank ``n_components``: that of PCA).
         distances : array of shape (m,), optional
-            How far apart they are; not needed where the pairs carry ``values``.
+            Their distances; not needed where the pairs carry ``values``.
         """
         del y
         check_choice(self, "prior", self.prior, ("trace", "identity"))
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
-        X = self._checked_rows(X)
+        X = self._checked_fit_rows(X)
         if pairs is None and distances is not None:
             raise ValueError(complain(self, "pairs", None, "leaves distances without rows", "Give the pairs too"))
         index, values = np.empty((0, 2), dtype=np.int64), np.empty(0)
         if pairs is not None:
-            told, values = check_distances(self, pairs, distances, len(X))
-            index = told.index
-        span, T = self._spanned(X)
-        self.misfit_, self.n_iter_, self.history_, self.regularization_ = 0.0, 1, list[dict[str, Any]](), 0.0
+            checked, values = check_distances(self, pairs, distances, len(X))
+            index = checked.index
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
+        owner, path = type(self).__name__, None
         if len(index) == 0:
-            self._keep(span, T, np.eye(span.width)[:, : self.n_components])
-            return self
-        size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
-        squares = (values / size) ** 2
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-        watch = both(self.callback, bar)
-        search = DistanceSearch(self.prior, self.n_components, self.max_iter, float(self.tol), watch)
-        found = search(Known(T, index, squares), self.regularization)
-        if bar is not None and found.path is not None:
-            bar.close(found.path.stages[-1].message)
-        self.regularization_, path = found.strength, found.path
+            metric = learned_metric(owner, span, T, np.eye(span.width)[:, : self.n_components], self.n_components)
+            strength = 0.0
+        else:
+            size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
+            found = self._search(KnownDistances(T, index, (values / size) ** 2))
+            metric = learned_metric(owner, span, T, found.factor * size, self.n_components, units=1.0)
+            strength, path = found.strength, found.path
+        self._keep_metric(metric)
+        self.regularization_ = strength
         self.misfit_ = path.history[-1].terms["misfit"] if path is not None and path.history else 0.0
-        self._keep(span, T, found.factor * size, units=1.0)
-        self._tell(path)
+        self.n_iter_ = 1 if path is None else max(path.n_iter, 1)
+        self.history_ = [] if path is None else [asdict(record) for record in path.history]
+        if path is not None:
+            self._report(path.status)
         return self
 
-    def _tell(self, path: Path | None) -> None:
-        if path is None:
-            return
-        self.n_iter_ = max(path.n_iter, 1)
-        self.history_ = [asdict(record) for record in path.history]
-        if path.status is Status.INTERRUPTED:
+    def _search(self, known: KnownDistances) -> FoundMetric:
+        bar = ProgressBar(type(self).__name__) if self.verbose else None
+        watched = both(self.callback, bar)
+        settings = SearchSettings(
+            self.prior, self.regularization, self.n_components, self.max_iter, float(self.tol), watched
+        )
+        found = search_metric(known, settings)
+        if bar is not None and found.path is not None:
+            bar.close(found.path.stages[-1].message)
+        return found
+
+    def _report(self, status: Status) -> None:
+        """Raise Ctrl-C again, now that everything is set, or warn where the search did not converge."""
+        if status is Status.INTERRUPTED:
             raise KeptInterrupt
-        if path.status in (Status.ITERATIONS, Status.STALLED):
-            rule = f"did not let the search converge: it {path.status.value}"
+        if status in (Status.ITERATIONS, Status.STALLED):
+            rule = f"did not let the search converge: it {status.value}"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
             warn(message, ConvergenceWarning)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
@@ -17,38 +18,39 @@ from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 
-from ._metric_map import FORMS, MetricMap
+from ._learned_metric import FORMS, learned_metric, span_rows
+from ._metric_mixin import MetricMixin
 
 __all__ = ["EquivalenceMetric"]
 
 Array = npt.NDArray[Any]
 
 
-class EquivalenceMetric(MetricMap, BaseEstimator):
+class EquivalenceMetric(MetricMixin, BaseEstimator):
     """Learn a metric from hints: these rows belong together, those apart.
 
-    Directions in which rows that belong together differ count for less, those in which rows that do not are further
-    apart than any two count for more: two scatter matrices and their roots, no iterations. A transformer: put it before
+    Directions in which same rows differ count for less; directions in which different rows are further apart than any
+    two rows count for more. The metric follows in closed form from two scatter matrices. A transformer: put it before
     any embedding.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Rank of the metric, and columns of ``transform``. None: all directions, each with its weight, which is what a
-        few hints can support. A number keeps the widest under the metric, which is what labels and many hints are
-        for. (In the literal form None is 1.)
+        Rank of the metric, and columns of ``transform``. None: all directions, each with its weight; best for a few
+        hints. A number keeps the widest directions under the metric; best for labels and many hints. (In the literal
+        form None is 1.)
     kernel : {"rbf", "poly"}, callable or None, default=None
         Learn in the space of a kernel. A callable takes rows (m, d) and (n, d) and returns (m, n).
     gamma : float or None, default=None
-        Of "rbf", ``exp(-gamma |a - b|²)``, and "poly", ``(gamma a·b + 1)^degree`` (of centred rows); None: 1 / mean
-        squared distance.
+        Parameter of the kernels "rbf", ``exp(-gamma |a - b|²)``, and "poly", ``(gamma a·b + 1)^degree`` (of centred
+        rows); None: 1 / mean squared distance.
     degree : int, default=3
-        Of "poly".
+        Degree of the kernel "poly".
     regularization : float or "auto", default="auto"
-        What is believed without hints (same rows differ alike in all directions, different ones as any two do), as a
-        number of pairs that would say it. "auto" is the number of dimensions, at most 30. Not used by the literal form.
+        Weight of the prior, as a number of pairs: without hints, same rows differ equally in all directions, and
+        different rows as any two rows do. "auto": the number of dimensions, at most 30. Not used by the literal form.
     form : {"generalised", "literal"}, default="generalised"
-        "literal" is the source's problem: minimise ``Σ_same |x_i - x_j|²_A - Σ_different |x_i - x_j|²_A`` over A with
+        "literal" is the problem of [1]_: minimise ``Σ_same |x_i - x_j|²_A - Σ_different |x_i - x_j|²_A`` over A with
         A ⪯ I/r and tr A = 1. It depends on the units of the columns.
 
     Attributes
@@ -57,15 +59,27 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
         The factor C of A = CᵀC, widest direction of the data first (absent with a kernel). The data is as spread out
         under A of full rank as it was.
     inverse_components_ : array of shape (r, d)
-        The way back, ``mean_ + Z @ inverse_components_`` (absent with a kernel).
+        ``inverse_transform`` is ``mean_ + Z @ inverse_components_`` (absent with a kernel).
     mahalanobis_ : array of shape (d, d)
-        A itself, made when asked for.
+        A itself, computed on access.
     mean_ : array of shape (d,)
         What ``transform`` subtracts (absent with a kernel).
     n_pairs_ : tuple of int
         Same and different pairs that were used.
     n_components_ : int
     n_features_in_ : int
+
+    See Also
+    --------
+    MultiAttributeMetric : for several attributes at once.
+    DistanceMetric : from known distances.
+
+    References
+    ----------
+    .. [1] A. Ghodsi. Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo,
+           2005, section 3.2.
+    .. [2] E. P. Xing, A. Y. Ng, M. I. Jordan and S. Russell. Distance metric learning, with application to clustering
+           with side-information. Advances in Neural Information Processing Systems 15, 2003.
 
     Examples
     --------
@@ -76,6 +90,8 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
     >>> np.abs(hints.transform(X)[:, 0] @ X / np.linalg.norm(X, axis=0)).argmax()
     np.int64(0)
     """
+
+    _capabilities = METRIC.also("takes_pairs")
 
     def __init__(
         self,
@@ -103,25 +119,26 @@ class EquivalenceMetric(MetricMap, BaseEstimator):
         ----------
         X : array of shape (n, d)
         y : array of shape (n,), optional
-            Class labels: short for all pairs, same within a class and different across (None or NaN: not known).
-            Not read where pairs are given.
+            Class labels, equivalent to all pairs: same within a class and different across (None or NaN: unknown).
+            Ignored where pairs are given.
         same, different : Pairs or array of shape (m, 2), optional
-            Row numbers of pairs. With nothing given, the metric is the plain one (of rank ``n_components``: PCA's).
+            Row numbers of pairs. Without labels and pairs, the metric is Euclidean (of rank ``n_components``: PCA's).
         """
         check_choice(self, "form", self.form, FORMS)
-        X = self._checked_rows(X)
-        together, apart = self._said(y, same, different, len(X))
-        span, T = self._spanned(X)
+        X = self._checked_fit_rows(X)
+        together, apart = self._scatters(y, same, different, len(X))
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
         if self.form == "literal":
             r = int(self.n_components or 1)
             V = literal_directions(together, apart, T, r) / np.sqrt(r)
         else:
             V = informed_directions(together, apart, T, self.regularization, self.n_components)
+        self._keep_metric(learned_metric(type(self).__name__, span, T, V, self.n_components))
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
-        self._keep(span, T, V)
         return self
 
-    def _said(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+    def _scatters(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+        """Scatter matrices of same and of different pairs, from labels or from pairs."""
         none = np.empty((0, 2), dtype=np.int64)
         if same is None and different is None:
             if y is None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.tiles import one_blas_thread
@@ -20,7 +21,8 @@ from sidelight.side.labels import label_codes
 from sidelight.side.pairs import Pairs
 from sidelight.solvers.generalised import joined
 
-from ._metric_map import FORMS, MetricMap
+from ._learned_metric import FORMS, learned_metric, span_rows
+from ._metric_mixin import MetricMixin
 
 __all__ = ["MultiAttributeMetric"]
 
@@ -28,7 +30,7 @@ Array = npt.NDArray[Any]
 _NONE = np.empty((0, 2), dtype=np.int64)
 
 
-class MultiAttributeMetric(MetricMap, BaseEstimator):
+class MultiAttributeMetric(MetricMixin, BaseEstimator):
     """Learn one metric that shows several attributes: ``n_components`` directions for each, joined.
 
     Parameters
@@ -50,6 +52,15 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
     n_features_in_ : int
         As in :class:`EquivalenceMetric`.
 
+    See Also
+    --------
+    EquivalenceMetric : for one attribute.
+
+    References
+    ----------
+    .. [1] A. Ghodsi. Nonlinear dimensionality reduction with side information. PhD thesis, University of Waterloo,
+           2005, section 3.3.
+
     Examples
     --------
     >>> import numpy as np
@@ -59,6 +70,9 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
     >>> model.components_.shape
     (2, 6)
     """
+
+    _capabilities = METRIC.also("takes_pairs")
+    n_components: int
 
     def __init__(
         self,
@@ -86,22 +100,23 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
         ----------
         X : array of shape (n, d)
         y : array or table of shape (n, attributes), optional
-            A column of labels for each attribute: short for all pairs of equal ones. Not read where pairs are given.
+            A column of labels for each attribute, equivalent to all pairs of equal ones. Ignored where pairs are given.
         same : dict of Pairs or of arrays of shape (m, 2), optional
-            Pairs that are the same, by the name of the attribute. With nothing given, the metric is that of PCA.
+            Pairs that are the same, by the name of the attribute. Without labels and pairs, the metric is that of PCA.
         """
         check_choice(self, "form", self.form, FORMS)
         check_integer(self, "n_components", self.n_components, 1)
-        X = self._checked_rows(X)
-        said = self._said(y, same, len(X))
-        span, T = self._spanned(X)
-        V = joined(np.column_stack([self._directions(one, T) for one in said.values()]), self._inner(T))
-        self.attributes_ = tuple(said)
-        self._keep(span, T, V, units=None if self.form == "literal" else 1.0)
+        X = self._checked_fit_rows(X)
+        scatters = self._scatters(y, same, len(X))
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
+        V = joined(np.column_stack([self._directions(one, T) for one in scatters.values()]), self._inner(T))
+        units = None if self.form == "literal" else 1.0
+        self._keep_metric(learned_metric(type(self).__name__, span, T, V, self.n_components, units=units))
+        self.attributes_ = tuple(scatters)
         return self
 
     def _directions(self, same: Scatter, T: Array) -> Array:
-        """Of one attribute, (p, n_components)."""
+        """Directions of one attribute, (p, n_components)."""
         none = PairScatter(_NONE, len(T))
         if self.form == "literal":
             return literal_directions(same, none, T, int(self.n_components))
@@ -115,7 +130,8 @@ class MultiAttributeMetric(MetricMap, BaseEstimator):
         variances = variances_of(T)
         return pooled(variances, n, np.full(p, variances.mean()), weight_of(self.regularization, p))
 
-    def _said(self, y: Any, same: Any, n: int) -> dict[str, Scatter]:
+    def _scatters(self, y: Any, same: Any, n: int) -> dict[str, Scatter]:
+        """The scatter matrix of same pairs of each attribute, from labels or from pairs."""
         if same is None:
             if y is None:
                 return {"nothing": PairScatter(_NONE, n)}

@@ -1,9 +1,9 @@
-"""How a linear-Gaussian model is fitted to rows, whole or with missing entries, in memory, in batches or on a cluster.
+"""Fit a linear-Gaussian model to rows, complete or with missing entries, in memory, in batches or on a cluster.
 
-Whole rows: the closed form, from sums of products (d, d) or, where columns outnumber rows, the Gram matrix; EM where
-both would be too large. Missing entries: EM from the axes of the entries that are there. The number of dimensions, if
-it is to be found: from the eigenvalues, or while EM climbs (``objectives.relevance``). Where entries are missing and
-rows are many, a Gaussian of full covariance follows, which entries are imputed by (``objectives.gaussian``).
+Complete rows: the closed form, from sums of products (d, d) or, where columns outnumber rows, the Gram matrix; EM where
+both would be too large. Missing entries: EM from the axes of the observed entries. The number of dimensions, if it is
+to be found: from the eigenvalues, or during EM (``objectives.relevance``). Where entries are missing and rows are many,
+a Gaussian of full covariance follows, by which entries are imputed (``objectives.gaussian``).
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.progress import ProgressBar, both
 from sidelight.base.result import Callback, Record, State, Status
+from sidelight.maps.row_summary import summarise_rows
 from sidelight.objectives.gaussian import Gaussian, gaussian_maximised, gaussian_of, gaussian_statistics
 from sidelight.objectives.linear_gaussian import LinearGaussian, maximised, statistics, turned
 from sidelight.objectives.principal_axes import (
@@ -37,40 +39,141 @@ from sidelight.objectives.relevance import (
     relevant_count,
     with_relevance,
 )
-from sidelight.rows import ArrayRows, Rows, Sums
+from sidelight.rows import ArrayRows, Rows, Sums, summed
 from sidelight.solvers.eigen import fix_signs
 from sidelight.solvers.em import EMResult, em
 
-__all__ = ["LARGEST", "Fitted", "Task", "canonical", "fitted", "from_moments"]
+from ._linear_gaussian_maps import LinearGaussianMaps
+
+__all__ = [
+    "LARGEST",
+    "FittedGaussian",
+    "GaussianSettings",
+    "MomentStream",
+    "advance_moments",
+    "fit_linear_gaussian",
+    "maps_of_moments",
+]
 
 Array = npt.NDArray[Any]
-P = TypeVar("P")
-LARGEST = 3000  # columns of which a matrix of products is made
-_UNCERTAIN = 10_000_000  # numbers in the covariances of W
-_FIRST = 2  # steps before the dimensions to begin with are counted
-_MORE = 1.5  # times as many as those, and three, are gone on with
-_STAGES = (2, 4, 8)  # steps after which columns that vanish are dropped; the last one again and again
-_FULL = 1000  # columns up to which a covariance of all of them is refined
-_ROWS_EACH = 2  # observed rows for each column that it takes
+LARGEST = 3000  # columns up to which a matrix of their products is made
+_UNCERTAIN = 10_000_000  # numbers in the covariances of W, at most
+_FIRST = 2  # EM steps before the first count of the dimensions
+_MORE = 1.5  # EM goes on with so many times that count, and three more
+_STAGES = (2, 4, 8)  # EM steps after which columns that vanish are dropped; the last number is repeated
+_FULL = 1000  # columns up to which a full covariance is refined
+_ROWS_EACH = 2  # observed rows for each column that this takes
 _TINY = 1e-12  # of the mean variance: the least noise
 _ENDED = (Status.STOPPED, Status.INTERRUPTED)
 
 
 @dataclass(frozen=True)
-class Task:
-    """Rows, how they come into the frame, what is known of them, and how far to go."""
+class GaussianSettings:
+    """Parameters of ``ProbabilisticPCA`` that a fit needs; ``n_components=None``: to be found."""
+
+    owner: str
+    n_components: int | None
+    standardize: bool
+    refinements: int
+    max_iter: int
+    tol: float
+    seed: int
+    n_jobs: int | None
+    verbose: int
+    callback: Callback | None
+
+
+@dataclass(frozen=True)
+class FittedGaussian:
+    """The fitted maps, how EM ended (None: the closed form needs none), and its records."""
+
+    maps: LinearGaussianMaps
+    status: Status | None
+    history: tuple[Record, ...]
+
+
+def fit_linear_gaussian(rows: Rows, settings: GaussianSettings) -> FittedGaussian:
+    """The most likely model, or that of the highest evidence where the number of dimensions is to be found.
+
+    Parameters
+    ----------
+    rows : Rows
+        NaN where an entry is missing.
+    settings : GaussianSettings
+    """
+    summary = summarise_rows(settings.owner, rows, 1, settings.seed)
+    widths = _column_widths(summary.variance, standardize=settings.standardize)
+    d = len(summary.mean)
+    counted = rows.total(lambda X: {"seen": (~np.isnan(X)).sum(axis=0)}) if summary.missing else {}
+    bar = ProgressBar(settings.owner) if settings.verbose else None
+    problem = _Problem(
+        rows=rows,
+        centre=summary.frame.centre,
+        scale=summary.frame.scale * widths,
+        sample=summary.sample / widths,
+        n=summary.n,
+        seen=counted.get("seen", np.full(d, summary.n)),
+        variance=float((summary.variance / widths**2).mean()),
+        settings=settings,
+        callback=both(bar, settings.callback),
+    )
+    found = _solved(problem)
+    if bar is not None:
+        bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
+    maps = LinearGaussianMaps(found.model, found.gaussian, problem.centre, problem.scale)
+    return FittedGaussian(maps, found.status, found.history)
+
+
+def _column_widths(variance: Array, *, standardize: bool) -> Array:
+    """What columns (d,) are divided by inside the frame."""
+    if not standardize:
+        return np.ones(len(variance))
+    return np.asarray(np.where(variance > 0, np.sqrt(variance), 1.0))
+
+
+@dataclass(frozen=True)
+class MomentStream:
+    """Sums of products of complete rows in the frame ``(x - centre) / unit`` of the first batch."""
+
+    centre: Array
+    unit: float
+    moments: Sums
+
+
+def advance_moments(stream: MomentStream | None, X: Array) -> MomentStream:
+    """The stream with the rows ``X`` (m, d) added; None: begun with them."""
+    if stream is not None:
+        return replace(stream, moments=summed([stream.moments, moments((X - stream.centre) / stream.unit)]))
+    size = float(np.abs(X).max()) or 1.0
+    centre = (X / size).mean(axis=0) * size
+    unit = float(np.abs(X - centre).max()) or size
+    return MomentStream(centre, unit, moments((X - centre) / unit))
+
+
+def maps_of_moments(stream: MomentStream, n_components: int | None, *, standardize: bool) -> LinearGaussianMaps:
+    """The model of the rows of a stream, in closed form."""
+    sums = stream.moments
+    n = float(sums["n"])
+    variance = np.maximum(np.diagonal(sums["outer"]) / n - (sums["sum"] / n) ** 2, 0.0)
+    widths = _column_widths(variance, standardize=standardize)
+    scaled = {"n": sums["n"], "sum": sums["sum"] / widths, "outer": sums["outer"] / np.outer(widths, widths)}
+    axes = axes_of_moments(scaled)
+    model = _from_axes(axes, n_components, _TINY * (axes.total / len(axes.mean) or 1.0))
+    return LinearGaussianMaps(model, None, stream.centre, stream.unit * widths)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Rows, their frame ``(x - centre) / scale``, and what is known of them inside it."""
 
     rows: Rows
-    inside: Callable[[Array], Array]
+    centre: Array
+    scale: Array
     sample: Array  # inside the frame
     n: int
     seen: Array  # (d,) observed entries of each column
     variance: float  # mean over columns, inside the frame
-    n_components: int | None
-    max_iter: int
-    tol: float
-    n_jobs: int | None
-    refinements: int
+    settings: GaussianSettings
     callback: Callback | None
 
     @property
@@ -88,14 +191,20 @@ class Task:
         """A floor, so that rows that lie in a plane have a density."""
         return _TINY * (self.variance or 1.0)
 
+    @property
+    def tol_per_row(self) -> float:
+        """The tolerance, which is per observed entry, per row."""
+        return self.settings.tol * float(self.seen.sum()) / self.n
+
     def total(self, statistic: Callable[[Array], Sums]) -> Sums:
         """A sum over the rows, inside the frame."""
-        return self.rows.total(lambda X: statistic(self.inside(X)))
+        centre, scale = self.centre, self.scale
+        return self.rows.total(lambda X: statistic((np.asarray(X, dtype=np.float64) - centre) / scale))
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """The model inside the frame, how EM ended (None: there was none), its records, and what entries are imputed by."""
+class _Solution:
+    """The model inside the frame, how EM ended (None: there was none), and by what entries are imputed."""
 
     model: LinearGaussian
     status: Status | None = None
@@ -103,53 +212,46 @@ class Fitted:
     gaussian: Gaussian | None = None
 
 
-def fitted(task: Task) -> Fitted:
-    """The most likely model, or that of the highest evidence where the number of dimensions is to be found."""
-    if task.missing:
-        found = _relevant(task) if task.n_components is None else _climbed(task, int(task.n_components))
-        return _refined(task, found)
-    if task.n < task.n_features and len(task.sample) == task.n:
-        axes = axes_of_rows(task.sample)
-    elif task.n_features <= LARGEST:
-        axes = axes_of_moments(task.total(moments))
+def _solved(problem: _Problem) -> _Solution:
+    q = problem.settings.n_components
+    if problem.missing:
+        return _refined(problem, _by_evidence(problem) if q is None else _by_em(problem, q))
+    if problem.n < problem.n_features and len(problem.sample) == problem.n:
+        axes = axes_of_rows(problem.sample)
+    elif problem.n_features <= LARGEST:
+        axes = axes_of_moments(problem.total(moments))
     else:
-        return _climbed(task, task.n_components or _count(axes_of_rows(task.sample)))
-    return Fitted(from_axes(axes, task.n_components, task.least_noise))
+        return _by_em(problem, q or _count(axes_of_rows(problem.sample)))
+    return _Solution(_from_axes(axes, q, problem.least_noise))
 
 
-def _refined(task: Task, found: Fitted) -> Fitted:
-    """A few steps from the plane to a Gaussian of full covariance, drawn to the plane the more, the fewer the rows.
+def _refined(problem: _Problem, found: _Solution) -> _Solution:
+    """A few EM steps from the plane to a Gaussian of full covariance, shrunk to the plane the more, the fewer the rows.
 
-    Not where rows are too few to tell a covariance: there the plane imputes better.
+    Not where rows are too few for a covariance: there the plane imputes better.
     """
-    d, rows = task.n_features, float(task.seen.mean())
-    if found.status in _ENDED or not task.refinements or d > _FULL or rows < _ROWS_EACH * d:
+    d, rows = problem.n_features, float(problem.seen.mean())
+    if found.status in _ENDED or not problem.settings.refinements or d > _FULL or rows < _ROWS_EACH * d:
         return found
     plane = found.model
     target = plane.W @ plane.W.T + plane.noise * np.eye(d)
     model = gaussian_of(plane.mean, target)
     try:
-        for _ in range(task.refinements):
-            sums = task.total(partial(gaussian_statistics, model))
+        for _ in range(problem.settings.refinements):
+            sums = problem.total(partial(gaussian_statistics, model))
             model = gaussian_maximised(sums, model, target, d / (d + rows))
     except KeyboardInterrupt:
         return replace(found, status=Status.INTERRUPTED)
     return replace(found, gaussian=model)
 
 
-def from_moments(sums: Sums, n_components: int | None) -> LinearGaussian:
-    """The model of whole rows of which the sums are kept."""
-    axes = axes_of_moments(sums)
-    return from_axes(axes, n_components, _TINY * (axes.total / len(axes.mean) or 1.0))
-
-
-def from_axes(axes: PrincipalAxes, n_components: int | None, least_noise: float) -> LinearGaussian:
-    """The model in closed form; None: as many dimensions as the eigenvalues speak for."""
+def _from_axes(axes: PrincipalAxes, n_components: int | None, least_noise: float) -> LinearGaussian:
+    """The model in closed form; ``n_components=None``: as many dimensions as the eigenvalues support."""
     q = _count(axes) if n_components is None else n_components
-    return canonical(closed_form(axes, q, least_noise=least_noise))
+    return _canonical(closed_form(axes, q, least_noise=least_noise))
 
 
-def canonical(model: LinearGaussian) -> LinearGaussian:
+def _canonical(model: LinearGaussian) -> LinearGaussian:
     """The same density with orthogonal columns of W, longest first, the largest entry of each positive."""
     V = np.linalg.svd(np.linalg.qr(model.W, mode="r"))[2].T
     W = model.W @ V
@@ -160,73 +262,77 @@ def _count(axes: PrincipalAxes) -> int:
     return max(1, relevant_count(axes.values, axes.n, len(axes.mean)))
 
 
-def _climbed(task: Task, q: int) -> Fitted:
+def _by_em(problem: _Problem, q: int) -> _Solution:
     """EM with q dimensions."""
-    missing = task.missing
+    missing = problem.missing
 
     def step(model: LinearGaussian) -> tuple[LinearGaussian, float]:
-        sums = task.total(lambda X: statistics(model, X, missing=missing))
-        new = maximised(sums, model, least_noise=task.least_noise)
+        sums = problem.total(lambda X: statistics(model, X, missing=missing))
+        new = maximised(sums, model, least_noise=problem.least_noise)
         return new, float(sums["log_likelihood"] / sums["n"])
 
-    axes = available_axes(task.sample)[0] if missing else axes_of_rows(task.sample)
-    result = em(step, _start(task, axes, q), max_iter=task.max_iter, tol=_per_row(task), callback=task.callback)
+    axes = available_axes(problem.sample)[0] if missing else axes_of_rows(problem.sample)
+    result = em(
+        step,
+        _start(problem, axes, q),
+        max_iter=problem.settings.max_iter,
+        tol=problem.tol_per_row,
+        callback=problem.callback,
+    )
     model = result.parameters
     if not missing:
-        unbiased = task.n / max(task.n - 1, 1)  # as the closed form has it
+        unbiased = problem.n / max(problem.n - 1, 1)  # as the closed form has it
         model = replace(model, W=model.W * np.sqrt(unbiased), noise=model.noise * unbiased)
-    return Fitted(canonical(model), result.status, result.history)
+    return _Solution(_canonical(model), result.status, result.history)
 
 
-def _start(task: Task, axes: PrincipalAxes, q: int) -> LinearGaussian:
-    """Axes of what is there; a column of length 0 would stay so, thus none has it."""
-    model = closed_form(axes, q, least_noise=max(task.least_noise, 1e-3 * task.variance))
+def _start(problem: _Problem, axes: PrincipalAxes, q: int) -> LinearGaussian:
+    """A model along given axes; no column of W has length 0, as EM would leave it so."""
+    model = closed_form(axes, q, least_noise=max(problem.least_noise, 1e-3 * problem.variance))
     kept = min(q, axes.axes.shape[1])
     W = model.W.copy()
     W[:, :kept] = axes.axes[:, :kept] * np.sqrt(np.maximum(axes.values[:kept] - model.noise, 0.01 * model.noise))
     return LinearGaussian(model.mean, W, model.noise)
 
 
-def _per_row(task: Task) -> float:
-    return task.tol * float(task.seen.sum()) / task.n
-
-
-def _relevant(task: Task) -> Fitted:
-    """EM on the evidence: as many dimensions as rise above their noise, of which those that vanish are dropped."""
-    state = with_relevance(_counted_start(task), task.seen)
-    vanished = least_length(float(task.seen.mean()), task.n_features)
+def _by_evidence(problem: _Problem) -> _Solution:
+    """EM on the evidence, from more dimensions than needed; those that vanish are dropped on the way."""
+    state = with_relevance(_counted_start(problem), problem.seen)
+    vanished = least_length(float(problem.seen.mean()), problem.n_features)
 
     def step(state: Any) -> tuple[Any, float]:
-        sums = task.total(lambda X: statistics(state.model, X))
-        return maximised_relevance(sums, state, least_noise=task.least_noise), bound(sums, state)
+        sums = problem.total(lambda X: statistics(state.model, X))
+        return maximised_relevance(sums, state, least_noise=problem.least_noise), bound(sums, state)
 
     history: list[Record] = []
     stage, status = 0, Status.ITERATIONS
-    while len(history) < task.max_iter:
-        steps = min(_STAGES[min(stage, len(_STAGES) - 1)], task.max_iter - len(history))
-        result = em(step, state, max_iter=steps, tol=_per_row(task), callback=_counted(task.callback, stage, history))
+    while len(history) < problem.settings.max_iter:
+        steps = min(_STAGES[min(stage, len(_STAGES) - 1)], problem.settings.max_iter - len(history))
+        result = em(
+            step, state, max_iter=steps, tol=problem.tol_per_row, callback=_counted(problem.callback, stage, history)
+        )
         history.extend(_in_stage(result, stage, history))
         state, status, stage = dropped(result.parameters, vanished), result.status, stage + 1
         settled = status is Status.CONVERGED and state is result.parameters
         if settled or status in (*_ENDED, Status.STALLED):
             break
-    return Fitted(canonical(state.model), status, tuple(history))
+    return _Solution(_canonical(state.model), status, tuple(history))
 
 
-def _counted_start(task: Task) -> LinearGaussian:
-    """Some more dimensions than the sample speaks for, its gaps filled by models that grow to that number."""
-    axes, rising = available_axes(task.sample)
-    most = max(1, min(task.n - 1, task.n_features - 1, int(np.sqrt(_UNCERTAIN / task.n_features))))
+def _counted_start(problem: _Problem) -> LinearGaussian:
+    """A start with some more dimensions than the sample supports, counted on rows filled by first models."""
+    axes, rising = available_axes(problem.sample)
+    most = max(1, min(problem.n - 1, problem.n_features - 1, int(np.sqrt(_UNCERTAIN / problem.n_features))))
     q = max(1, min(rising, 2 * _count(axes) + 5, most))
-    rows = ArrayRows(task.sample, n_jobs=task.n_jobs, block=max(64, -(-len(task.sample) // 4)))
+    rows = ArrayRows(problem.sample, n_jobs=problem.settings.n_jobs, block=max(64, -(-len(problem.sample) // 4)))
     for _ in range(2):
-        model = _start(task, axes, q)
+        model = _start(problem, axes, q)
         for _ in range(_FIRST):
             sums = rows.total(partial(statistics, model))
-            model = maximised(sums, model, least_noise=task.least_noise)
-        axes = expected_axes(model, task.sample)
-        q = min(int(_MORE * kept_count(axes.values, float(task.seen.mean()), task.n_features)) + 3, most)
-    return _start(task, axes, q)
+            model = maximised(sums, model, least_noise=problem.least_noise)
+        axes = expected_axes(model, problem.sample)
+        q = min(int(_MORE * kept_count(axes.values, float(problem.seen.mean()), problem.n_features)) + 3, most)
+    return _start(problem, axes, q)
 
 
 def _in_stage(result: EMResult[Any], stage: int, before: list[Record]) -> list[Record]:
@@ -235,7 +341,7 @@ def _in_stage(result: EMResult[Any], stage: int, before: list[Record]) -> list[R
 
 
 def _counted(callback: Callback | None, stage: int, before: list[Record]) -> Callback | None:
-    """The callback, told of the steps of earlier stages."""
+    """The callback, with the steps of earlier stages counted."""
     if callback is None:
         return None
     seconds, done = (before[-1].seconds if before else 0.0), len(before)

@@ -1,8 +1,8 @@
 """Probabilistic PCA: principal axes with a density; missing entries, new rows and samples follow from one model.
 
-The model, its posterior and its EM stand in ``objectives/linear_gaussian.py``, the closed form in
-``objectives/principal_axes.py``, the choice of dimensions in ``objectives/relevance.py``, the way from rows to a model
-in ``_linear_gaussian_fit.py``, what a model is used for in ``_linear_gaussian_maps.py``.
+The model, its posterior and its EM are in ``objectives/linear_gaussian.py``, the closed form in
+``objectives/principal_axes.py``, the choice of dimensions in ``objectives/relevance.py``, the fit in
+``_linear_gaussian_fit.py``, the fitted maps in ``_linear_gaussian_maps.py``.
 """
 
 from __future__ import annotations
@@ -15,22 +15,28 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
 from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
-from sidelight.objectives.gaussian import Gaussian
-from sidelight.objectives.linear_gaussian import LinearGaussian, latent_mean
-from sidelight.objectives.principal_axes import moments
-from sidelight.rows import ArrayRows, Rows, Sums, as_rows, summed
+from sidelight.rows import ArrayRows, Sums, as_rows
 
-from ._linear_gaussian_fit import LARGEST, Fitted, Task, fitted, from_moments
+from ._linear_gaussian_fit import (
+    LARGEST,
+    FittedGaussian,
+    GaussianSettings,
+    MomentStream,
+    advance_moments,
+    fit_linear_gaussian,
+    maps_of_moments,
+)
 from ._linear_gaussian_maps import LinearGaussianMaps
-from ._mixture_fit import Survey, seed_of, surveyed
+from ._linear_gaussian_mixin import LinearGaussianMixin
 
 __all__ = ["ProbabilisticPCA"]
 
@@ -38,25 +44,26 @@ Array = npt.NDArray[Any]
 _BLOCK = 8192  # rows of a block in the fit, at least
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, BaseEstimator):
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, BaseEstimator):
     """Principal component analysis as a density: missing values exactly, imputation with variance, samples, streams.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Latent dimensions. "auto": as many as the data speak for, at least one (Bayesian relevance determination).
+        Latent dimensions. "auto": as many as the data support, at least one (Bayesian relevance determination [2]_,
+        complete rows by [3]_).
     standardize : bool, default=False
         Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
         different units need this; results are in units of the data either way.
     refinements : int, default=3
-        Where entries are missing, rows at least twice as many as columns and these at most 1,000: steps from the plane
-        to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` go by. 0: they go by the plane.
+        Where entries are missing, rows are at least twice as many as columns, and columns at most 1,000: EM steps from
+        the plane to a Gaussian of full covariance, which ``impute`` and ``impute_variance`` use. 0: they use the plane.
     max_iter : int, default=200
-        EM steps at most. Whole rows need none.
+        EM steps at most. Complete rows need none.
     tol : float, default=5e-3
         EM ends when a step gains less, in log likelihood per observed entry.
     random_state : int, RandomState or None, default=None
-        For ``sample``, and for the rows that a start is made of where there are more than 5000. None is a fixed
+        For ``sample``, and for the sample of rows that EM starts from where there are more than 5000. None is a fixed
         seed: the same call gives the same result.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
@@ -69,7 +76,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        ``transform`` of the rows of ``fit``; after ``fit_batches`` and ``partial_fit`` there is none.
+        ``transform`` of the rows of ``fit``; absent after ``fit_batches`` and ``partial_fit``.
     mean_ : array of shape (d,)
     components_ : array of shape (q, d)
         Axes of length 1, widest first (orthogonal in the units of the fit: see ``standardize``).
@@ -79,20 +86,32 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         Variance around the plane; of each column where ``standardize`` is set.
     n_components_ : int
     model_ : LinearGaussian
-        The model of ``(x - centre_) / scale_``. Where "auto" met missing entries, with the uncertainty of W
+        The model of ``(x - centre_) / scale_``. With "auto" and missing entries, it has the uncertainty of W
         (``spread``), which the posterior, imputed entries and their variance take into account; the density does not.
     gaussian_ : Gaussian or None
-        What entries are imputed by, inside the same frame; None: the plane.
+        The Gaussian by which entries are imputed, inside the same frame; None: by the plane.
     centre_, scale_ : arrays of shape (d,)
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
     n_iter_ : int
     n_features_in_ : int
 
+    See Also
+    --------
+    PPCAMixture : several planes instead of one.
+
     Notes
     -----
-    Of whole rows the axes, noise and likelihood are those of ``sklearn.decomposition.PCA``. ``transform`` differs: it
-    returns the posterior mean of z, which has unit variance a priori and shrinks where the noise is large.
+    For complete rows the axes, noise and likelihood are those of ``sklearn.decomposition.PCA`` [1]_. ``transform``
+    differs: it returns the posterior mean of z, which has unit variance a priori and shrinks where the noise is large.
+
+    References
+    ----------
+    .. [1] M. E. Tipping and C. M. Bishop. Probabilistic principal component analysis. Journal of the Royal Statistical
+           Society B 61, 611-622, 1999.
+    .. [2] C. M. Bishop. Bayesian PCA. Advances in Neural Information Processing Systems 11, 1999.
+    .. [3] T. P. Minka. Automatic choice of dimensionality for PCA. Advances in Neural Information Processing Systems
+           13, 2001.
 
     Examples
     --------
@@ -105,6 +124,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     >>> model.n_components_, bool(np.abs(model.impute(gaps) - X).mean() < 0.1)
     (2, True)
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density")
+    unit_: float
+    moments_: Sums
 
     def __init__(
         self,
@@ -132,62 +155,76 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
-        """Fit to the rows of ``X`` (n, d), of which entries may be missing (NaN); ``y`` is ignored."""
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            NaN where an entry is missing.
+        y : ignored
+        """
         del y
         self._check_parameters()
         kinds = [np.float64, np.float32]
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
-        found = self._fit_rows(ArrayRows(X, n_jobs=self.n_jobs, block=block))
-        self.embedding_ = self._by_block(X, lambda part: latent_mean(self.model_, part))
-        return self._ended(found)
+        found = fit_linear_gaussian(ArrayRows(X, n_jobs=self.n_jobs, block=block), self._settings())
+        embedding = found.maps.embed(X, self.n_jobs)
+        self._keep_fit(found)
+        self.embedding_ = embedding
+        self._report(found)
+        return self
 
     @all_or_nothing
     @one_blas_thread
     def fit_batches(self, source: Any) -> ProbabilisticPCA:
-        """Fit to rows that are walked once a step, in memory that does not depend on their number.
+        """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
-        ``source`` is a callable that returns batches, an array (also mapped from a file), a list of batches, or the
-        path of a .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        Parameters
+        ----------
+        source : callable, array, list of arrays, or path
+            A callable that returns batches, an array (also mapped from a file), a list of batches, or the path of a
+            .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         self._check_parameters()
         rows = as_rows(source, owner=self, missing=True, n_jobs=self.n_jobs)
+        found = fit_linear_gaussian(rows, self._settings())
         self.n_features_in_ = rows.n_features
-        return self._ended(self._fit_rows(rows))
+        self._keep_fit(found)
+        self._report(found)
+        return self
 
     @all_or_nothing_continued
     @one_blas_thread
     def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
 
-        Rows must be whole; missing entries need more than one walk (``fit_batches``). After ``fit`` it begins anew.
+        After ``fit`` it begins anew.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Complete rows; missing entries need more than one pass (``fit_batches``).
+        y : ignored
         """
         del y
         self._check_parameters()
-        before: Sums | None = getattr(self, "moments_", None)
-        begun = before is not None
+        begun = "moments_" in vars(self)
         if not begun:
             forget(self)
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
             raise ValueError(complain(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
-        if not begun:
-            self._begin(X)
-        new = moments((X - self.centre_) / self.unit_)
-        self.moments_ = new if before is None else summed([before, new])
-        widths = self._widths(self._variance_of_moments())
-        scaled = {
-            "n": self.moments_["n"],
-            "sum": self.moments_["sum"] / widths,
-            "outer": self.moments_["outer"] / np.outer(widths, widths),
-        }
-        self.scale_ = self.unit_ * widths
-        return self._keep(from_moments(scaled, self._asked()))
+        before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None
+        stream = advance_moments(before, X)
+        self._keep(maps_of_moments(stream, self._fixed_components(), standardize=self.standardize))
+        self.unit_, self.moments_ = stream.unit, stream.moments
+        return self
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid, with missing entries; whole rows take less."""
+        """Memory and time of a fit to n rows and d columns with missing entries; complete rows take less."""
         q = min(n - 1, d, 60) if isinstance(self.n_components, str) else self.n_components
         packed = (q + 1) * (q + 2) / 2
         products = min(n, d, LARGEST) ** 2
@@ -201,79 +238,53 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMaps, Base
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
-    def _asked(self) -> int | None:
+    def _fixed_components(self) -> int | None:
         return None if isinstance(self.n_components, str) else int(self.n_components)
 
-    def _fit_rows(self, rows: Rows) -> Fitted:
-        survey = surveyed(self, rows, 1, seed_of(self))
-        widths = self._widths(survey.variance)
-        self.centre_, self.scale_ = survey.frame.centre, survey.frame.scale * widths
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-        found = fitted(self._task(rows, survey, widths, both(bar, self.callback)))
-        if bar is not None:
-            bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
-        self.history_ = [vars(record) for record in found.history]
-        self.n_iter_ = max(1, len(found.history))
-        self._keep(found.model, found.gaussian)
-        return found
-
-    def _task(self, rows: Rows, survey: Survey, widths: Array, callback: Callback | None) -> Task:
-        d = len(survey.mean)
-        counted = rows.total(lambda X: {"seen": (~np.isnan(X)).sum(axis=0)}) if survey.missing else {}
-        return Task(
-            rows=rows,
-            inside=self._inside,
-            sample=survey.sample / widths,
-            n=survey.n,
-            seen=counted.get("seen", np.full(d, survey.n)),
-            variance=float((survey.variance / widths**2).mean()),
-            n_components=self._asked(),
+    def _settings(self) -> GaussianSettings:
+        return GaussianSettings(
+            owner=type(self).__name__,
+            n_components=self._fixed_components(),
+            standardize=self.standardize,
+            refinements=self.refinements,
             max_iter=self.max_iter,
             tol=self.tol,
+            seed=start_seed(self.random_state),
             n_jobs=self.n_jobs,
-            refinements=self.refinements,
-            callback=callback,
+            verbose=self.verbose,
+            callback=self.callback,
         )
 
-    def _ended(self, found: Fitted) -> ProbabilisticPCA:
+    def _keep_fit(self, found: FittedGaussian) -> None:
+        """Set what ``fit`` and ``fit_batches`` have in common."""
+        self._keep(found.maps)
+        self.history_ = [vars(record) for record in found.history]
+        self.n_iter_ = max(1, len(found.history))
+
+    def _keep(self, maps: LinearGaussianMaps) -> None:
+        """Set the model, its frame, and what follows from them."""
+        model, scale = maps.model, maps.scale
+        self.model_, self.gaussian_ = model, maps.gaussian
+        self.centre_, self.scale_ = maps.centre, scale
+        self.n_components_ = model.n_components
+        self.mean_ = maps.outside(model.mean)
+        unit = scale / scale.max()
+        axes = model.W * unit[:, None]
+        lengths = np.sqrt((axes**2).sum(axis=0))
+        self.components_ = (axes / np.where(lengths > 0, lengths, 1.0)).T
+        size = 1.0 if self.standardize else float(scale[0]) ** 2
+        self.explained_variance_ = ((model.W**2).sum(axis=0) + model.noise) * size
+        noise = maps.noise_variance()
+        self.noise_variance_ = noise if self.standardize else float(noise[0])
+
+    def _report(self, found: FittedGaussian) -> None:
+        """Raise Ctrl-C again, now that everything is set, or warn where EM did not converge."""
         if found.status is Status.INTERRUPTED:
             raise KeptInterrupt
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
             warn(message, ConvergenceWarning)
-        return self
-
-    def _widths(self, variance: Array) -> Array:
-        """What columns are divided by inside the frame."""
-        if not self.standardize:
-            return np.ones(len(variance))
-        return np.asarray(np.where(variance > 0, np.sqrt(variance), 1.0))
-
-    def _variance_of_moments(self) -> Array:
-        n = float(self.moments_["n"])
-        spread = np.diagonal(self.moments_["outer"]) / n - (self.moments_["sum"] / n) ** 2
-        return np.maximum(spread, 0.0)
-
-    def _begin(self, X: Array) -> None:
-        """The frame of a stream, from its first batch."""
-        size = float(np.abs(X).max()) or 1.0
-        self.centre_ = (X / size).mean(axis=0) * size
-        self.unit_ = float(np.abs(X - self.centre_).max()) or size
-
-    def _keep(self, model: LinearGaussian, gaussian: Gaussian | None = None) -> ProbabilisticPCA:
-        self.model_, self.gaussian_ = model, gaussian
-        self.n_components_ = model.n_components
-        self.mean_ = self._outside(model.mean)
-        unit = self.scale_ / self.scale_.max()
-        axes = model.W * unit[:, None]
-        lengths = np.sqrt((axes**2).sum(axis=0))
-        self.components_ = (axes / np.where(lengths > 0, lengths, 1.0)).T
-        size = 1.0 if self.standardize else float(self.scale_[0]) ** 2
-        self.explained_variance_ = ((model.W**2).sum(axis=0) + model.noise) * size
-        noise = model.noise * self.scale_**2
-        self.noise_variance_ = noise if self.standardize else float(noise[0])
-        return self
 
     @property
     def _n_features_out(self) -> int:

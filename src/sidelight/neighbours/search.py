@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
 
 from sidelight.base.tiles import run_tiles, spans
 
@@ -32,6 +33,7 @@ __all__ = [
     "listed_distances",
     "listed_squares",
     "nearest",
+    "nearest_by_tree",
     "nearest_precomputed",
     "smallest",
 ]
@@ -44,6 +46,7 @@ EXACT_SECONDS = 2.5
 """Processor time that exact neighbours of the rows may take: 9,000 rows of 784 columns, 30,000 of 50."""
 _MANY = 1024  # rows from which on float32 products with a bound are worth their overhead
 _FAR = 1e6  # times as far as the rows are wide, float32 sees no difference between them
+_ROUNDING = 1e-12  # relative: distances that differ by less may be tied
 _LISTED = 250_000  # numbers in the differences taken at one time: they fit the second-level cache
 
 
@@ -82,6 +85,30 @@ def nearest(
     work = search.nearest if len(X) >= _MANY else search.careful
     parts = run_tiles(lambda rows: work(np.arange(rows.start, rows.stop)), spans(len(search.Q), tile), n_jobs)
     return Neighbours(np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+
+
+def nearest_by_tree(X: Array, queries: Array | None = None, *, k: int) -> Neighbours:
+    """The same, exact, by a k-d tree: for many rows of few columns, where tiles of all pairs take longer.
+
+    The tree lists one row more than is asked for. Where that one is not clearly farther than the last one kept, rows
+    beyond the list may be tied with it, and the tiles decide: ties are broken by row number here as well.
+    """
+    own = queries is None
+    Q = X if queries is None else queries
+    k = min(k, len(X) - own)
+    listed = min(len(X), k + own + 1)
+    far, index = (np.asarray(part).reshape(len(Q), listed) for part in cKDTree(X).query(Q, listed))
+    distance = listed_distances(Q, X, index)
+    if own:
+        distance[index == np.arange(len(X))[:, None]] = np.inf
+    order = np.lexsort((index, distance), axis=-1)[:, :k]
+    index, distance = np.take_along_axis(index, order, axis=1), np.take_along_axis(distance, order, axis=1)
+    tied = np.flatnonzero(distance[:, -1] >= far[:, -1] * (1 - _ROUNDING)) if listed < len(X) else np.empty(0, int)
+    if tied.size:
+        search = _Tiles(X, queries, k)
+        for rows in spans(tied.size, max(8, min(512, _BUDGET // len(X)))):
+            index[tied[rows]], distance[tied[rows]] = search.careful(tied[rows])
+    return Neighbours(index, distance)
 
 
 class _Tiles:

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csc_array, csr_array
-from scipy.sparse.csgraph import connected_components
+
+from .distance_rows import DistanceRows, count_pieces, mean_size, row_sizes
 
 __all__ = ["TiedPoint", "TiedProgram", "tied_program"]
 
@@ -31,7 +32,7 @@ _FLOOR = 0.1  # as in gram.py: what a slack pair counts for in the preconditione
 
 
 @dataclass(frozen=True, eq=False)
-class TiedProgram:
+class TiedProgram(DistanceRows):
     """Classes of pairs in the program's unit; made by :func:`tied_program`."""
 
     n: int
@@ -65,8 +66,7 @@ class TiedProgram:
     @cached_property
     def sizes(self) -> Array:
         """How large each row's squared distances are (R,): penalties are divided by them."""
-        own = self.bounds[: len(self.row_class)]
-        own = np.where(own > 1e-3, own, np.where(own == 0, 1.0, 1e-3))
+        own = row_sizes(self.bounds[: len(self.row_class)])
         return np.asarray(np.r_[own, self.reach[self.tied[self.deviating]]])
 
     @property
@@ -74,9 +74,7 @@ class TiedProgram:
         """Into how many pieces the points fall that no bounded class ties to each other."""
         held = np.zeros(len(self.members), dtype=bool)
         held[self.row_class] = True
-        ends = self.pairs[held[self.tied]].astype(np.int32)
-        graph = csr_array(coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.n, self.n)))
-        return int(connected_components(graph, directed=False)[0])
+        return count_pieces(self.pairs[held[self.tied]], self.n)
 
     def squares(self, V: Array, U: Array | None = None) -> Array:
         """``(v_i - v_j)ᵀ(u_i - u_j)`` over the pairs (p,); d² without U."""
@@ -111,11 +109,6 @@ class TiedProgram:
         """``A d²(V) - b`` (R,)."""
         return self.applied(self.squares(V)) - self.bounds
 
-    def violation(self, V: Array) -> Array:
-        """By how much each row is broken (R,), 0 where it holds."""
-        c = self.residual(V)
-        return np.where(self.equal, np.abs(c), np.maximum(c, 0.0))
-
     def weighted(self, w: Array) -> Array:
         """L(w) (n, n) for weights (p,) on the pairs."""
         W = np.zeros((self.n, self.n))
@@ -128,27 +121,9 @@ class TiedProgram:
         """``L(Aᵀy)`` (n, n)."""
         return csc_array(self.weighted(self.spread(y)))
 
-    def dual_value(self, y: Array, weights: Array | None = None) -> float:
-        """``bᵀy + Σ y²/(2σ)``."""
-        weights = self.weights if weights is None else weights
-        return float(self.bounds @ y + (y**2 / (2 * weights)).sum())
-
-    def value(self, V: Array, weights: Array | None = None) -> float:
-        """``tr V Vᵀ`` less what the slack of soft rows costs."""
-        weights = self.weights if weights is None else weights
-        soft = np.isfinite(weights)
-        broken = self.violation(V)[soft]
-        return float((V**2).sum() - 0.5 * (weights[soft] * broken**2).sum())
-
     def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> TiedPoint:
         """The augmented Lagrangian at a centred V (n, r); ρ must be equal over the deviations of a class."""
-        weights = self.weights if weights is None else weights
-        kappa = np.where(np.isfinite(weights), weights / (rho + np.where(np.isfinite(weights), weights, 1.0)), 1.0)
-        raw = y + rho * self.residual(V)
-        active = self.equal | (raw > 0)
-        raw = np.where(active, raw, 0.0)
-        value = -float((V**2).sum()) + float(((kappa * raw**2 - y**2) / (2 * rho)).sum())
-        return TiedPoint(self, V, kappa * raw, rho * kappa * active, value)
+        return TiedPoint(self, V, *self.multipliers(V, self.residual(V), y, rho, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,8 +256,7 @@ def tied_program(
     pairs = np.column_stack(np.triu_indices(n, 1))
     tied, classes = np.asarray(tied, dtype=np.int64), np.asarray(classes, dtype=np.int64)
     bounds = np.asarray(bounds, dtype=np.float64)
-    sized = bounds[bounds != 0]
-    unit = float(sized.mean()) if len(sized) else 1.0
+    unit = mean_size(bounds)
     members = np.bincount(tied, minlength=len(np.asarray(reach)))
     free = int((members[tied] > 1).sum())
     equals = np.broadcast_to(np.asarray(equal, dtype=bool), bounds.shape)

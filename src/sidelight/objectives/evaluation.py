@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Evaluation", "Objective", "WeightedSum"]
+__all__ = ["Evaluation", "Objective", "WeightedSum", "penalised"]
 
 
 class Evaluation(NamedTuple):
@@ -43,3 +43,10 @@ class WeightedSum:
             terms.update(part.terms)
             terms[name] = part.value
         return Evaluation(value, gradient, terms)
+
+
+def penalised(
+    parts: Mapping[str, tuple[float, Objective]], penalty: Objective
+) -> Callable[[float], Callable[[npt.NDArray[Any]], Evaluation]]:
+    """``λ -> value_and_grad`` of the weighted parts plus λ times the penalty, as ``solvers.anneal`` asks."""
+    return lambda weight: WeightedSum({**parts, "penalty": (weight, penalty)}).value_and_grad

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array, kron
-from scipy.sparse.csgraph import connected_components
+
+from .distance_rows import DistanceRows, count_pieces, mean_size, row_sizes
 
 __all__ = ["AugmentedPoint", "GramProgram", "gram_program"]
 
@@ -37,7 +38,7 @@ _FLOOR = 0.1  # of the mean weight: what a slack pair counts for in the precondi
 
 
 @dataclass(frozen=True, eq=False)
-class GramProgram:
+class GramProgram(DistanceRows):
     """Rows in squared distances, in the program's unit; made by :func:`gram_program`."""
 
     n: int
@@ -63,25 +64,18 @@ class GramProgram:
     @cached_property
     def sizes(self) -> Array:
         """How large each row's squared distances are (R,): penalties are divided by them."""
-        return np.where(np.abs(self.bounds) > 1e-3, np.abs(self.bounds), np.where(self.bounds == 0, 1.0, 1e-3))
+        return row_sizes(self.bounds)
 
     @property
     def n_pieces(self) -> int:
         """Into how many pieces the points fall that no row ties to each other."""
         used = np.asarray(abs(self.rows).sum(axis=0)).ravel() > 0
-        ends = self.pairs[used].astype(np.int32)
-        graph = csr_array(coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.n, self.n)))
-        return int(connected_components(graph, directed=False)[0])
+        return count_pieces(self.pairs[used], self.n)
 
     def residual(self, V: Array) -> Array:
         """``A d²(V) - b`` (R,)."""
         D = self.incidence @ V
         return np.asarray(self.rows @ np.einsum("pq,pq->p", D, D) - self.bounds)
-
-    def violation(self, V: Array) -> Array:
-        """By how much each row is broken (R,), 0 where it holds."""
-        c = self.residual(V)
-        return np.where(self.equal, np.abs(c), np.maximum(c, 0.0))
 
     def laplacian(self, y: Array) -> csc_array:
         """``L(Aᵀy)`` (n, n)."""
@@ -91,28 +85,11 @@ class GramProgram:
         """L(w) for weights (p,) on the pairs."""
         return csc_array(self.transposed[0] @ (diags_array(w) @ self.incidence))
 
-    def dual_value(self, y: Array, weights: Array | None = None) -> float:
-        """``bᵀy + Σ y²/(2σ)``."""
-        weights = self.weights if weights is None else weights
-        return float(self.bounds @ y + (y**2 / (2 * weights)).sum())
-
-    def value(self, V: Array, weights: Array | None = None) -> float:
-        """``tr V Vᵀ`` less what the slack of soft rows costs."""
-        weights = self.weights if weights is None else weights
-        soft = np.isfinite(weights)
-        broken = self.violation(V)[soft]
-        return float((V**2).sum() - 0.5 * (weights[soft] * broken**2).sum())
-
     def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> AugmentedPoint:
         """The augmented Lagrangian at a centred V (n, r)."""
-        weights = self.weights if weights is None else weights
-        kappa = np.where(np.isfinite(weights), weights / (rho + np.where(np.isfinite(weights), weights, 1.0)), 1.0)
         D = self.incidence @ V
-        raw = y + rho * (self.rows @ np.einsum("pq,pq->p", D, D) - self.bounds)
-        active = self.equal | (raw > 0)
-        raw = np.where(active, raw, 0.0)
-        value = -float((V**2).sum()) + float(((kappa * raw**2 - y**2) / (2 * rho)).sum())
-        return AugmentedPoint(self, V, D, kappa * raw, rho * kappa * active, value)
+        residual = self.rows @ np.einsum("pq,pq->p", D, D) - self.bounds
+        return AugmentedPoint(self, V, D, *self.multipliers(V, residual, y, rho, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +180,7 @@ def gram_program(
     """
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     bounds = np.asarray(bounds, dtype=np.float64)
-    sized = np.abs(bounds[bounds != 0])
-    unit = float(sized.mean()) if len(sized) else 1.0
+    unit = mean_size(bounds)
     A = csr_array(eye_array(len(pairs))) if rows is None else csr_array(rows, dtype=np.float64)
     if A.shape != (len(bounds), len(pairs)):
         raise ValueError(f"rows of shape {A.shape} do not fit {len(bounds)} bounds and {len(pairs)} pairs")

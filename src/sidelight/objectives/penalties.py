@@ -21,11 +21,12 @@ from scipy.sparse import csr_array
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, matrix_rows
 
-from .evaluation import Evaluation
+from .evaluation import Evaluation, Objective
 
-__all__ = ["Box", "Power", "Stretch"]
+__all__ = ["PENALTIES", "Box", "Power", "Stretch", "penalty_named"]
 
 Array = npt.NDArray[Any]
+PENALTIES = ("stretch", "l2", "l4", "box")
 
 
 class Power:
@@ -68,3 +69,10 @@ class Stretch:
         LZ = self.degree[:, None] * Z - self.scale * np.asarray(self.K @ Z)
         value = 2.0 * float(np.vdot(Z, LZ)) + self.background * float(np.vdot(Z, Z))
         return Evaluation(value / n, (4.0 * LZ + 2.0 * self.background * Z) / n, {})
+
+
+def penalty_named(name: str, kernel: SymmetricTiles | csr_array | LowRankKernel) -> Objective:
+    """One of ``PENALTIES``; ``kernel`` says which rows are the neighbours that "stretch" holds together."""
+    if name == "stretch":
+        return Stretch(kernel)
+    return Box() if name == "box" else Power(2 if name == "l2" else 4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,22 @@ PASSTHROUGH = "passthrough"
 _DEEPEST = 60
 
 Json = Any
+
+
+@runtime_checkable
+class _Estimator(Protocol):
+    """An estimator of any library, also one that does not inherit from scikit-learn's."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name."""
+
+
+@runtime_checkable
+class _SavesItself(Protocol):
+    """A model of this library whose file holds other values than its attributes."""
+
+    def __sidelight_state__(self) -> dict[str, Any]:
+        """What replaces parameters and attributes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,7 +244,7 @@ def _has_estimator(pipeline: Any) -> bool:
 
 
 def _is_foreign(value: Any) -> bool:
-    return hasattr(value, "get_params") and not isinstance(value, type) and not _is_ours(value)
+    return isinstance(value, _Estimator) and not isinstance(value, type) and not _is_ours(value)
 
 
 def _state(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -237,7 +253,7 @@ def _state(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     The hook returns a dictionary: the name of a parameter replaces that parameter, any other name replaces or
     adds an attribute, and ``...`` leaves an attribute out.
     """
-    changes: dict[str, Any] = model.__sidelight_state__() if hasattr(model, "__sidelight_state__") else {}
+    changes: dict[str, Any] = model.__sidelight_state__() if isinstance(model, _SavesItself) else {}
     parameters: dict[str, Any] = model.get_params(deep=False)
     attributes = {name: value for name, value in vars(model).items() if name not in parameters}
     attributes |= {name: value for name, value in changes.items() if name not in parameters}

@@ -6,7 +6,7 @@ import typing
 from functools import cache
 from typing import Any
 
-from sidelight.maps.two_way_mixin import TwoWayMixin, has_data_space
+from sidelight.base.capabilities import capabilities, given_of
 
 from ._fitted import FITTED, RECORD_TABLES
 from ._schema import MismatchError, Sizes, check_annotation, check_value
@@ -62,14 +62,22 @@ def _check_metric(model: Any) -> None:
 
 
 def _check_ways(model: Any) -> None:
-    """The way back, where there is data to go back to; what conditions on ``given``, and what fills gaps."""
-    if isinstance(model, TwoWayMixin) and has_data_space(model):
+    """The way back, where there is data to go back to, and what conditions it on ``given``."""
+    if capabilities(model).has_density:
         _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
-        if getattr(model, "given_", None) is not None:
+        if given_of(model) is not None:
             _require_all(model, ("marginal_", "marginal_forward_", "forward_effect_", "given_scale_"))
-    if getattr(model, "missing", None) == "impute":
+
+
+def _check_filler(model: Any) -> None:
+    """What fills gaps, where rows may have some."""
+    if model.missing == "impute":
         _require_all(model, ("filler_",))
-    if getattr(model, "has_data_", False) and not model.maps_:
+
+
+def _check_relations(model: Any) -> None:
+    """A map of the data, where there is data."""
+    if model.has_data_ and not model.maps_:
         raise MismatchError("has maps_, in which there are none of its data")
 
 
@@ -120,6 +128,8 @@ _TOGETHER: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
     **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
     "HybridEmbedding": (_check_ways, _check_nystrom),
+    "KernelInformationEmbedding": (_check_ways, _check_filler),
+    "MultipleRelationalEmbedding": (_check_ways, _check_relations),
     **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
     **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},
 }

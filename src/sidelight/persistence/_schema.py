@@ -28,6 +28,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 __all__ = ["MismatchError", "Sizes", "check_annotation", "check_record", "check_value"]
 
@@ -82,7 +83,7 @@ def _check_one(value: Any, specification: str, sizes: Sizes, tables: Mapping[str
     elif kind in _KINDS:
         _check_array(value, kind, detail, rest, sizes)
     elif kind == "model":
-        _require(hasattr(value, "get_params"), "is not a model")
+        _require(isinstance(value, BaseEstimator), "is not a model")
     elif kind != "plain":
         _check_scalar(value, kind, detail, sizes)
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import history_of
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._colouring import CATEGORIES
@@ -45,9 +47,9 @@ class AnnealingPath:
         return any(stage.regularization > 0.0 for stage in self.stages)
 
 
-def path_of(model: Any) -> AnnealingPath:
+def path_of(model: FittedModel) -> AnnealingPath:
     """Return the ``history_`` of a fitted model as columns; a term that an iteration does not have is NaN."""
-    history = list(getattr(model, "history_", ()))
+    history = history_of(model)
     if not history:
         raise ValueError(
             complain("path", "model", type(model).__name__, "has no history_", "Fit a model that is annealed")

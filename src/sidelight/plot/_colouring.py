@@ -7,6 +7,7 @@ circle of colours, in which opposite places differ in hue and in lightness. What
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.messages import complain
+from sidelight.side.columns import is_missing
 
-__all__ = ["CATEGORIES", "CYCLE", "MARKERS", "MISSING", "Categories", "Numbers", "column_of"]
+__all__ = [
+    "CATEGORIES",
+    "CYCLE",
+    "MARKERS",
+    "MISSING",
+    "Categories",
+    "Numbers",
+    "column_names",
+    "column_of",
+    "name_of_column",
+]
 
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
 CYCLE = (
@@ -88,6 +100,22 @@ def column_of(
     return Numbers(name, numbers, period)
 
 
+def column_names(table: Any) -> list[Any]:
+    """Return the names of the columns of a mapping or a data frame; of anything else, none.
+
+    Examples
+    --------
+    >>> column_names({"kind": ["cup", "pan"]}), column_names([1.0, 2.0])
+    (['kind'], [])
+    """
+    return list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
+
+
+def name_of_column(values: Any, otherwise: str = "") -> str:
+    """Return the name that a series carries, or ``otherwise``."""
+    return str(getattr(values, "name", None) or otherwise)
+
+
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
     """A one-dimensional array: numeric, boolean or object, whatever the container was."""
     dtype = getattr(values, "dtype", None)
@@ -97,18 +125,11 @@ def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
     if array.dtype.kind in "Mm":
         days = array.astype("datetime64[s]" if array.dtype.kind == "M" else "timedelta64[s]").astype(np.float64)
         return np.where(np.isnat(array), np.nan, days / 86400.0)
-    if array.dtype == object and all(_is_number(value) or _is_missing(value) for value in array.flat):
+    if array.dtype == object and all(_is_number(value) or is_missing(value) for value in array.flat):
         if all(_is_integer(value) for value in array.flat):
             return array.astype(np.int64)
-        return np.array([np.nan if _is_missing(value) else float(value) for value in array.flat])
+        return np.array([np.nan if is_missing(value) else float(value) for value in array.flat])
     return array
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA, none of which equals itself plainly."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _is_integer(value: Any) -> bool:
@@ -127,7 +148,7 @@ def _looks_categorical(array: NDArray[Any]) -> bool:
 
 def _categories(array: NDArray[Any], values: Any, name: str) -> Categories:
     """Number the levels: a pandas Categorical keeps its order, others are sorted (numbers as numbers)."""
-    missing = np.array([_is_missing(value) for value in array.tolist()], dtype=bool)
+    missing = np.array([is_missing(value) for value in array.tolist()], dtype=bool)
     text = np.array([_level_name(value) for value in array.tolist()], dtype=object)
     present = set(text[~missing])
     declared = getattr(getattr(values, "cat", values), "categories", None)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import given_of
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._forward import draw_profiles, mosaic
@@ -76,8 +78,8 @@ def counterfactual_grid(
     return _draw(np.concatenate(shown), names, image_shape, title, ax)
 
 
-def _column(model: Any, name: str | None) -> Any:
-    known = getattr(model, "given_", None)
+def _column(model: FittedModel, name: str | None) -> Any:
+    known = given_of(model)
     if known is None:
         rule, remedy = "was not given anything that could change", "Fit it with given"
         raise ValueError(complain("counterfactual_grid", "model", type(model).__name__, rule, remedy))

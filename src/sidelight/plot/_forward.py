@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import require
+
 from ._axes import axes_for, dress
 from ._colouring import CATEGORIES
 from ._pictures import check_image_shape, range_of, to_pictures
@@ -54,6 +56,7 @@ def forward_grid(
     matplotlib.axes.Axes
     """
     plane = plane_of(latent_of(model, "forward_grid"), names=axis_names(model))
+    require("forward_grid", model, "has_inverse", "has_latent_density")
     ax = axes_for(ax, "sidelight.plot.forward_grid", (7.0, 7.0))
     cell_shape = (1.0, 1.0) if image_shape is None else (float(image_shape[0]), float(image_shape[1]))
     lattice = plane.lattice(n, cell_shape)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._pictures import check_image_shape, range_of, to_pictures
@@ -199,16 +201,17 @@ def analogy(
     return ax
 
 
-def _three_way(model: Any, unit: int) -> NDArray[np.float64]:
+def _three_way(model: FittedModel, unit: int) -> NDArray[np.float64]:
     """W_·· of a mapping unit (d, e), full or factored."""
-    known = getattr(model, "parameters_", {})
-    if getattr(model, "premapping", None) is not None or not any(name.startswith("gated.") for name in known):
+    offers = capabilities(model)
+    if not (offers.is_network and offers.has_flow and offers.has_column_weights):
         rule = "has no weights between pixels"
         remedy = "Give a fitted GatedBoltzmannMachine without premapping"
         raise ValueError(complain("filter_field", "model", type(model).__name__, rule, remedy))
     if not 0 <= unit < model.n_mapping:
         rule = f"is not one of the {model.n_mapping} mapping units"
         raise ValueError(complain("filter_field", "unit", unit, rule, f"Give 0 to {model.n_mapping - 1}"))
+    known = model.parameters_
     if "gated.weights" in known:
         return np.asarray(known["gated.weights"][:, :, unit], dtype=np.float64)
     inputs, visible, hidden = (

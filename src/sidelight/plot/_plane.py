@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
+from sidelight.base.capabilities import axis_names_of, capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 __all__ = ["SHAPE", "LatentPlane", "Lattice", "axis_names", "latent_of", "plane_of", "presence"]
 
@@ -125,12 +127,12 @@ class LatentPlane:
 
 def latent_of(model_or_Z: Any, owner: str) -> Floats:
     """Return the latent points of a fitted model, or the array itself, as (n, q) float64."""
-    Z = getattr(model_or_Z, "embedding_", model_or_Z)
-    if hasattr(Z, "fit"):
-        raise ValueError(
-            complain(owner, "model", type(Z).__name__, "has no embedding_", "Fit it first, or pass an array")
-        )
-    points = np.asarray(Z, dtype=np.float64)
+    if capabilities(model_or_Z).has_embedding:
+        model_or_Z = model_or_Z.embedding_
+    elif capabilities(model_or_Z).has_parameters:
+        name = type(model_or_Z).__name__
+        raise ValueError(complain(owner, "model", name, "has no embedding_", "Fit it first, or pass an array"))
+    points = np.asarray(model_or_Z, dtype=np.float64)
     if points.ndim == 1:
         points = points[:, None]
     if points.ndim != 2 or points.shape[0] < 1 or points.shape[1] < 1:
@@ -150,7 +152,7 @@ def axis_names(model_or_Z: Any) -> tuple[str, ...]:
     >>> axis_names(np.zeros((3, 2)))
     ()
     """
-    names = tuple(str(name) for name in getattr(model_or_Z, "axis_names_", ()))
+    names = tuple(axis_names_of(model_or_Z))
     return names if any(names) else ()
 
 
@@ -186,7 +188,7 @@ def _sides(values: Floats, room: float) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def presence(model: Any, points: Floats, Z: Floats) -> Floats:
+def presence(model: FittedModel, points: Floats, Z: Floats) -> Floats:
     r"""Return how much data is at latent ``points``: 1 where rows are, 0 where the density is negligible.
 
     With :math:`\ell` the log density and :math:`\ell_0` its 1 % quantile over the rows,

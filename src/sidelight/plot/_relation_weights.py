@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import axis_names_of, capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._plane import Floats
@@ -43,7 +45,7 @@ def relation_weights(model: Any, *, title: str | None = None, ax: Axes | None = 
     """
     names, shares = shares_of(model, "relation_weights")
     c, q = shares.shape
-    titles = _titles(model, q)
+    titles = _titles(axis_names_of(model))
     cell = max(0.85, 0.1 * max(len(line) for title in titles for line in title.splitlines()))
     ax = axes_for(ax, "sidelight.plot.relation_weights", (1.9 + max(cell * q, 2.2), 1.1 + 0.55 * c))
     shaded = ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
@@ -67,16 +69,14 @@ def relation_weights(model: Any, *, title: str | None = None, ax: Axes | None = 
     return ax
 
 
-def shares_of(model: Any, owner: str) -> tuple[list[str], Floats]:
+def shares_of(model: FittedModel, owner: str) -> tuple[list[str], Floats]:
     """Return the names of the relations and the share of the weight of each (C, q) that is on each axis."""
-    found = getattr(model, "relation_shares_", None)
-    if found is None:
+    if not capabilities(model).has_relations:
         rule, remedy = "has no relation_shares_", "Fit a MultipleRelationalEmbedding"
         raise ValueError(complain(owner, "model", type(model).__name__, rule, remedy))
-    return [str(name) for name in model.relation_names_], np.asarray(found, dtype=np.float64)
+    return [str(name) for name in model.relation_names_], np.asarray(model.relation_shares_, dtype=np.float64)
 
 
-def _titles(model: Any, q: int) -> list[str]:
+def _titles(names: list[str]) -> list[str]:
     """The number of each axis and, below it, the relation whose axis it is, in lines that are not wide."""
-    names = [str(name) for name in getattr(model, "axis_names_", [""] * q)]
     return ["\n".join([f"axis {k + 1}", *wrap(name, WIDEST)]) for k, name in enumerate(names)]

@@ -9,7 +9,7 @@ import numpy as np
 from sidelight.base.messages import complain
 
 from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
-from ._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of
+from ._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of, name_of_column
 from ._plane import LatentPlane, axis_names, latent_of, plane_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def scatter(
     if values is None:
         ax.scatter(plane.shown[:, 0], plane.shown[:, 1], color=CATEGORIES[0], **style)
     else:
-        caption = name if name is not None else str(getattr(values, "name", None) or "")
+        caption = name if name is not None else name_of_column(values)
         column = column_of(values, n, name=caption, categorical=True if labels is not None else None, period=period)
         _draw_column(ax, plane, column, style)
     dress(ax, plane, title)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import require
+
 from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
 from ._plane import Floats, LatentPlane, axis_names, latent_of, plane_of, presence
 
@@ -64,6 +66,7 @@ def density(
         nearest rows, which is not the marginal density.
     """
     plane = plane_of(latent_of(model, "density"), 0.12, axis_names(model))
+    require("density", model, "has_latent_density")
     ax = axes_for(ax, "sidelight.plot.density")
     if plane.n_components == 1:
         return _density_curve(ax, plane, model, resolution, log, title)
@@ -111,6 +114,7 @@ def uncertainty(
     matplotlib.axes.Axes
     """
     plane = plane_of(latent_of(model, "uncertainty"), names=axis_names(model))
+    require("uncertainty", model, "has_variance", "has_latent_density")
     ax = axes_for(ax, "sidelight.plot.uncertainty")
     lattice = plane.lattice(affordable(resolution, len(plane.Z)))
     here = presence(model, lattice.points, plane.Z) > 0.0

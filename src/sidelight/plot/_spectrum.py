@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
 from ._colouring import CATEGORIES
@@ -48,9 +50,9 @@ class Spectrum:
         return padded
 
 
-def spectrum_of(model: Any, share: float = 0.99) -> Spectrum:
+def spectrum_of(model: FittedModel, share: float = 0.99) -> Spectrum:
     """Return the spectrum of a model that has ``gram_eigenvalues_`` and ``explained_``."""
-    if getattr(model, "gram_eigenvalues_", None) is None:
+    if not capabilities(model).has_spectrum:
         rule, remedy = "has no gram_eigenvalues_", "Fit a SemidefiniteEmbedding"
         raise ValueError(complain("spectrum", "model", type(model).__name__, rule, remedy))
     if not 0 < share <= 1:

@@ -1,9 +1,9 @@
-"""Where a multiple relational embedding begins: an axis for what each relation says, and the data on the others.
+"""The start of a multiple relational embedding: axes for values and labels, and the data on the others.
 
-The objective has poor optima: from a random start a relation may never find an axis (measured: METHODS 2). So every
-relation that says something of its own (values, labels) begins with axes of its own: what it says of its rows,
-carried to all others by kernel ridge regression on the data (leave-one-out chooses how smooth), or along the graph of
-the relations where no one data relation knows all rows. What the data says beside that fills the axes that are left.
+The objective has poor optima: from a random start a relation may never find an axis (decision 0010). So every relation
+of values or labels begins with axes of its own: its values at its rows, extended to all other rows by kernel ridge
+regression on the data (leave-one-out chooses how smooth), or along the graph of the relations where no one data
+relation has all rows. The principal directions of the data, less these axes, fill the axes that are left.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Start", "relational_start"]
 Array = npt.NDArray[Any]
 _WIDTHS = np.array([0.3, 1.0, 3.0, 10.0, 30.0])  # of the ridge's kernel, in mean squared distances
 _LAYOUT = 10  # coordinates that a relation of data is laid out in
-_WEAK = 0.1  # of a relation on axes that are not its own: not 0, from where it could not grow
+_WEAK = 0.1  # weight of a relation on axes that are not its own: at 0 it would have no gradient
 
 
 @dataclass(frozen=True)
@@ -41,38 +41,47 @@ class Start:
 
 
 def relational_start(relations: Sequence[Relation], similarities: Sequence[Similarity], n: int, q: int) -> Start:
-    """A start that is the same for every seed."""
+    """Return a start that does not depend on a seed.
+
+    Parameters
+    ----------
+    relations : sequence of Relation
+    similarities : sequence of Similarity
+        Of each relation.
+    n, q : int
+        Rows and latent dimensions.
+    """
     carrier = _Carrier.of(relations, similarities, n)
-    layout = _laid_out(relations, similarities, carrier)
+    layout = _layout_of(relations, similarities, carrier)
     axes: list[Array] = []
     owners: list[int] = []
-    order = sorted(range(len(relations)), key=lambda c: relations[c].kind == "labels")  # labels after values
+    order = sorted(range(len(relations)), key=lambda c: relations[c].kind == "labels")  # values before labels
     for c in order:
-        found = _own_axes(relations[c], carrier, _rest(layout, axes, n), _room(relations, q))
+        found = _axes_of(relations[c], carrier, _residual(layout, axes, n), _axes_per_label(relations, q))
         axes.extend(found.T)
         owners.extend([c] * found.shape[1])
     if len(axes) > q:
-        return Start(*_shared(np.column_stack(axes), np.array(owners), len(relations), q), carrier.graph)
+        return Start(*_shared_axes(np.column_stack(axes), np.array(owners), len(relations), q), carrier.graph)
     Z = np.zeros((n, q))
     Z[:, : len(axes)] = np.column_stack(axes) if axes else 0.0
     if len(axes) < q:
-        layout = _laid_out(*_ungrouped(relations, similarities), carrier)
-        rest = _principal(_rest(layout, axes, n), q - len(axes))
+        layout = _layout_of(*_ungrouped(relations, similarities), carrier)
+        rest = _principal(_residual(layout, axes, n), q - len(axes))
         Z[:, len(axes) : len(axes) + rest.shape[1]] = rest
     R = np.full((len(relations), q), _WEAK)
-    named = [relations[owner].kind == "labels" for owner in owners] + [False] * (q - len(owners))
+    labelled = [relations[owner].kind == "labels" for owner in owners] + [False] * (q - len(owners))
     for c, relation in enumerate(relations):
         if relation.kind in ("data", "matrix"):
             R[c] = 1.0
-        elif relation.kind == "pairs":  # what corresponds may well differ in name
-            R[c, ~np.array(named)] = 1.0
+        elif relation.kind == "pairs":  # rows that correspond may well have different labels
+            R[c, ~np.array(labelled)] = 1.0
     R[owners, np.arange(len(owners))] = 1.0
     return Start(Z, R, carrier.graph)
 
 
 @dataclass(frozen=True)
 class _Carrier:
-    """How values known at some rows are carried to all: features of all rows, or a graph between them."""
+    """Extends values known at some rows to all: by features of all rows, or by a graph between them."""
 
     n: int
     features: Array | None
@@ -96,7 +105,7 @@ class _Carrier:
         return cls(n, features, graph)
 
     def carry(self, index: Array, T: Array) -> Array:
-        """Values T (m, k) of some rows, at all rows (n, k)."""
+        """Values T (m, k) of the rows ``index``, extended to all rows (n, k)."""
         if len(index) == self.n:
             return T
         if self.features is None:
@@ -104,8 +113,8 @@ class _Carrier:
         return smooth_effect(T, self.features[index], bandwidths=_WIDTHS)(self.features)
 
 
-def _laid_out(relations: Sequence[Relation], similarities: Sequence[Similarity], carrier: _Carrier) -> Array:
-    """What the data relations look like, in a few coordinates of all rows (n, k); of the graph where there are none."""
+def _layout_of(relations: Sequence[Relation], similarities: Sequence[Similarity], carrier: _Carrier) -> Array:
+    """Coordinates (n, k) of all rows by the data relations side by side; by the graph where there are none."""
     found = []
     for relation, own in zip(relations, similarities, strict=True):
         if relation.kind not in ("data", "matrix"):
@@ -126,8 +135,8 @@ def _coordinates(relation: Relation, own: Similarity) -> Array:
     return landmark_scaling(D, rows, _LAYOUT)
 
 
-def _room(relations: Sequence[Relation], q: int) -> int:
-    """Axes that names may take each: one, and their part of what values, and one axis for the data, leave."""
+def _axes_per_label(relations: Sequence[Relation], q: int) -> int:
+    """Axes for each relation of labels: one, and an equal share of what values and one axis for the data leave."""
     features = [relation.features for relation in relations if relation.kind == "values"]
     values = sum(int(found.shape[1]) for found in features if found is not None)
     names = sum(relation.kind == "labels" for relation in relations)
@@ -135,21 +144,21 @@ def _room(relations: Sequence[Relation], q: int) -> int:
     return 1 + max(0, q - values - names - data) // max(names, 1)
 
 
-def _own_axes(relation: Relation, carrier: _Carrier, layout: Array, room: int) -> Array:
-    """What a relation says itself, as axes (n, k) of unit spread; data, matrices and pairs say nothing of the kind."""
+def _axes_of(relation: Relation, carrier: _Carrier, layout: Array, room: int) -> Array:
+    """Axes (n, k) of unit spread of a relation of values or labels; (n, 0) for other kinds."""
     if relation.kind == "values":
         features = relation.features
         assert features is not None
-        return _standard(carrier.carry(relation.index, features))
+        return _standardised(carrier.carry(relation.index, features))
     if relation.kind == "labels":
-        return _standard(carrier.carry(relation.index, _spread_out(relation, layout, room)))
+        return _standardised(carrier.carry(relation.index, _label_places(relation, layout, room)))
     return np.empty((carrier.n, 0))
 
 
-def _spread_out(relation: Relation, layout: Array, room: int) -> Array:
-    """Names as places (m, k) along the main directions of the means of their rows in the layout.
+def _label_places(relation: Relation, layout: Array, room: int) -> Array:
+    """Labels as points (m, k) along the principal directions of their means in the layout.
 
-    Two axes tell four names apart and three eight, so more than that are not taken; on one axis, names are evenly
+    Two axes tell four labels apart and three eight, so no more axes than that are taken; on one axis, labels are evenly
     spaced in their order.
     """
     codes, first, places = np.unique(relation.entries, return_index=True, return_inverse=True)
@@ -159,11 +168,11 @@ def _spread_out(relation: Relation, layout: Array, room: int) -> Array:
     found = U[:, :k] * lengths[:k]
     if k == 1:
         found[np.argsort(found[:, 0], kind="stable"), 0] = np.arange(len(codes))
-    return _standard(found[places])
+    return _standardised(found[places])
 
 
-def _rest(layout: Array, axes: Sequence[Array], n: int) -> Array:
-    """The layout less what the axes explain of it."""
+def _residual(layout: Array, axes: Sequence[Array], n: int) -> Array:
+    """The layout (n, k) less its linear regression on the axes."""
     basis = np.column_stack([np.ones(n), *axes])
     return np.asarray(layout - basis @ np.linalg.lstsq(basis, layout, rcond=None)[0])
 
@@ -171,7 +180,7 @@ def _rest(layout: Array, axes: Sequence[Array], n: int) -> Array:
 def _ungrouped(
     relations: Sequence[Relation], similarities: Sequence[Similarity]
 ) -> tuple[list[Relation], list[Similarity]]:
-    """Relations of data less the means of named groups, where every row has a name: what groups have in common."""
+    """Data relations less the means of labelled groups, where every row has a label."""
     named = [relation for relation in relations if relation.kind == "labels"]
     data, found = list(relations), list(similarities)
     for c, relation in enumerate(relations):
@@ -194,14 +203,14 @@ def _group_means(rows: Array, codes: Array) -> Array:
 
 
 def _principal(layout: Array, k: int) -> Array:
-    """The main directions of a layout (n, k), the first of unit spread, the others in proportion."""
+    """Principal components (n, k) of a layout, the first of unit spread, the others in proportion."""
     U, lengths, _ = np.linalg.svd(layout - layout.mean(axis=0), full_matrices=False)
     kept = lengths[:k] / (lengths[0] if len(lengths) and lengths[0] > 0 else 1.0)
     return np.asarray(U[:, :k] * np.sqrt(len(layout)) * kept)
 
 
-def _shared(axes: Array, owners: Array, count: int, q: int) -> tuple[Array, Array]:
-    """More axes than there is room for: their principal directions, and how much each relation is seen along them."""
+def _shared_axes(axes: Array, owners: Array, count: int, q: int) -> tuple[Array, Array]:
+    """Principal directions (n, q) of more axes than q, and the weight of each relation along them (count, q)."""
     U, _, directions = np.linalg.svd(axes - axes.mean(axis=0), full_matrices=False)
     Z = U[:, :q] * np.sqrt(len(axes))
     R = np.ones((count, q))
@@ -210,8 +219,8 @@ def _shared(axes: Array, owners: Array, count: int, q: int) -> tuple[Array, Arra
     return Z, R
 
 
-def _standard(T: Array) -> Array:
-    """Columns of mean 0 and unit spread."""
+def _standardised(T: Array) -> Array:
+    """Columns shifted to mean 0 and scaled to unit spread."""
     T = T - T.mean(axis=0)
     spread = T.std(axis=0)
     return np.asarray(T / np.where(spread > 0, spread, 1.0))

@@ -17,44 +17,47 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.progress import ProgressBar, both
-from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback, State, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, validated
-from sidelight.base.warnings import warn
+from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.profiles import profile
-from sidelight.kernels.relations import Similarity, similarity
+from sidelight.kernels.relations import similarity
 from sidelight.maps.relational_axes import Axes, canonical_axes
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
-from sidelight.objectives.relational import Divergence, Part, RelationalSum, unpack
+from sidelight.objectives.relational import RelationalSum, unpack
 from sidelight.side.relations import Relation, Relations, as_relations
 from sidelight.solvers.anneal import Path, anneal
-from sidelight.solvers.annealed_fit import announce
+from sidelight.solvers.annealing import end_progress
 from sidelight.solvers.eigen import graph_spectrum
 
-from ._relational_maps import RelationalMaps, keep_relational_maps
-from ._relational_start import Start, relational_start
+from ._relational_checks import check_relations, check_weights, with_two_rows
+from ._relational_maps import RelationalMaps, relational_maps
+from ._relational_mixin import RelationalMixin
+from ._relational_problem import ObjectiveSettings, first_unknowns, relational_objective
+from ._relational_start import relational_start
 
 __all__ = ["MultipleRelationalEmbedding"]
 
 Array = npt.NDArray[Any]
 _DATA = "data"
 _MODES = 64  # smooth directions the solver is preconditioned with
-_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the start: the objective chooses
 
 
-class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMaps, BaseEstimator):
+class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMixin, BaseEstimator):
     """Embed rows so that one map shows several kinds of similarity, each along axes of its own.
+
+    Every relation sees the latent space through a linear map that is learned with it [1]_ [2]_; with one relation and
+    no such map this is stochastic neighbour embedding [3]_.
 
     Parameters
     ----------
@@ -110,6 +113,15 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
     n_iter_ : int
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic and G. Hinton, "Multiple relational embedding", Advances in Neural Information Processing
+       Systems 17, 913-920, 2005.
+    .. [2] R. Memisevic, "Non-linear latent factor models for revealing structure in high-dimensional data", PhD thesis,
+       University of Toronto, 2008 (chapter 4).
+    .. [3] G. Hinton and S. Roweis, "Stochastic neighbor embedding", Advances in Neural Information Processing Systems
+       15, 2003.
+
     Examples
     --------
     >>> import numpy as np
@@ -123,6 +135,8 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
     >>> bool(np.corrcoef(model.embedding_[40:, 0], data.factors["height"][40:])[0, 1] > 0.95)
     True
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_relations", "has_relations")
 
     def __init__(
         self,
@@ -179,15 +193,29 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         """
         del y
         self._check_parameters()
-        X, given, every = self._read(X, relations)
+        owner = type(self).__name__
+        if X is not None:
+            X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        given = as_relations({} if relations is None else relations, None if X is None else len(X))
+        every = self._all_relations(X, given)
+        if not every:
+            rule = "says nothing of how rows are alike"
+            raise ValueError(complain(self, "relations", relations, rule, "Give X, or a Relation"))
+        check_weights(owner, self.weights, [_DATA, *given.names])
         n = len(given) if X is None else len(X)
         refuse_if_too_large(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
-        self._check_relations(every, n)
-        similarities = [similarity(relation, self.n_jobs) for _, relation in every]
-        objective = self._objective(every, similarities, n)
-        start = relational_start([relation for _, relation in every], similarities, n, self.n_components)
-        path = self._solve(objective, self._unknowns(objective, start), start.graph)
-        self._keep(X, given, every, path)
+        check_relations(owner, every, n)
+        similarities = [similarity(relation, self.n_jobs) for relation in every.values()]
+        objective = relational_objective(every, similarities, n, self._objective_settings())
+        start = relational_start(list(every.values()), similarities, n, self.n_components)
+        unknowns = first_unknowns(owner, objective, start, self.init, self.random_state)
+        path = self._solve(objective, unknowns, start.graph)
+        Z, R = unpack(path.point, n, len(every), objective.transformation)
+        axes = canonical_axes(Z, R, list(every.values()), objective.transformation)
+        if X is not None and len(every) == 1:  # with other relations, equal rows may belong in different places
+            axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))
+        maps = relational_maps(_data_spaces(X, given), axes.Z, n_jobs=self.n_jobs)
+        self._keep(given, list(every), path, axes, maps, None if X is None else X.dtype)
         if path.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
@@ -221,101 +249,17 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         if isinstance(self.init, str):
             check_choice(self, "init", self.init, ("relations", "random"))
 
-    def _read(self, X: Any, relations: Any) -> tuple[Array | None, Relations, list[tuple[str, Relation]]]:
-        """X, the relations given, and all of them, that of X first."""
-        every: list[tuple[str, Relation]] = []
-        if X is not None:
-            X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        given = as_relations({} if relations is None else relations, None if X is None else len(X))
-        self.has_data_ = X is not None
+    def _all_relations(self, X: Array | None, given: Relations) -> dict[str, Relation]:
+        """The relations of the fit by name: that of X first, then those given that have two rows to compare."""
+        own = {}
         if X is not None and self.use_data and _DATA not in given:
-            own = Relation.from_data(X, perplexity=self.perplexity, n_neighbors=self.n_neighbors)
-            every.append((_DATA, own))
-        for name, relation in given.items():
-            if len(relation.index) > 1:
-                every.append((name, relation))
-                continue
-            seen, rule = f"{name!r}: {relation!r}", "has fewer than two rows to compare, and is left out"
-            warn(complain(self, "relations", seen, rule, "Say more of it"), UserWarning)
-        if not every:
-            rule = "says nothing of how rows are alike"
-            raise ValueError(complain(self, "relations", relations, rule, "Give X, or a Relation"))
-        self._check_weights([_DATA, *given.names])
-        return X, given, every
+            own[_DATA] = Relation.from_data(X, perplexity=self.perplexity, n_neighbors=self.n_neighbors)
+        return own | with_two_rows(type(self).__name__, dict(given.items()))
 
-    def _check_weights(self, names: list[str]) -> None:
-        for name, weight in (self.weights or {}).items():
-            if name not in names:
-                rule, remedy = "is not the name of a relation", f"Use one of {', '.join(map(repr, names))}"
-                raise ValueError(complain(self, "weights", name, rule, remedy))
-            check_number(self, f"weights[{name!r}]", weight, 0.0)
-
-    def _check_relations(self, every: list[tuple[str, Relation]], n: int) -> None:
-        """A sentence where rows cannot be placed, and for each relation that says nothing."""
-        known = np.zeros(n, dtype=bool)
-        for name, relation in every:
-            known[relation.index] = True
-            self._warn_of_nothing(name, relation)
-        if not known.all():
-            rows = np.flatnonzero(~known)
-            listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-            rule = "are in no relation, so nothing says where they belong"
-            raise ValueError(complain(self, "relations", f"rows {listed}", rule, "Give X, or leave them out"))
-        pieces = _pieces([relation for _, relation in every], n)
-        if pieces > 1:
-            rule = "have no row in common, directly or through others, so where they lie to each other means nothing"
-            message = complain(self, "relations", f"{pieces} sets of rows", rule, "Tie them with Relation.from_pairs")
-            warn(message, UserWarning)
-
-    def _warn_of_nothing(self, name: str, relation: Relation) -> None:
-        if relation.kind not in ("labels", "values"):
-            return
-        distinct = len(np.unique(relation.entries, axis=0))
-        seen, remedy = f"{name!r}: {relation!r}", "Leave it out"
-        if distinct == 1:
-            rule = "says the same of every row, which is nothing"
-            warn(complain(self, "relations", seen, rule, remedy), UserWarning)
-        elif relation.kind == "labels" and distinct == len(relation.index):
-            rule = "has a name of its own for every row, so that no two are alike"
-            warn(complain(self, "relations", seen, rule, remedy), UserWarning)
-
-    def _objective(self, every: list[tuple[str, Relation]], similarities: list[Similarity], n: int) -> RelationalSum:
-        latent, weights = profile(self.latent_kernel), self.weights or {}
-        parts = [
-            Part(
-                name,
-                relation.index,
-                Divergence(found, latent, n_jobs=self.n_jobs),
-                float(weights.get(name, 1.0)),
-                learned=len(every) > 1 and not (relation.kind == "pairs" and len(relation.entries) == 1),
-                few_axes=relation.kind in ("labels", "values", "pairs"),
-            )
-            for (name, relation), found in zip(every, similarities, strict=True)
-        ]
-        return RelationalSum(parts, n, self._transformation(len(every)), sparsity=self.sparsity)
-
-    def _transformation(self, count: int) -> str:
-        """Of one relation the transformation is part of the latent space itself."""
-        return self.transformation if count > 1 else "identity"
-
-    def _unknowns(self, objective: RelationalSum, start: Start) -> Array:
-        """Where the search begins; the objective chooses its size, unless somebody else did."""
-        (n, q), transformation = start.Z.shape, objective.transformation
-        if isinstance(self.init, str) and self.init == "random":
-            noise = random_numbers(self.random_state).standard_normal((n + len(start.R), q))
-            return _packed(0.1 * noise[:n], 0.1 * noise[n:], transformation)
-        if not isinstance(self.init, str):
-            return _packed(self._checked_init(n), start.R, transformation)
-        candidates = [_packed(size * start.Z, start.R, transformation) for size in _SIZES]
-        return candidates[int(np.argmin([objective.value_and_grad(candidate).value for candidate in candidates]))]
-
-    def _checked_init(self, n: int) -> Array:
-        start = np.array(self.init, dtype=np.float64)
-        check_rows(self, "init", start, n)
-        if start.shape != (n, self.n_components) or not np.isfinite(start).all():
-            rule = f"is not a finite array of shape ({n}, {self.n_components})"
-            raise ValueError(complain(self, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
-        return start
+    def _objective_settings(self) -> ObjectiveSettings:
+        return ObjectiveSettings(
+            self.transformation, self.weights or {}, self.latent_kernel, self.sparsity, self.n_jobs
+        )
 
     def _solve(self, objective: RelationalSum, start: Array, graph: csr_array) -> Path:
         n, bar = objective.n, ProgressBar(type(self).__name__) if self.verbose else None
@@ -334,28 +278,26 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
             precondition=precondition,
             callback=_of_points(both(bar, self.callback), n),
         )
-        announce(self, bar, path)
+        end_progress(type(self).__name__, self.max_iter, bar, path)
         return path
 
-    def _keep(self, X: Array | None, given: Relations, every: list[tuple[str, Relation]], path: Path) -> None:
-        names, relations = [name for name, _ in every], [relation for _, relation in every]
-        n = len(given) if X is None else len(X)
-        transformation = self._transformation(len(every))
-        Z, R = unpack(path.point, n, len(every), transformation)
-        axes: Axes = canonical_axes(Z, R, relations, transformation)
-        if X is not None and len(every) == 1:  # with other relations, equal rows may belong in different places
-            axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))
-        self.embedding_ = axes.Z.astype(np.float64 if X is None else X.dtype)
+    def _keep(
+        self, given: Relations, names: list[str], path: Path, axes: Axes, maps: RelationalMaps, dtype: Any
+    ) -> None:
+        """Set all fitted attributes; ``dtype`` is that of X, None without X."""
+        embedding = axes.Z.astype(np.float64 if dtype is None else dtype)
+        self.has_data_ = dtype is not None
+        if self.has_data_:
+            self._keep_maps(maps.two_way(next(iter(maps.views))), embedding)
+        else:
+            self.embedding_ = embedding
+            self.latent_frame_, self.latent_density_ = maps.latent_frame, maps.latent_density
+        self.maps_ = dict(maps.views)
         self.relations_, self.relation_names_ = given, names
         self.transformations_, self.relation_weights_, self.relation_shares_ = axes.R, axes.weights, axes.shares
         self.axis_names_ = ["" if owner < 0 else names[owner] for owner in axes.owners]
         self.history_ = [vars(record) for record in path.history]
         self.n_iter_ = max(1, path.n_iter)
-        spaces = {} if X is None else {_DATA: (X, np.arange(n))}
-        spaces |= {
-            name: (relation.entries, relation.index) for name, relation in given.items() if relation.kind == "data"
-        }
-        keep_relational_maps(self, spaces, axes.Z)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -363,23 +305,14 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMap
         return tags
 
 
-def _packed(Z: Array, R: Array, transformation: str) -> Array:
-    """The array of unknowns, of Z (n, q) and the diagonals of the R_c (C, q)."""
-    if transformation == "identity":
-        return np.array(Z)
-    if transformation == "diagonal":
-        return np.vstack([Z, R])
-    return np.vstack([Z, *(np.diag(row) for row in R)])
+def _data_spaces(X: Array | None, given: Relations) -> dict[str, tuple[Array, Array]]:
+    """Features (m, d) and row numbers (m,) of X, if there is one, and of each data relation that was given."""
+    spaces = {} if X is None else {_DATA: (X, np.arange(len(X)))}
+    return spaces | {
+        name: (relation.entries, relation.index) for name, relation in given.items() if relation.kind == "data"
+    }
 
 
 def _of_points(callback: Callback | None, n: int) -> Callable[[State], bool | None] | None:
     """The callback, shown the latent points only."""
     return None if callback is None else lambda state: callback(replace(state, point=state.point[:n]))
-
-
-def _pieces(relations: list[Relation], n: int) -> int:
-    """Sets of rows that no relation ties together."""
-    rows = np.concatenate([relation.index for relation in relations])
-    cols = np.concatenate([np.full(len(relation.index), relation.index[0]) for relation in relations])
-    ties = csr_array(coo_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)))
-    return int(connected_components(ties, directed=False)[0])

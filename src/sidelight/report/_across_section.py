@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
+from sidelight.base.capabilities import capabilities
 from sidelight.plot._counterfactual import MOST_VALUES, entries_of, entry_in_words
 from sidelight.plot._pictures import shrink, to_pictures
 from sidelight.plot._plane import Floats, Lattice
@@ -33,7 +34,7 @@ REFERENCE_ROWS = 1000
 
 def across_section(context: Context) -> Section | None:
     """The same places of the map for several values of what was given, column by column."""
-    if context.known is None or not context.informed or not hasattr(context.model, "counterfactual"):
+    if context.known is None or not context.informed or not capabilities(context.model).has_counterfactual:
         return None
     rows = np.flatnonzero(context.known.known[context.kept])
     if len(rows) < 2:

@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities
 from sidelight.evaluate import AttributeRecovery, AxisRecovery
 from sidelight.plot._pictures import shrink, to_pictures
 from sidelight.plot._plane import Floats
@@ -36,7 +37,7 @@ MOST_OTHERS = 6
 
 def axes_section(context: Context) -> Section | None:
     """Which relation looks at which axis, the rows at the ends of each, what each tells of labels not seen."""
-    if not hasattr(context.model, "relation_shares_"):
+    if not capabilities(context.model).has_relations:
         return None
     names, shares = shares_of(context.model, "report")
     owners = [str(name) for name in context.model.axis_names_]
@@ -92,7 +93,7 @@ def _ends(context: Context, k: int) -> str:
     low, high = order[:count], order[::-1][:count]
     if count == 0:
         return ""
-    if context.image_shape is not None and (context.X is not None or hasattr(context.model, "inverse_transform")):
+    if context.image_shape is not None and (context.X is not None or capabilities(context.model).has_inverse):
         return _pictures(context, low, "lowest") + _pictures(context, high, "highest")
     listed = [(name, ", ".join(str(int(row)) for row in rows)) for name, rows in (("lowest", low), ("highest", high))]
     return table(listed, kind="pairs") + _difference(context, order)

@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities
 from sidelight.plot._pictures import Bytes
 from sidelight.plot._plane import Floats
 
@@ -29,10 +30,11 @@ MOST_ARROWS = 1024
 def flow_section(context: Context) -> Section | None:
     """Arrows from each pixel to where the inferred change takes it."""
     examples, shape = context.examples, context.image_shape
-    able = examples is not None and examples.paired and hasattr(context.model, "flow")
-    if not able or shape is None or len(shape) != 2 or getattr(context.model, "premapping", None) is not None:
+    offers = capabilities(context.model)
+    if examples is None or not examples.paired or not (offers.has_flow and offers.has_column_weights):
         return None
-    assert examples is not None
+    if shape is None or len(shape) != 2:
+        return None
     if examples.n_inputs != examples.n_outputs or shape[0] * shape[1] > MOST_ARROWS:
         return None
     which = examples.shown[:PAIRS]
@@ -86,7 +88,7 @@ def _arrow(x: float, y: float, right: float, down: float) -> str:
 def analogy_section(context: Context) -> Section | None:
     """What was done in some pairs, done to other inputs."""
     examples = context.examples
-    if examples is None or not examples.paired or not hasattr(context.model, "transfer"):
+    if examples is None or not examples.paired or not capabilities(context.model).has_transfer:
         return None
     pairs = examples.shown[:PAIRS]
     others = _others(examples)

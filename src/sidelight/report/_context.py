@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from sidelight.base.capabilities import capabilities, feature_names_of, given_of
+from sidelight.base.chain import Chain, chained, name_of
 from sidelight.base.messages import complain
-from sidelight.plot._colouring import Categories, Numbers, column_of
+from sidelight.base.model import FittedModel
+from sidelight.plot._colouring import Categories, Numbers, column_names, column_of, name_of_column
 from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 
-from ._chain import Chain, chained, name_of
-from ._examples import Examples, examples_of, gives_back, rows_of, takes_fields, takes_outputs
-from ._informed import Before, given_columns, known_of, map_without, periods_of, typical_entries
+from ._examples import Examples, examples_of, rows_of
+from ._informed import Before, fit_plain, given_columns, known_of, periods_of, typical_entries
 from ._relations import Attribute, attributes_of
 
 __all__ = ["Context", "Forward", "context_of"]
@@ -45,7 +47,7 @@ class Forward:
 class Context:
     """Everything a section may use; sections read it and never change it."""
 
-    model: Any
+    model: FittedModel
     map: LatentPlane | None
     """The rows on the plane; None for a model that makes no map."""
     examples: Examples | None
@@ -63,6 +65,9 @@ class Context:
     attributes: tuple[Attribute, ...]
     """What the relations of the model are about, where that is known."""
     plain: Floats | None
+    """The map without what was given, where there is one already."""
+    fits_plain: bool
+    """Whether that map is to be fitted for the report."""
     image_shape: tuple[int, ...] | None
     title: str
     command: str | None
@@ -84,14 +89,13 @@ class Context:
     @property
     def n_features(self) -> int:
         """Length of a data row, 0 where nothing says it."""
-        known = self.X.shape[1] if self.X is not None else getattr(self.model, "n_features_in_", 0)
-        return int(known)
+        return self.X.shape[1] if self.X is not None else _n_columns(self.model)
 
     @cached_property
     def forward(self) -> Forward | None:
         """The forward map on a lattice, for what ``shown_for`` says; None for a model that has none."""
-        goes_back = hasattr(self.model, "inverse_transform") and hasattr(self.model, "latent_log_density")
-        if self.map is None or not goes_back:
+        offers = capabilities(self.model)
+        if self.map is None or not (offers.has_inverse and offers.has_latent_density):
             return None
         shape = (1.0, 1.0) if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
         lattice = self.plane.lattice(STRIP if self.plane.n_components == 1 else LATTICE, shape)
@@ -103,7 +107,7 @@ class Context:
     @cached_property
     def informed(self) -> bool:
         """Whether the model factored something out: what is the same in every row changes nothing."""
-        if getattr(self.model, "given_", None) is None:
+        if given_of(self.model) is None:
             return False
         return self.known is None or self.model.explained_ > 0 or len(np.unique(self.known.values, axis=0)) > 1
 
@@ -125,12 +129,10 @@ class Context:
 
     @cached_property
     def before(self) -> Before | None:
-        """The map without what was given; None where there is nothing to make it of."""
+        """The map without what was given; None where there is none and none was asked for."""
         if self.plain is not None:
             return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
-        if self.X is None or self.known is None:
-            return None
-        return map_without(self.model, self.X)
+        return fit_plain(self.model, self.X) if self.fits_plain else None
 
     @cached_property
     def limits(self) -> tuple[float, float]:
@@ -163,7 +165,10 @@ def context_of(
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
     model = chained(model)
     examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
-    rows = None if X is None or takes_fields(model) or _is_graph(model, X) else rows_of(X, "X")
+    offers = capabilities(model)
+    # Some distances between rows, as a sparse graph, are no columns and must not become n x n.
+    no_columns = offers.takes_fields or (offers.takes_distances and issparse(X))
+    rows = None if X is None or no_columns else rows_of(X, "X")
     Z = _embedding_of(model, X, rows, embedding)
     plane = None if Z is None else plane_of(Z, names=axis_names(model))
     n = len(plane.Z) if plane is not None else len(examples or ())
@@ -171,14 +176,17 @@ def context_of(
         rule = f"is not one row for each of the {n} embedded points"
         raise ValueError(complain("report", "X", f"{len(rows)} rows", rule, "Pass the rows that were embedded"))
     names = _feature_names(model, X, rows)
-    d = rows.shape[1] if rows is not None else int(getattr(model, "n_features_in_", 0))
+    d = rows.shape[1] if rows is not None else _n_columns(model)
     if examples is not None:
         shape = examples.image_shape
     else:
         shape = None if image_shape is None else check_image_shape(image_shape, d, "report")
-    labelled = None if labels is None else column_of(labels, n, name=_name_of(labels, "label"), categorical=True)
+    labelled = None if labels is None else column_of(labels, n, name=name_of_column(labels, "label"), categorical=True)
     assert labelled is None or isinstance(labelled, Categories)
     known = known_of(model, given, colours, n)
+    fits_plain = isinstance(plain, str)
+    if fits_plain:
+        _check_fits_plain(plain, known, rows)
     return Context(
         model=model,
         map=plane,
@@ -192,7 +200,8 @@ def context_of(
         known=known,
         given_columns=given_columns(model, known),
         attributes=attributes_of(model, attributes, colours, n),
-        plain=None if plain is None else _same_rows(latent_of(plain, "report"), n),
+        plain=None if plain is None or fits_plain else _same_rows(latent_of(plain, "report"), n),
+        fits_plain=fits_plain,
         image_shape=shape,
         title=title or (f"A map by {name_of(model)}" if plane is not None else f"{name_of(model)}: what it learned"),
         command=command,
@@ -202,12 +211,12 @@ def context_of(
     )
 
 
-def _is_graph(model: Any, X: Any) -> bool:
-    """Whether ``X`` holds some distances between rows, which are no columns and must not become n x n."""
-    return getattr(model, "metric", None) == "precomputed" and issparse(X)
+def _n_columns(model: FittedModel) -> int:
+    """Columns that a model was fitted on, 0 where nothing says it."""
+    return int(model.n_features_in_) if capabilities(model).has_columns else 0
 
 
-def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats | None:
+def _embedding_of(model: FittedModel, X: Any, rows: NDArray[Any] | None, embedding: Any) -> Floats | None:
     """The given embedding, the model's own where it fits X, or X sent through ``transform``.
 
     None for a model that makes outputs of inputs, and for codes of a network that are no map: more than two numbers,
@@ -215,31 +224,37 @@ def _embedding_of(model: Any, X: Any, rows: NDArray[Any] | None, embedding: Any)
     """
     if embedding is not None:
         return latent_of(embedding, "report")
-    own = getattr(model, "embedding_", None)
-    if own is not None and (rows is None or len(rows) == len(own)):
-        return latent_of(own, "report")
-    if takes_outputs(model) or (X is not None and takes_fields(model)):
+    offers = capabilities(model)
+    if offers.has_embedding and (rows is None or len(rows) == len(model.embedding_)):
+        return latent_of(model.embedding_, "report")
+    if offers.makes_outputs or (X is not None and offers.takes_fields):
         return None
-    if rows is not None and hasattr(model, "transform"):
+    if rows is not None and offers.has_transform:
         Z = latent_of(model.transform(X), "report")
-        return None if Z.shape[1] > 2 and gives_back(model) else Z
+        return None if Z.shape[1] > 2 and offers.gives_back else Z
     raise ValueError(
         complain("report", "model", type(model).__name__, "has no embedding_", "Fit it, or pass embedding= or X=")
     )
 
 
-def _name_of(values: Any, otherwise: str) -> str:
-    return str(getattr(values, "name", None) or otherwise)
-
-
-def _feature_names(model: Any, X: Any, rows: NDArray[Any] | None) -> tuple[str, ...]:
-    names = getattr(X, "columns", None)
-    if names is None:
-        names = getattr(model, "feature_names_in_", None)
-    d = rows.shape[1] if rows is not None else int(getattr(model, "n_features_in_", 0))
+def _feature_names(model: FittedModel, X: Any, rows: NDArray[Any] | None) -> tuple[str, ...]:
+    names = [str(name) for name in column_names(X)] or feature_names_of(model)
+    d = rows.shape[1] if rows is not None else _n_columns(model)
     if names is None or len(names) != d:
         return tuple(f"feature {k}" for k in range(d))
-    return tuple(str(name) for name in names)
+    return tuple(names)
+
+
+def _check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
+    """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
+    if plain != "fit":
+        raise ValueError(complain("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
+    if known is None:
+        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
+        raise ValueError(complain("report", "plain", plain, rule, "Pass given=, or leave plain out"))
+    if rows is None:
+        rule = "needs the rows as a table"
+        raise ValueError(complain("report", "plain", plain, rule, "Pass X=, or the map itself"))
 
 
 def _same_rows(plain: Floats, n: int) -> Floats:
@@ -253,7 +268,7 @@ def _columns(colours: Any, n: int, periods: Mapping[str, float]) -> tuple[Catego
     """The columns of a mapping or a data frame."""
     if colours is None:
         return ()
-    names = list(colours) if isinstance(colours, Mapping) else list(getattr(colours, "columns", ()))
+    names = column_names(colours)
     if not names and len(colours):
         raise ValueError(
             complain("report", "colours", type(colours).__name__, "has no named columns", "Pass {name: values}")

@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
+from sidelight.plot._colouring import column_names
 from sidelight.plot._pictures import Bytes, check_image_shape, range_of, shrink, to_pictures
 
-__all__ = ["Examples", "examples_of", "gives_back", "rows_of", "takes_fields", "takes_outputs"]
+__all__ = ["Examples", "examples_of", "machine_of", "rows_of"]
 
 Array = NDArray[Any]
 
@@ -37,7 +40,7 @@ PICTURE_SIDE, FIELD_SIDE = 48, 160
 class Examples:
     """Samples, in the form the model takes them. ``outputs`` is None for a model that gives its inputs back."""
 
-    model: Any
+    model: FittedModel
     inputs: Any
     outputs: Any
     structure: str
@@ -90,7 +93,7 @@ class Examples:
         if self.outputs is not None and self.sees_outputs:
             found = self.model.transfer(X, _taken(self.outputs, which), X)
         else:
-            found = _maker(self.model)(X)
+            found = _given_back(self.model, X)
         return [sample.reshape(like.shape) for sample, like in zip(_each(found), self.after(which), strict=True)]
 
     def transferred(self, pair: int, which: NDArray[np.intp]) -> list[Array]:
@@ -143,44 +146,28 @@ class Examples:
         return drawn
 
 
-def takes_outputs(model: Any) -> bool:
-    """Whether a model makes outputs of inputs, and no map of either."""
-    maps = hasattr(model, "embedding_") or hasattr(model, "transform")
-    return not maps and (hasattr(model, "transfer") or hasattr(model, "predict"))
-
-
-def gives_back(model: Any) -> bool:
-    """Whether a trained network gives rows back through codes that are no map of its own."""
-    trained = hasattr(model, "parameters_") and not hasattr(model, "embedding_")
-    return trained and (hasattr(model, "denoise") or hasattr(model, "reconstruct"))
-
-
-def takes_fields(model: Any) -> bool:
-    """Whether a model takes sequences or pictures of any size instead of rows."""
-    return hasattr(model, "n_channels_in_")
-
-
-def examples_of(model: Any, X: Any, Y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
+def examples_of(model: FittedModel, X: Any, Y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
     """Check ``X`` and ``Y``, and return them as the model takes them; None where it gives nothing back.
 
     ``embedded``: there is a map to show, so that a model that makes outputs can do without them.
     """
-    if Y is not None and not takes_outputs(model):
+    offers = capabilities(model)
+    if Y is not None and not offers.makes_outputs:
         rule = f"is not for a {type(model).__name__}, which makes no outputs of inputs"
         raise ValueError(complain("report", "Y", f"{len(Y)} rows", rule, "Leave it out"))
-    if takes_outputs(model) and not embedded and (X is None or Y is None):
+    if offers.makes_outputs and not embedded and (X is None or Y is None):
         name, missing = ("X", "inputs") if X is None else ("Y", "outputs")
         rule = f"leaves out the {missing} for a {type(model).__name__}, which makes outputs of inputs"
         raise ValueError(complain("report", name, None, rule, "Pass both, X= and Y="))
-    if X is None or (Y is None and (takes_outputs(model) or not gives_back(model))):
+    if X is None or (Y is None and (offers.makes_outputs or not offers.gives_back)):
         return None
-    structure = str(model.structure) if takes_fields(model) else "rows"
-    inputs = X if structure != "rows" or hasattr(X, "columns") else rows_of(X, "X")
+    structure = str(model.structure) if offers.takes_fields else "rows"
+    inputs = X if structure != "rows" or column_names(X) else rows_of(X, "X")
     outputs = Y if structure != "rows" or Y is None else rows_of(Y, "Y")
     if outputs is not None and len(outputs) != len(inputs):
         rule = f"is not one output for each of the {len(inputs)} inputs"
         raise ValueError(complain("report", "Y", f"{len(outputs)} rows", rule, "Pass pairs"))
-    names = tuple(str(name) for name in getattr(X if Y is None else Y, "columns", ()))
+    names = tuple(str(name) for name in column_names(X if Y is None else Y))
     examples = Examples(model, inputs, outputs, structure, None, names)
     if image_shape is None or structure != "rows":
         return examples
@@ -203,13 +190,21 @@ def rows_of(X: Any, name: str) -> Array:
     return rows
 
 
-def _through_mapping(model: Any) -> bool:
-    of_patches = getattr(model, "model_", model)
-    return hasattr(model, "transfer") and getattr(of_patches, "predictor", None) is None
+def machine_of(model: FittedModel) -> Any:
+    """Return the model itself; of a field, that of its patches."""
+    return model.model_ if capabilities(model).takes_fields else model
 
 
-def _maker(model: Any) -> Any:
-    return next(getattr(model, name) for name in ("predict", "denoise", "reconstruct") if hasattr(model, name))
+def _through_mapping(model: FittedModel) -> bool:
+    return capabilities(model).has_transfer and not capabilities(machine_of(model)).has_predictor
+
+
+def _given_back(model: FittedModel, X: Any) -> Any:
+    """Outputs that a model predicts of inputs, or the inputs again through their code."""
+    offers = capabilities(model)
+    if offers.has_predict:
+        return model.predict(X)
+    return model.denoise(X) if offers.has_denoise else model.reconstruct(X)
 
 
 def _taken(samples: Any, which: NDArray[np.intp]) -> Any:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from sidelight.base.capabilities import capabilities
 from sidelight.plot._pictures import Bytes
 from sidelight.plot._plane import Floats
 
 from ._context import Context
-from ._examples import takes_fields
+from ._examples import machine_of
 from ._filters import FilterSet, ThreeWay, filter_sets, strongest, three_way
 from ._section import Section
 from ._strips import chart, picture, strips
@@ -32,9 +31,9 @@ SCALED = "Each by its own largest weight; in pictures grey is nothing, white for
 
 def filters_section(context: Context) -> Section | None:
     """What a network or a gated machine looks for and adds."""
-    parameters = getattr(context.model, "parameters_", None)
-    if not isinstance(parameters, dict):
+    if not capabilities(context.model).is_network:
         return None
+    parameters = context.model.parameters_
     figures = [_figure(context, one) for one in filter_sets(parameters)]
     gated = three_way(parameters)
     if gated is not None:
@@ -62,10 +61,9 @@ def _figure(context: Context, filters: FilterSet) -> str:
 def _of_inputs(context: Context, gated: ThreeWay) -> str:
     """Filters that some inputs make, in lines."""
     examples, model = context.examples, context.model
-    known = examples is not None and examples.structure == "rows" and not hasattr(model, "patch_size")
-    if not known or getattr(model, "premapping", None) is not None:
+    offers = capabilities(model)
+    if examples is None or offers.takes_fields or not offers.has_column_weights:
         return ""
-    assert examples is not None
     which = examples.shown[:INPUTS]
     inputs = examples.before(which)
     before = examples.pictures(inputs)
@@ -86,7 +84,7 @@ def _of_units(context: Context, gated: ThreeWay) -> str:
     """The weights with which the two strongest mapping units tie inputs to outputs."""
     units = np.argsort(-gated.sizes, kind="stable")[:2]
     fields = [gated.of_unit(int(unit)) for unit in units]
-    if getattr(_machine(context.model), "premapping", None) is not None or max(fields[0].shape) > MOST_CELLS:
+    if not capabilities(machine_of(context.model)).has_column_weights or max(fields[0].shape) > MOST_CELLS:
         return ""
     return "".join(_of_unit(context, int(unit), field) for unit, field in zip(units, fields, strict=True))
 
@@ -102,14 +100,9 @@ def _of_unit(context: Context, unit: int, field: Floats) -> str:
     return _framed(title, drawn, "Inputs from top to bottom, outputs from left to right: how it ties them.")
 
 
-def _machine(model: Any) -> Any:
-    """The model itself; of a field, that of its patches."""
-    return getattr(model, "model_", model)
-
-
 def _shape(context: Context, n_values: int) -> tuple[int, int] | None:
     """Height and width of a filter's picture; None where it is none."""
-    if takes_fields(context.model):
+    if capabilities(context.model).takes_fields:
         size = context.model.patch_size
         sides = size if isinstance(size, tuple | list) else (size, size)
         flat = context.model.structure == "grid" and sides[0] * sides[1] == n_values

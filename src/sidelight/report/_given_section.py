@@ -23,6 +23,7 @@ __all__ = ["given_section"]
 NEIGHBOURS = 10
 FEWEST_ROWS = 12
 """With fewer rows of which everything is known, ten neighbours are everybody."""
+NO_PLAIN_MAP = 'To see the map without what was given beside it, ask for it: plain="fit", or --plain.'
 MOST_REST = 6
 """Columns of the rest whose readability is told."""
 
@@ -63,11 +64,10 @@ def _readability_table(context: Context) -> str:
     head = ("", *([before.name] if before else []), "this map", "chance")
     notes = [
         f"Each row is guessed from its {NEIGHBOURS} nearest rows on the map: accuracy of categories, R² of numbers.",
-        "What was given should be at chance, or below it: where groups are mixed row by row, those of its own group "
-        "are the minority around a row.",
+        "Good: what was given at or below chance, the other columns near 1. Where groups are mixed row by row, it is "
+        "below chance: those of its own group are the minority around a row.",
     ]
-    if before:
-        notes.append(before.words)
+    notes.append(before.words if before else NO_PLAIN_MAP)
     return table(rows, head, "numbers") + f'<p class="caption">{escape(" ".join(notes))}</p>'
 
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.decomposition import PCA
-from threadpoolctl import threadpool_limits
 
-from sidelight.plot._colouring import Categories, Numbers, column_of
+from sidelight.base.capabilities import given_of
+from sidelight.base.chain import Chain, last_of
+from sidelight.base.model import FittedModel
+from sidelight.plot._colouring import Categories, Numbers, column_names, column_of
 from sidelight.plot._counterfactual import decoded, entry_in_words
 from sidelight.plot._plane import Floats
 
-__all__ = ["Before", "entries_in_words", "given_columns", "known_of", "map_without", "periods_of", "typical_entries"]
+__all__ = [
+    "Before",
+    "entries_in_words",
+    "fit_plain",
+    "given_columns",
+    "known_of",
+    "periods_of",
+    "plain_model",
+    "typical_entries",
+]
 
 
 @dataclass(frozen=True)
@@ -27,31 +38,26 @@ class Before:
     Z: Floats
 
 
-LONGEST = 60.0
-"""Seconds that the fit of a map to compare with may be expected to take."""
-
-
-def known_of(model: Any, given: Any, colours: Any, n: int) -> Any:
+def known_of(model: FittedModel, given: Any, colours: Any, n: int) -> Any:
     """Return what is known of the rows as the model encodes it: as told, or from colours of the same names."""
-    learned = getattr(model, "given_", None)
+    learned = given_of(model)
     if learned is None:
         return None
     if given is None:
         names = [column.name for column in learned.columns]
-        found = set(colours) if isinstance(colours, Mapping) else set(getattr(colours, "columns", ()))
-        if not set(names) <= found:
+        if not set(names) <= set(column_names(colours)):
             return None
         given = {name: colours[name] for name in names}
     return learned.encode("report", given, n)
 
 
-def periods_of(model: Any) -> dict[str, float]:
+def periods_of(model: FittedModel) -> dict[str, float]:
     """Return the periods of what a model was given, by name."""
-    learned = getattr(model, "given_", None)
+    learned = given_of(model)
     return {} if learned is None else {c.name: c.period for c in learned.columns if c.kind == "angle"}
 
 
-def given_columns(model: Any, known: Any) -> tuple[Categories | Numbers, ...]:
+def given_columns(model: FittedModel, known: Any) -> tuple[Categories | Numbers, ...]:
     """Return what was given as columns to colour by."""
     if known is None:
         return ()
@@ -93,24 +99,25 @@ def entries_in_words(entries: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {entry_in_words(entry)}" for name, entry in entries.items())
 
 
-def map_without(model: Any, X: Any) -> Before | None:
-    """Return the map of ``X`` that the same model makes without what was given, or PCA where that takes long.
+def plain_model(model: Any) -> Any:
+    """Return the unfitted model that makes the map without what was given: same settings, the usual start.
 
-    A sentence about its cost is part of the answer: the estimate, because the time it took differs from run to run and
-    the report should not.
+    Of a chain it is the last step, for rows as ``Chain.rows`` returns them. A start that somebody chose is for the map
+    with what was given, and would pull the plain one towards it.
     """
-    cost = float(model.estimate_cost(*X.shape).seconds)
-    own_start = not isinstance(model.get_params().get("init", ""), str)
-    if cost <= LONGEST and not own_start:
-        twin = clone(model).set_params(callback=None, verbose=0).fit(X)
-        words = (
-            f"Plain: the same model and settings without what was given, fitted for this report (about {cost:.1g} s)."
-        )
-        return Before("plain map", words, np.asarray(twin.embedding_, dtype=np.float64))
-    if getattr(model, "metric", "euclidean") == "precomputed":
-        return None
-    q = min(int(model.embedding_.shape[1]), *X.shape)
-    with threadpool_limits(limits=1):
-        Z = PCA(q, random_state=0).fit_transform(np.asarray(X, dtype=np.float64))
-    why = "has a start of its own" if own_start else f"would take about {cost / 60:.2g} minutes"
-    return Before("PCA", f"PCA stands for the map without what was given: the same model {why}.", np.asarray(Z))
+    step = last_of(model)
+    twin = clone(step).set_params(callback=None, verbose=0)
+    return twin if isinstance(step.init, str) else twin.set_params(init=type(step)().init)
+
+
+def fit_plain(model: FittedModel, X: Any) -> Before:
+    """Fit the same model to ``X`` without what was given, and return its map."""
+    rows = X
+    if isinstance(model, Chain):
+        with warnings.catch_warnings():
+            # A report keeps its rows as an array, with the columns in their order.
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            rows = model.rows(X)
+    twin = plain_model(model).fit(rows)
+    words = "Plain: the same model and settings without what was given, fitted for this report."
+    return Before("plain map", words, np.asarray(twin.embedding_, dtype=np.float64))

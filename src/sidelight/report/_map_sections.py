@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.base.capabilities import capabilities
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
@@ -147,7 +148,7 @@ def _thumbnails(context: Context) -> dict[str, Any] | None:
     chosen = context.kept[::every]
     if context.X is not None:
         rows = context.X[chosen]
-    elif hasattr(context.model, "inverse_transform"):
+    elif capabilities(context.model).has_inverse:
         rows = np.asarray(context.model.inverse_transform(context.plane.Z[chosen], **context.given_of(chosen)))
     else:
         return None
@@ -210,7 +211,7 @@ def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
 
 def density_section(context: Context) -> Section | None:
     """The density over the latent plane, as a picture of its square root."""
-    if context.map is None or not hasattr(context.model, "latent_log_density"):
+    if context.map is None or not capabilities(context.model).has_latent_density:
         return None
     plane: LatentPlane = plane_of(context.plane.Z, DENSITY_MARGIN, context.plane.names)
     one = plane.n_components == 1

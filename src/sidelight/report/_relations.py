@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import complain
+from sidelight.base.model import FittedModel
 from sidelight.evaluate import AttributeRecovery, axis_recovery
-from sidelight.plot._colouring import Categories, Numbers
+from sidelight.plot._colouring import Categories, Numbers, column_names
 from sidelight.side.columns import read_table
 
 __all__ = ["Attribute", "attributes_of", "column_values", "recovered", "unseen_rows"]
@@ -32,15 +33,13 @@ class Attribute:
     column: str = ""
 
 
-def attributes_of(model: Any, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
+def attributes_of(model: FittedModel, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
     """Return what relations are about, by their names: as told, or from colours of the same names."""
-    relations = getattr(model, "relations_", None)
-    if relations is None:
+    if not capabilities(model).has_relations:
         return ()
-    named = {name: one for name, one in relations.items() if one.kind in _ABOUT_ENTRIES}
+    named = {name: one for name, one in model.relations_.items() if one.kind in _ABOUT_ENTRIES}
     if attributes is None:
-        there = list(colours) if isinstance(colours, Mapping) else list(getattr(colours, "columns", ()))
-        attributes = {name: colours[name] for name in there if name in named}
+        attributes = {name: colours[name] for name in column_names(colours) if name in named}
     unknown = [name for name in attributes if name not in named]
     if unknown:
         rule = f"is not a relation of labels or values (there are: {', '.join(named) or 'none'})"
@@ -59,7 +58,7 @@ def _columns(name: str, relation: Any, values: Any, n: int) -> list[Attribute]:
     ]
 
 
-def unseen_rows(model: Any, n: int, relation: str = "") -> NDArray[np.bool_]:
+def unseen_rows(model: FittedModel, n: int, relation: str = "") -> NDArray[np.bool_]:
     """Return which of ``n`` rows a relation was told nothing of; without one, no relation of labels or values.
 
     Rows of another number than those of the fit are new, so the model has seen nothing of them.
@@ -81,7 +80,7 @@ def column_values(column: Categories | Numbers) -> NDArray[Any]:
 
 
 def recovered(
-    model: Any, Z: NDArray[Any], attributes: tuple[Attribute, ...], others: list[Categories | Numbers]
+    model: FittedModel, Z: NDArray[Any], attributes: tuple[Attribute, ...], others: list[Categories | Numbers]
 ) -> tuple[list[AttributeRecovery], list[AttributeRecovery]]:
     """Return what each axis tells of what the relations are about, and of other columns.
 

@@ -57,7 +57,7 @@ def _of_rows(examples: Examples) -> Errors:
             found["linear regression"] = _linear(X_learn, Y_learn)(X)
             rival = "linear regression (ridge) learned from the other half"
         else:
-            q = min(int(getattr(examples.model, "n_components", 2)), *X_learn.shape)
+            q = min(int(examples.model.n_components), *X_learn.shape)
             found[f"PCA, {q} components"] = _principal(X_learn, q)(X)
             rival = "PCA learned from the other half"
         words = f"Measured on {len(held):,} of the rows given to the report; {rival}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from sidelight.base.capabilities import capabilities
 from sidelight.plot._spectrum import Spectrum, spectrum_of
 
 from ._context import Context
@@ -17,13 +18,13 @@ LEFT, TOP, BOTTOM = 44, 14, 36
 
 def spectrum_section(context: Context) -> Section | None:
     """The share of each latent axis as bars, their sum as a line, and what the certificate says."""
-    if not hasattr(context.model, "gram_eigenvalues_"):
+    if not capabilities(context.model).has_spectrum:
         return None
     found = spectrum_of(context.model)
     q = found.n_dimensions
     who = "One axis holds" if q == 1 else f"The first {q} axes hold"
     words = [f"{who} {100 * found.share:g} % of the variance.", "Bars: the share of each axis; line: summed up."]
-    certificate = getattr(context.model, "certificate_", None)
+    certificate = context.model.certificate_
     if certificate is not None:
         words.append(
             f"No map that keeps to the same distances is wider by more than {100 * abs(certificate['gap']):.2g} % "

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.base.capabilities import capabilities, history_of
+from sidelight.base.chain import last_of, name_of, steps_of
 from sidelight.plot._annealing import path_of
 
-from ._chain import last_of, name_of, steps_of
 from ._chart import line_chart, path_chart
 from ._context import Context
 from ._section import Section, table, write_number
@@ -75,7 +76,7 @@ def _seconds(context: Context) -> float | None:
     """What the fit took: as told, or as the history says."""
     if context.seconds is not None:
         return float(context.seconds)
-    history = getattr(context.model, "history_", None)
+    history = history_of(context.model)
     return float(history[-1]["seconds"]) if history else None
 
 
@@ -124,7 +125,7 @@ def _pair(values: Any) -> tuple[str, str]:
 
 def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
     """Share of the variance of X that comes back from its place on the map, 1 - |X - x(Z)|² / |X - mean|²."""
-    if context.X is None or not hasattr(context.model, "inverse_transform"):
+    if context.X is None or not capabilities(context.model).has_inverse:
         return []
     from sklearn.decomposition import PCA
 
@@ -143,15 +144,15 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
 
 def cost_section(context: Context) -> Section:
     """What the map cost: time, iterations, and the memory that was expected."""
-    n, d = context.n_rows, context.n_features
+    n, d, offers = context.n_rows, context.n_features, capabilities(context.model)
     rows = [("rows × columns", f"{n:,} × {_widths(context)}")] if d else [("samples", f"{n:,}")]
     seconds = _seconds(context)
     if seconds is not None:
         told = "time of the fit" if context.seconds is not None else "time in the solver"
         rows.append((told, _duration(seconds)))
-    if hasattr(context.model, "n_iter_"):
+    if offers.has_iterations:
         rows.append(("iterations", f"{int(np.max(context.model.n_iter_)):,}"))
-    if hasattr(context.model, "estimate_cost") and d and context.map is not None:
+    if offers.has_cost and d and context.map is not None:
         cost = context.model.estimate_cost(n, d)
         rows.append(("memory, estimated peak", _size(float(cost.bytes))))
         rows.append(("time, estimated", _duration(float(cost.seconds))))
@@ -174,7 +175,7 @@ def _size(size: float) -> str:
 
 def path_section(context: Context) -> Section | None:
     """The objective and its terms along the annealing path."""
-    if not getattr(context.model, "history_", None) or hasattr(last_of(context.model), "parameters_"):
+    if not history_of(context.model) or capabilities(last_of(context.model)).is_network:
         return None
     path = path_of(context.model)
     words = f"{len(path.objective):,} iterations"
@@ -187,8 +188,8 @@ def path_section(context: Context) -> Section | None:
 
 def training_section(context: Context) -> Section | None:
     """The loss along training, and that of held-out rows where some were held out."""
-    history = getattr(context.model, "history_", None)
-    if not history or not hasattr(last_of(context.model), "parameters_"):
+    history, offers = history_of(context.model), capabilities(last_of(context.model))
+    if not history or not offers.is_network:
         return None
     at = np.array([record["iteration"] for record in history])
     loss = np.array([record["objective"] for record in history])
@@ -196,7 +197,7 @@ def training_section(context: Context) -> Section | None:
     every = f", each point the mean of {int(at[-1]) // len(at)}" if at[-1] > len(at) else ""
     words = f"{int(at[-1]):,} steps{every}."
     looked = {"held-out rows, the best so far": held} if np.isfinite(held).any() else {}
-    if hasattr(last_of(context.model), "cd_steps"):
+    if offers.learns_by_contrast:
         # A contrast and a squared error have nothing in common that one axis could show.
         charts = [{"contrast": loss}, looked]
         words += " The contrast says how far the data is from what the model makes of it; it is no measure of fit."
@@ -211,17 +212,16 @@ _NOT_THE_MODEL = ("callback", "n_jobs", "verbose")  # how it was run, not what w
 
 def parameters_section(context: Context) -> Section | None:
     """The parameters of the model, those that are not the default marked."""
-    if not hasattr(context.model, "get_params"):
+    steps = [(prefix, step) for prefix, step in steps_of(context.model) if capabilities(step).has_parameters]
+    if not steps:
         return None
-    items = [item for prefix, step in steps_of(context.model) for item in _parameters(prefix, step)]
+    items = [item for prefix, step in steps for item in _parameters(prefix, step)]
     html = f'<dl class="parameters">{"".join(items)}</dl><p class="caption">Bold: not the default.</p>'
     return Section("parameters", "Parameters", html)
 
 
 def _parameters(prefix: str, step: Any) -> list[str]:
     """The parameters of a step, as scikit-learn names them in a Pipeline."""
-    if not hasattr(step, "get_params"):
-        return []
     usual, items = _defaults(type(step)), []
     for name, value in step.get_params(deep=False).items():
         if name in _NOT_THE_MODEL:

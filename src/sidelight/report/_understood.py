@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sidelight.base.capabilities import given_of
+from sidelight.base.model import FittedModel
+
 __all__ = ["column_in_words", "understood"]
 
 
@@ -27,9 +30,9 @@ def column_in_words(column: Any) -> str:
     return f"{column.name} ({kind})"
 
 
-def understood(model: Any) -> str:
+def understood(model: FittedModel) -> str:
     """Return what was given, what it explains, and whether it is confounded; empty for a model that knows nothing."""
-    given = getattr(model, "given_", None)
+    given = given_of(model)
     if given is None:
         return ""
     names = [column_in_words(column) for column in given.columns]

@@ -119,9 +119,9 @@ def write(
         What the relations of a model are about, for a model that was fitted with some; also of rows whose entry the
         model did not see, on which the report measures what each axis tells. By default the columns of ``colours`` that
         have the names of relations.
-    plain : array-like of shape (n, q), optional
-        The map of the same rows without ``given``, to compare with. By default it is fitted here with the model's
-        settings, where that is expected to take less than a minute, and is PCA otherwise.
+    plain : array-like of shape (n, q) or "fit", optional
+        The map of the same rows without ``given``, to compare with. "fit" fits it here with the model's settings, which
+        takes about as long as a fit of the model. By default no such map is shown: a report fits no second model.
     periods : mapping of name to float, optional
         Columns of ``colours`` that go round, with their periods (360 for degrees).
     image_shape : (height, width) or (height, width, 3), optional

@@ -12,6 +12,7 @@ from sidelight.base.messages import complain
 from sidelight.base.validation import check_integer
 
 from .columns import read_table
+from .row_numbers import check_made_for, checked_index, renumbered
 
 __all__ = ["Actions", "as_actions"]
 
@@ -54,16 +55,9 @@ class Actions:
 
     def __post_init__(self) -> None:
         check_integer(self, "n_samples", self.n_samples, 0)
-        steps, codes = np.asarray(self.steps), np.asarray(self.codes)
-        if steps.size == 0:
-            steps, codes = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
-        if steps.ndim != 2 or steps.shape[1] != 2 or steps.dtype.kind not in "iu":
-            seen, rule = f"array of shape {steps.shape} and type {steps.dtype}", "does not hold two row numbers a line"
-            raise ValueError(complain(self, "steps", seen, rule, "Give integers of shape (m, 2)"))
-        outside = (steps < 0) | (steps >= self.n_samples)
-        if outside.any():
-            rule = f"points outside the {self.n_samples} rows"
-            raise ValueError(complain(self, "steps", int(steps[outside][0]), rule, "Number the rows from 0"))
+        steps, codes = checked_index("Actions", "steps", self.steps, self.n_samples), np.asarray(self.codes)
+        if len(steps) == 0:
+            codes = np.empty(0, dtype=np.int64)
         names = tuple(self.names)
         if codes.shape != (len(steps),) or codes.dtype.kind not in "iu":
             seen, rule = f"array of shape {codes.shape} and type {codes.dtype}", f"does not match {len(steps)} steps"
@@ -71,10 +65,10 @@ class Actions:
         if len(codes) and not (codes.min() >= -1 and codes.max() < len(names)):
             rule = f"is not a place in the {len(names)} names"
             raise ValueError(complain(self, "codes", int(codes.max()), rule, "Give 0, 1, ..., or -1 for unknown"))
-        for name, values in (("steps", steps.astype(np.int64)), ("codes", codes.astype(np.int64)), ("names", names)):
-            if isinstance(values, np.ndarray):
-                values.setflags(write=False)
-            object.__setattr__(self, name, values)
+        codes = codes.astype(np.int64)
+        codes.setflags(write=False)
+        for name, value in (("steps", steps), ("codes", codes), ("names", names)):
+            object.__setattr__(self, name, value)
 
     @property
     def shape(self) -> tuple[int]:
@@ -100,18 +94,12 @@ class Actions:
 
         Of a row that is taken more than once, the steps point at its last place.
         """
-        kept = np.atleast_1d(np.arange(self.n_samples)[rows])
-        position = np.full(self.n_samples, -1, dtype=np.int64)
-        position[kept] = np.arange(len(kept))
-        steps = position[self.steps]
-        here = (steps >= 0).all(axis=1)
-        return Actions(steps[here], self.codes[here], self.names, len(kept))
+        steps, kept, n = renumbered(self.steps, rows, self.n_samples)
+        return Actions(steps, self.codes[kept], self.names, n)
 
     def validate(self, n: int) -> Actions:
         """Return itself if it was made for ``n`` rows."""
-        if self.n_samples != n:
-            rule = f"does not match the {n} rows of X"
-            raise ValueError(complain(self, "n_samples", self.n_samples, rule, "Make the actions for these rows"))
+        check_made_for("Actions", self.n_samples, n, "Make the actions for these rows")
         return self
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sidelight.base.messages import complain
 
-__all__ = ["Entries", "Table", "read_table"]
+__all__ = ["Entries", "Table", "is_missing", "read_table"]
 
 Array = npt.NDArray[Any]
 
@@ -145,10 +145,11 @@ def _missing(entries: Array) -> Array:
         return np.asarray(np.isnan(entries))
     if entries.dtype.kind != "O":
         return np.zeros(len(entries), dtype=bool)
-    return np.array([_is_missing(entry) for entry in entries], dtype=bool)
+    return np.array([is_missing(entry) for entry in entries], dtype=bool)
 
 
-def _is_missing(entry: Any) -> bool:
+def is_missing(entry: Any) -> bool:
+    """Whether an entry stands for nothing: None, NaN, NaT or pandas' NA, none of which equals itself plainly."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))

@@ -16,7 +16,7 @@ from sidelight.base.warnings import warn
 
 from .pairs import Pairs, as_pairs
 
-__all__ = ["check_distances", "distinct_pairs", "refuse_contradictions"]
+__all__ = ["check_distances", "distinct_pairs", "listed", "refuse_contradictions"]
 
 Array = npt.NDArray[Any]
 _SHOWN = 5

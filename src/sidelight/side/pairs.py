@@ -11,6 +11,8 @@ import numpy.typing as npt
 from sidelight.base.messages import complain
 from sidelight.base.validation import check_integer
 
+from .row_numbers import check_made_for, checked_index, renumbered
+
 __all__ = ["Pairs", "as_pairs"]
 
 Array = npt.NDArray[Any]
@@ -49,19 +51,7 @@ class Pairs:
 
     def __post_init__(self) -> None:
         check_integer(self, "n_samples", self.n_samples, 0)
-        index = np.asarray(self.index)
-        if index.size == 0:
-            index = np.empty((0, 2), dtype=np.int64)
-        if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
-            seen, rule = f"array of shape {index.shape} and type {index.dtype}", "does not hold two row numbers a line"
-            raise ValueError(complain(self, "index", seen, rule, "Give integers of shape (m, 2)"))
-        outside = (index < 0) | (index >= self.n_samples)
-        if outside.any():
-            rule = f"points outside the {self.n_samples} rows"
-            raise ValueError(complain(self, "index", int(index[outside][0]), rule, "Number the rows from 0"))
-        index = index.astype(np.int64)
-        index.setflags(write=False)
-        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "index", checked_index("Pairs", "index", self.index, self.n_samples))
         if self.values is not None:
             self._keep_values()
 
@@ -92,18 +82,12 @@ class Pairs:
 
         Of a row that is taken more than once, the pairs point at its last place.
         """
-        kept = np.atleast_1d(np.arange(self.n_samples)[rows])
-        position = np.full(self.n_samples, -1, dtype=np.int64)
-        position[kept] = np.arange(len(kept))
-        index = position[self.index]
-        here = (index >= 0).all(axis=1)
-        return Pairs(index[here], len(kept), None if self.values is None else self.values[here])
+        index, kept, n = renumbered(self.index, rows, self.n_samples)
+        return Pairs(index, n, None if self.values is None else self.values[kept])
 
     def validate(self, n: int) -> Pairs:
         """Return itself if it was made for ``n`` rows."""
-        if self.n_samples != n:
-            rule = f"does not match the {n} rows of X"
-            raise ValueError(complain(self, "n_samples", self.n_samples, rule, "Make the pairs for these rows"))
+        check_made_for("Pairs", self.n_samples, n, "Make the pairs for these rows")
         return self
 
 

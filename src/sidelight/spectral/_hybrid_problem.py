@@ -1,8 +1,8 @@
-"""The eigenproblem of a hybrid embedding: what is far apart by a distance, and what is local, in one matrix.
+"""The eigenproblem of a hybrid embedding: distances M and locality L in one matrix.
 
     B = (1-α) s M - (α/2) L        s = |L| / |M| (largest eigenvalues), so that α weighs like against like    (S4 2.3)
 
-M is kept by whatever is smallest: the rows themselves (straight distances: M = X Xᵀ), landmarks (M = F Fᵀ with F their
+M is stored in the smallest form: the rows themselves (straight distances: M = X Xᵀ), landmarks (M = F Fᵀ with F their
 scaling of all rows), or a matrix. F keeps the landmark dimensions with at least a hundredth of the first one's
 variance: in the others scaling divides noise by a small number.
 """
@@ -36,7 +36,21 @@ _SHARE = 0.01
 
 @dataclass(frozen=True)
 class Distances:
-    """M by its parts, and for new rows ``M v = (their d² - offset) axes (Fᵀv)``, with the paths they come by."""
+    """The matrix M, and what the Nyström formula needs of it: ``M v = (d² - offset) axes (Fᵀv)`` for new rows.
+
+    Parameters
+    ----------
+    matrix : SymmetricSum
+        M, as a dense matrix or a factor F.
+    paths : array of shape (L, n)
+        Distances from L landmarks along the graph; (0, n) without a graph.
+    axes : array of shape (L, k)
+        Of the landmarks, or the columns of the rows.
+    offset : array
+        Mean squared distances (or row) that is taken off.
+    centre : array of shape (k,)
+        Mean of F.
+    """
 
     matrix: SymmetricSum
     paths: Array
@@ -54,7 +68,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class Hybrid:
-    """The eigenpairs of B, the scale s of M in it, |L|, and how many positive eigenvalues M alone has."""
+    """Eigenpairs of B, the ``scale`` s of M in it, the ``norm`` |L|, and how many eigenvalues of M are positive."""
 
     pairs: Eigenpairs
     scale: float
@@ -70,7 +84,7 @@ def from_rows(points: Array) -> Distances:
 
 
 def from_squares(squares: Array, *, keep_paths: bool = False) -> Distances:
-    """A whole matrix of squared distances (n, n)."""
+    """M of a whole matrix of squared distances (n, n); ``keep_paths``: for Nyström along a graph."""
     n = len(squares)
     paths = np.sqrt(squares) if keep_paths else np.zeros((0, n))
     return Distances(
@@ -79,7 +93,19 @@ def from_squares(squares: Array, *, keep_paths: bool = False) -> Distances:
 
 
 def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_jobs: int | None) -> Distances:
-    """Distances along a graph: all of them, or those of landmark rows spread evenly."""
+    """M of distances along a graph: all of them, or those of landmark rows spread evenly.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+        Lengths of its edges.
+    landmarks : int or None
+        How many; None: all rows.
+    n_components : int
+        Landmark dimensions to keep at least.
+    n_jobs : int or None
+        Threads.
+    """
     n = graph.shape[0]
     if landmarks is None or landmarks >= n:
         return from_squares(geodesic_squares(graph, n_jobs=n_jobs), keep_paths=True)
@@ -107,7 +133,7 @@ def locality_matrix(
 
 
 def solve_hybrid(M: SymmetricSum, L: csr_array, alpha: float, k: int) -> Hybrid:
-    """The top ``k`` eigenpairs of ``(1-α) s M - (α/2) L`` beside the constant."""
+    """Return the top ``k`` eigenpairs of ``(1-α) s M - (α/2) L``, the constant vector left out."""
     constant = np.full(M.n, M.n**-0.5)
     alone = leading_pairs(M, k, trivial=constant, tolerance=1e-8 if alpha else 1e-10)
     top = float(alone.values.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Transformations of rows, known beforehand, and what they say about the distance of two rows (S4 2.4 to 2.6).
+"""Known transformations of rows, their tangents, and the distances that they give (S4 2.4 to 2.6).
 
 A row is a vector or a picture of ``shape`` (height, width); a transformation T(x, θ) moves it:
 
@@ -28,6 +28,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.search import Neighbours, nearest, smallest
 
 __all__ = [
+    "Transformation",
     "filter_neighbours",
     "filtered",
     "orthonormal",
@@ -86,7 +87,7 @@ def rotated(X: Array, degrees: float, shape: tuple[int, int]) -> Array:
 
 
 def smoothed(X: Array, pixels: float, shape: tuple[int, int]) -> Array:
-    """Rows under a Gaussian of standard deviation ``pixels``; beyond the edge a picture goes on as it ends."""
+    """Rows smoothed by a Gaussian of standard deviation ``pixels``; pictures are extended by their edge pixels."""
     images = gaussian_filter(X.reshape(-1, *shape), (0.0, pixels, pixels), mode="nearest")
     return np.asarray(images.reshape(X.shape))
 
@@ -104,7 +105,7 @@ def tangents(X: Array, transformation: Transformation, steps: Sequence[float]) -
 
 
 def filtered(X: Array, shape: tuple[int, int], size: int, *, n_jobs: int | None = None) -> Array:
-    """Each row under the filter that best makes its nearest other row of it: (n, d)."""
+    """Each row (n, d) filtered by the local filter that fits it best to its nearest other row."""
     target = nearest(X, k=1, n_jobs=n_jobs).index[:, 0]
     out = np.empty(X.shape)
     for rows in spans(len(X), max(1, _BUDGET // (X.shape[1] * size * size))):
@@ -171,8 +172,8 @@ def filter_neighbours(X: Array, shape: tuple[int, int], size: int, *, k: int, n_
     def one(rows: slice) -> tuple[Array, Array]:
         basis = orthonormal(_surroundings(X[rows], shape, size))
         m, p, d = basis.shape
-        told = (basis.reshape(-1, d) @ X.T).reshape(m, p, n)
-        left = np.sqrt(np.maximum(norms - np.einsum("mpn,mpn->mn", told, told), 0.0))
+        explained = (basis.reshape(-1, d) @ X.T).reshape(m, p, n)
+        left = np.sqrt(np.maximum(norms - np.einsum("mpn,mpn->mn", explained, explained), 0.0))
         left[np.arange(m), np.arange(rows.start, rows.stop)] = np.inf
         return smallest(left, k)
 

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
@@ -34,7 +35,10 @@ Array = npt.NDArray[Any]
 
 
 class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
-    """Give any embedding a way forth and back: new rows, inverse, density, samples.
+    """Make any embedding two-way: maps for new rows and back to the data, densities and samples.
+
+    The maps are kernel regressions [1]_ [2]_ between the data and its embedding, as those of a kernel information
+    embedding [3]_, with a bandwidth for each neighbourhood.
 
     Parameters
     ----------
@@ -56,11 +60,27 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     Notes
     -----
-    ``transform`` always uses the kernel map, also where the estimator has a ``transform`` of its own: it answers row by
-    row, and the model says the same before and after it was saved (only the maps are saved, never the estimator).
+    ``transform`` always uses the kernel map, also where the estimator has a ``transform`` of its own: it embeds row by
+    row, and a model gives the same results before and after it was saved (the maps are saved, never the estimator).
 
-    The estimator runs with one BLAS and OpenMP thread, so that its bits do not depend on the machine; to give it all of
-    them, fit it yourself and pass ``embedding=``.
+    The estimator runs with one BLAS and OpenMP thread, so that its result does not depend on their number; to give it
+    all of them, fit it yourself and pass ``embedding=``.
+
+    References
+    ----------
+    .. [1] E. A. Nadaraya, "On estimating regression", Theory of Probability and its Applications 9, 141-142, 1964.
+    .. [2] G. S. Watson, "Smooth regression analysis", Sankhya A 26, 359-372, 1964.
+    .. [3] R. Memisevic, "Non-linear latent factor models for revealing structure in high-dimensional data", PhD thesis,
+       University of Toronto, 2008 (chapter 3).
+
+    See Also
+    --------
+    KernelInformationEmbedding : an embedding whose own kernels make the maps.
+
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 3.1.4: the maps of an embedding by kernel regression.
 
     Examples
     --------
@@ -73,6 +93,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     (3, 5)
     """
 
+    _capabilities = TWO_WAY
+
     def __init__(self, estimator: Any = None, *, random_state: Any = None, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.random_state = random_state
@@ -81,7 +103,20 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None, *, embedding: Any = None) -> TwoWayEmbedding:
-        """Embed with the estimator, or take a ready ``embedding`` (n, q), and fit the maps both ways."""
+        """Embed with the estimator, or take a ready embedding, and fit the maps both ways.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array or None, default=None
+            Passed to the estimator.
+        embedding : array of shape (n, q) or None, default=None
+            Latent points of the rows, by whatever method; None: the estimator makes them.
+
+        Returns
+        -------
+        self
+        """
         X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X)
@@ -111,7 +146,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
             rule = "has no fit_transform (a loaded model has only the description of its estimator)"
             raise TypeError(complain(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
         estimator = clone(chosen)
-        # our PCA also computes variances, of which nobody asks here: they overflow, or their shares are 0 / 0
+        # our PCA also computes variances, which are not used here: they overflow, or their shares are 0 / 0
         with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():
             return estimator, estimator.fit_transform(X, y)
 
@@ -127,5 +162,6 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
 
 def _describe(estimator: Any) -> str:
+    """Class and parameters of an estimator, as text."""
     kind = type(estimator)
     return f"{kind.__module__}.{kind.__qualname__}: {estimator!r}"

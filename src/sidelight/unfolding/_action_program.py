@@ -35,6 +35,8 @@ from sidelight.objectives.gram import GramProgram, gram_program
 from sidelight.side.actions import Actions
 from sidelight.solvers.eigen import landmark_scaling
 
+from ._gram_start import START_RANK, with_spare_columns
+
 __all__ = [
     "ActionProblem",
     "action_problem",
@@ -48,13 +50,13 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_START_RANK, _LANDMARKS, _ROUNDS, _NEAREST = 8, 500, 10, 10
+_LANDMARKS, _ROUNDS, _NEAREST = 500, 10, 10
 _MAIN = 0.05  # of the start: what narrower columns hold is mostly the bend of shortest paths
 
 
 @dataclass(frozen=True)
 class ActionProblem:
-    """A program over places, where the solver begins (n_places, r), and which pairs (n_places, n_places) it bounds."""
+    """A program over places, the start of its solver (n_places, r), and the pairs (n_places, n_places) it bounds."""
 
     program: TiedProgram | GramProgram
     start: Array
@@ -62,7 +64,17 @@ class ActionProblem:
 
 
 def find_places(squares: Array, actions: Actions, merge: float) -> Array:
-    """The place of each row (n,), numbered in order of appearance, from squared distances (n, n)."""
+    """Return the place of each row (n,), numbered in order of appearance.
+
+    Parameters
+    ----------
+    squares : array of shape (n, n)
+        Squared distances between rows.
+    actions : Actions
+        Steps between them.
+    merge : float
+        Share of the shortest step at either of two rows, below which they are one place; 0: only equal rows are.
+    """
     equal = squares <= 1e-24 * float(squares.max())
     places = folded(_joined(np.argwhere(np.triu(equal, 1)), len(squares)), actions)
     if merge == 0 or not len(actions.steps) or np.triu(equal, 1).any():
@@ -96,7 +108,7 @@ def row_squares(points: Array) -> Array:
 
 
 def folded(places: Array, actions: Actions) -> Array:
-    """Places joined until each action leads from one place to one place, and to one place from one."""
+    """Merge places until each action is one-to-one: the place (n,) of each row, from ``places`` (n,) to begin with."""
     named = actions.codes >= 0
     codes, steps = actions.codes[named], actions.steps[named]
     while True:
@@ -124,7 +136,19 @@ def place_squares(squares: Array, places: Array) -> Array:
 
 
 def neighbours_by_actions(squares: Array, places: Array, actions: Actions, window: int) -> Array:
-    """Which pairs of places (n_places, n_places) are neighbours or share one (4.1)."""
+    """Which pairs of places (n_places, n_places) are neighbours or share one, by the steps between them (4.1).
+
+    Parameters
+    ----------
+    squares : array of shape (n_places, n_places)
+        Squared distances between places.
+    places : array of shape (n,)
+        The place of each row.
+    actions : Actions
+        Steps between rows.
+    window : int
+        T, the number of steps that a ball reaches.
+    """
     following = np.full(len(places), -1)
     following[actions.steps[:, 0]] = actions.steps[:, 1]
     radius = np.zeros(len(squares))
@@ -142,7 +166,7 @@ def neighbours_by_actions(squares: Array, places: Array, actions: Actions, windo
 
 
 def neighbours_by_distance(squares: Array) -> Array:
-    """The same for places without an order: mutual nearest ones, pieces joined by their shortest links."""
+    """Which pairs of places without an order are neighbours or share one: mutual nearest, pieces joined by links."""
     D = np.sqrt(squares)
     graph = joined_graph(D, nearest_precomputed(D, k=min(_NEAREST, len(D) - 1), own=True), precomputed=True)
     return _or_shared(csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape))
@@ -162,10 +186,23 @@ def distance_classes(places: Array, actions: Actions) -> Array:
     return np.unique(label[i * n + j], return_inverse=True)[1]
 
 
-def action_problem(squares: Array, near: Array, tied: Array | None, known: Array) -> ActionProblem:
-    """The program of places with squared distances (n, n): bounds where ``near``, classes ``tied`` (None: no ties).
+def action_problem(
+    squares: Array, near: Array, tied: Array | None, known: Array, *, argument: str = "pairs"
+) -> ActionProblem:
+    """Return the program of places.
 
-    ``known`` (m, 3) holds places i, j and their squared distance.
+    Parameters
+    ----------
+    squares : array of shape (n, n)
+        Squared distances between places.
+    near : array of bool, of shape (n, n)
+        Pairs that must not be farther apart than these.
+    tied : array of shape (n (n - 1) / 2,) or None
+        The class of each pair; None: no ties.
+    known : array of shape (m, 3)
+        Places i and j, and their squared distance.
+    argument : str, default="pairs"
+        The user's argument that a message about ``known`` names.
     """
     n = len(squares)
     i, j = np.triu_indices(n, 1)
@@ -177,7 +214,7 @@ def action_problem(squares: Array, near: Array, tied: Array | None, known: Array
     equal = np.zeros(len(members), dtype=bool)
     if len(known):
         low, high = np.sort(known[:, :2].astype(np.int64), axis=1).T
-        _refuse_too_long(known, _paths(n, i, j, bounds[classes])[low, high])
+        _refuse_too_long(argument, known, _paths(n, i, j, bounds[classes])[low, high])
         at = classes[low * n - low * (low + 1) // 2 + high - low - 1]
         bounds[at], equal[at] = known[:, 2], True
     rows = np.flatnonzero(np.isfinite(bounds))
@@ -194,7 +231,7 @@ def action_problem(squares: Array, near: Array, tied: Array | None, known: Array
     return ActionProblem(program, start, near)
 
 
-def _refuse_too_long(known: Array, reach: Array) -> None:
+def _refuse_too_long(argument: str, known: Array, reach: Array) -> None:
     """A known distance must not be longer than the steps between its places."""
     excess = np.sqrt(known[:, 2]) / reach
     worst = int(np.argmax(excess))
@@ -202,35 +239,32 @@ def _refuse_too_long(known: Array, reach: Array) -> None:
         a, b = known[worst, :2].astype(np.int64)
         rule = f"contradicts the bounds: places {a} and {b} would be {excess[worst]:.3g} times too far apart"
         remedy = "Give distances in a unit in which a step is no longer than the observations differ"
-        raise ValueError(complain("ActionRespectingEmbedding", "known", f"{len(known)} distances", rule, remedy))
+        raise ValueError(complain("ActionRespectingEmbedding", argument, f"{len(known)} distances", rule, remedy))
 
 
 def _or_shared(near: csr_array) -> Array:
-    """Neighbours, and those who share one."""
+    """Pairs (n, n) that are neighbours or share a neighbour."""
     both = (near + near @ near).toarray() > 0
     np.fill_diagonal(both, False)
     return np.asarray(both)
 
 
 def _paths(n: int, i: Array, j: Array, bounds: Array) -> Array:
-    """How far apart bounds let places be (n, n): shortest paths, inf where there is none."""
+    """Longest distances (n, n) that the bounds allow: shortest paths, inf where there is none."""
     at = np.isfinite(bounds)
     lengths = np.sqrt(np.maximum(bounds[at], 1e-18 * float(bounds[at].max(initial=0.0)) + 1e-300))
     return np.asarray(shortest_path(csr_array(coo_array((lengths, (i[at], j[at])), shape=(n, n))), directed=False))
 
 
 def _start(n: int, i: Array, j: Array, lengths: Array) -> Array:
-    """Classical scaling of the farthest that places may be apart, and a little of more columns."""
+    """Classical scaling of the longest distances that the bounds allow (pairs i, j), with spare columns."""
     D = np.zeros((n, n))
     D[i, j] = np.where(np.isfinite(lengths), lengths, 0.0)
     D += D.T
     rows = np.unique(np.linspace(0, n - 1, min(n, _LANDMARKS)).astype(np.int64))
-    start = landmark_scaling(D[rows], rows, _START_RANK)
+    start = landmark_scaling(D[rows], rows, START_RANK)
     squares = (start**2).sum(axis=0)
-    start = start[:, squares > _MAIN * float(squares.sum())]
-    spread = float(np.sqrt((start**2).sum() / n)) or 1.0
-    more = np.arange(1, max(2, min(_START_RANK, n - 1) - start.shape[1]) + 1)
-    return np.hstack([start, 1e-3 * spread * np.cos(np.pi * np.outer(np.arange(n) + 0.5, more) / n)])
+    return with_spare_columns(start[:, squares > _MAIN * float(squares.sum())])
 
 
 def _shortest_steps(squares: Array, actions: Actions) -> Array:
@@ -243,20 +277,21 @@ def _shortest_steps(squares: Array, actions: Actions) -> Array:
 
 
 def _same_key(keys: Array, values: Array) -> Array:
-    """Pairs of different values (m, 2) that stand behind one key."""
+    """Pairs of different values (m, 2) that have the same key."""
     order = np.argsort(keys, kind="stable")
     links = np.column_stack([values[order[:-1]], values[order[1:]]])[keys[order[:-1]] == keys[order[1:]]]
     return np.asarray(links[links[:, 0] != links[:, 1]])
 
 
 def _joined(links: Array, n: int) -> Array:
-    """Connected components of n things, numbered in order of appearance."""
+    """Connected component of each of n items under links (m, 2), numbered in order of appearance."""
     ends = links.astype(np.int32)
     graph = coo_array((np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), shape=(n, n))
     return _in_order(connected_components(csr_array(graph), directed=False)[1])
 
 
 def _in_order(labels: Array) -> Array:
+    """Labels renumbered in order of appearance."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     place = np.empty(len(first), dtype=np.int64)
     place[np.argsort(first, kind="stable")] = np.arange(len(first))

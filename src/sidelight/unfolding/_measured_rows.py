@@ -11,27 +11,40 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
 from sidelight.base.messages import complain
 from sidelight.base.validation import refuse_too_large
-from sidelight.maps.frames import Frame
-from sidelight.maps.interpolation import interpolate
+from sidelight.maps.frames import AnyFrame, Frame
+from sidelight.maps.interpolation import BackwardMap, interpolate
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.parzen import neighbourhood_density
 from sidelight.maps.two_way import LISTED, TwoWayMaps, adaptive_maps
 from sidelight.maps.weights import PrecomputedWeights
+from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.equal_rows import group_means
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import nearest_known, zero_distance_groups
 
-__all__ = ["METRICS", "MeasuredFrame", "check_metric", "distances_of", "frame_of", "measured_maps"]
+__all__ = [
+    "METRICS",
+    "MeasuredFrame",
+    "check_metric",
+    "checked_distances",
+    "distances_to_rows",
+    "frame_of",
+    "is_measured",
+    "is_precomputed",
+    "squares_to_rows",
+    "unfolded_maps",
+]
 
 Array = npt.NDArray[Any]
-_CANDIDATES, _PERPLEXITY = 15, 5.0  # training rows that place a new one
 _OTHERS = ("braycurtis", "canberra", "chebyshev", "correlation", "hamming", "minkowski", "sqeuclidean")
 METRICS = tuple(sorted({"euclidean", *PAIRWISE_DISTANCE_FUNCTIONS, *_OTHERS} - {"nan_euclidean", "haversine"}))
+"""Names of metrics between rows that the unfolding methods take."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +75,34 @@ class MeasuredFrame:
         return np.asarray(pairwise_distances(X, self.rows, metric=self.metric)) / self.unit
 
 
-def check_metric(model: Any) -> None:
-    """Whether ``metric`` is one of the names, or a function of two rows."""
-    if not (callable(model.metric) or (isinstance(model.metric, str) and model.metric in (*METRICS, "precomputed"))):
+def is_measured(metric: Any) -> bool:
+    """Whether rows are known by their distances: by any metric but the Euclidean one."""
+    return not (isinstance(metric, str) and metric == "euclidean")
+
+
+def is_precomputed(metric: Any) -> bool:
+    """Whether the data are distances, so that there are no rows to go back to."""
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def check_metric(owner: str, metric: Any) -> None:
+    """``metric`` must be one of ``METRICS``, "precomputed", or a function of two rows."""
+    if not (callable(metric) or (isinstance(metric, str) and metric in (*METRICS, "precomputed"))):
         rule = "is not a distance that is known here"
         remedy = f'Give "precomputed", a function of two rows, or one of {", ".join(METRICS)}'
-        raise ValueError(complain(model, "metric", model.metric, rule, remedy))
+        raise ValueError(complain(owner, "metric", metric, rule, remedy))
 
 
-def frame_of(X: Array, metric: Any, owner: object = "metric") -> tuple[Any, float]:
-    """The frame of rows under a metric, and the unit of its distances."""
+def frame_of(owner: str, X: Array, metric: Any) -> tuple[Frame | MeasuredFrame, float]:
+    """Return the frame of rows under a metric, and the unit of its distances.
+
+    Parameters
+    ----------
+    owner : str
+        Class that a message names.
+    X : array of shape (n, d), or (n, n) of precomputed distances
+    metric : str or callable
+    """
     if isinstance(metric, str) and metric in ("euclidean", "precomputed"):
         size = np.abs(X) if metric == "precomputed" else X  # a negative distance stays one, to be refused
         frame = Frame.of(size, metric)
@@ -83,28 +114,60 @@ def frame_of(X: Array, metric: Any, owner: object = "metric") -> tuple[Any, floa
     return MeasuredFrame(Frame.of(rows), rows, metric, unit), unit
 
 
-def distances_of(model: Any, points: Array) -> Array:
-    """Points that are distances between all rows, checked and made symmetric (n, n)."""
+def checked_distances(owner: str, points: Array, metric: Any) -> Array:
+    """Distances (n, n) between all rows by a metric, checked and made symmetric."""
     if points.shape[0] != points.shape[1]:
-        raise ValueError(complain(model, "X", f"array of shape {points.shape}", "is not square", "Give all distances"))
+        raise ValueError(complain(owner, "X", f"array of shape {points.shape}", "is not square", "Give all distances"))
     if not np.isfinite(points).all() or (points < 0).any():
         rule = "gives what is no finite distance of 0 or more"
-        raise ValueError(complain(model, "metric", model.metric, rule, "Give distances"))
+        raise ValueError(complain(owner, "metric", metric, rule, "Give distances"))
     D = np.sqrt(0.5 * (points**2 + points.T**2))
     np.fill_diagonal(D, 0.0)
     return np.asarray(D)
 
 
-def measured_maps(frame: Any, X: Array, Z: Array, D: Array, metric: Any, *, n_jobs: int | None) -> TwoWayMaps:
-    """Maps of an embedding ``Z`` (n, q) of rows ``X`` known by their distances ``D`` (n, n), inside ``frame``."""
-    weights = PrecomputedWeights(min(_CANDIDATES, len(Z)), min(_PERPLEXITY, len(Z) / 2))
+def unfolded_maps(
+    frame: Frame | MeasuredFrame, X: Array, Z: Array, points: Array, metric: Any, *, n_jobs: int | None
+) -> TwoWayMaps:
+    """Fit the maps of an embedding.
+
+    Parameters
+    ----------
+    frame : Frame or MeasuredFrame
+        As ``frame_of`` returns it.
+    X : array of shape (n, d)
+        The rows.
+    Z : array of shape (n, q)
+        Their latent points.
+    points : array of shape (n, d) or (n, n)
+        The rows inside the frame, or their distances if they are known by a metric.
+    metric : str or callable
+    n_jobs : int or None
+        Threads.
+    """
+    if not is_measured(metric):
+        return adaptive_maps(frame, points, Z, n_jobs=n_jobs)
+    weights = PrecomputedWeights.of_few(len(Z))
     latent_frame = Frame.of(Z)
     latent = latent_frame.points(Z)
-    one_place = group_means(latent, zero_distance_groups(D))
-    backward = interpolate(
-        KernelMap(weights, one_place), nearest_known(D, k=weights.n_candidates - 1, own=True), n_jobs
-    )
-    if isinstance(metric, str) and metric == "precomputed":
+    one_place = group_means(latent, zero_distance_groups(points))
+    near = nearest_known(points, k=weights.n_candidates - 1, own=True)
+    backward = interpolate(KernelMap(weights, one_place), near, n_jobs)
+    if is_precomputed(metric):
         near = nearest(latent, k=min(LISTED, len(Z) - 1), n_jobs=n_jobs)
         return TwoWayMaps(frame, latent_frame, backward, neighbourhood_density(latent, near.distance))
     return replace(adaptive_maps(frame, frame.inside(X), Z, n_jobs=n_jobs), backward=backward)
+
+
+def distances_to_rows(frame: AnyFrame, backward: BackwardMap, X: Array) -> Array:
+    """Distances (m, n) of rows to the training rows, in units of the frame."""
+    points, weights = frame.points(X), backward.weights
+    return np.asarray(points if isinstance(weights, PrecomputedWeights) else cdist(points, weights.inputs))
+
+
+def squares_to_rows(frame: AnyFrame, backward: BackwardMap, X: Array) -> Array:
+    """Squared distances (m, n) of rows to the training rows, in units of the data."""
+    points, weights = frame.points(X), backward.weights
+    if isinstance(weights, PrecomputedWeights):
+        return np.asarray((points * (frame.unit if isinstance(frame, MeasuredFrame) else frame.scale)) ** 2)
+    return np.asarray(squared_distances(points, weights.inputs) * frame.scale**2)

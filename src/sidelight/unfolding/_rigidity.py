@@ -1,4 +1,4 @@
-"""Whether distances that are kept between neighbours leave anything to move.
+"""Whether the distances kept between neighbours make one rigid body of all rows.
 
 A row and its neighbours, all of whose distances to each other are kept, are a body: their Gram matrix is fixed. A body
 whose overlap with another spans all of its own dimensions has no freedom left beside it, and the two are one. (This is
@@ -57,7 +57,7 @@ def is_rigid(points: Array, graph: csr_array) -> bool:
 
 
 def _own_axes(points: Array, most: int) -> Array | None:
-    """The rows in the axes in which they vary; None if these are as many as any row has neighbours."""
+    """The rows (n, k) along their principal axes; None if these are as many as any row has neighbours."""
     centred = points - points.mean(axis=0)
     if min(points.shape) >= most and np.linalg.matrix_rank(centred[: 2 * most], tol=1e-5) >= most:
         return None  # some rows alone have too many: the spectrum of many columns is not needed

@@ -1,4 +1,4 @@
-"""The Gram program of semidefinite embedding: whom a row must not leave, where to begin, and rows beyond the landmarks.
+"""The Gram program of semidefinite embedding: its pairs, its start, and the places of rows beyond the landmarks.
 
 Pairs are the mutual neighbours and the rows that share one (S4 1.7), without bridges between layers
 (``neighbours.bridges``), unconnected pieces joined by their shortest links. With landmarks the program is that of the
@@ -25,20 +25,28 @@ from sidelight.objectives.spectral import lle_matrix, local_squares, reconstruct
 from sidelight.solvers.eigen import landmark_scaling
 from sidelight.solvers.factor import factored
 
+from ._gram_start import START_RANK, with_spare_columns
 from ._rigidity import is_rigid
 
 __all__ = ["SemidefiniteProblem", "distinct", "near_graph", "placed_by_neighbours", "semidefinite_problem"]
 
 Array = npt.NDArray[Any]
-_START_LANDMARKS, _START_RANK = 256, 8
+_START_LANDMARKS = 256
 _CORE = 5  # neighbours that confirm an edge, at least
 
 
 @dataclass(frozen=True)
 class SemidefiniteProblem:
-    """A program over ``rows`` of the points, and where the solver begins (len(rows), r).
+    """A program over some of the points, and the start of its solver.
 
-    ``rigid``: the points themselves, centred, are the start and the only answer.
+    Parameters
+    ----------
+    program : GramProgram
+    start : array of shape (m, r)
+    rows : array of shape (m,)
+        Which points are unfolded.
+    rigid : bool, default=False
+        The points themselves, centred, are the start and the only answer.
     """
 
     program: GramProgram
@@ -48,7 +56,7 @@ class SemidefiniteProblem:
 
 
 def distinct(points: Array) -> tuple[Array, Array]:
-    """The first of each set of equal rows, in order, and for every row which of them it is."""
+    """Return the first row of each set of equal rows, in order, and the set of every row (n,)."""
     _, first, which = np.unique(points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -65,7 +73,20 @@ def semidefinite_problem(
     precomputed: bool = False,
     n_jobs: int | None,
 ) -> SemidefiniteProblem:
-    """The program of rows that are all different: ``points`` (n, d), or if ``precomputed`` their distances (n, n)."""
+    """Return the program of rows that are all different.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or if ``precomputed`` distances (n, n)
+    n_neighbors : int
+    n_landmarks : int or None
+        Rows that are unfolded; None: all.
+    equality : bool
+        Distances of neighbours are kept; False: not exceeded.
+    precomputed : bool, default=False
+    n_jobs : int or None
+        Threads.
+    """
     n = len(points)
     graph = near_graph(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
     if n_landmarks is None or n_landmarks >= n:
@@ -76,14 +97,14 @@ def semidefinite_problem(
         if equality and not precomputed and is_rigid(points, graph):
             return SemidefiniteProblem(program, points - points.mean(axis=0), np.arange(n), rigid=True)
         rows, D = landmark_distances(points, graph, n_landmarks=_START_LANDMARKS, n_jobs=n_jobs)
-        start = landmark_scaling(D, rows, _START_RANK)
-        return SemidefiniteProblem(program, _wide(start), np.arange(n))
+        start = landmark_scaling(D, rows, START_RANK)
+        return SemidefiniteProblem(program, with_spare_columns(start), np.arange(n))
     rows, D = landmark_distances(points, graph, n_landmarks=n_landmarks, n_jobs=n_jobs)
     among = np.minimum(D[:, rows], D[:, rows].T)
     pairs = _near_pairs(near_graph(among, n_neighbors, precomputed=True, n_jobs=n_jobs))
     program = gram_program(pairs, among[pairs[:, 0], pairs[:, 1]] ** 2, len(rows), equal=equality)
-    start = landmark_scaling(among, np.arange(len(rows)), _START_RANK)
-    return SemidefiniteProblem(program, _wide(start), rows)
+    start = landmark_scaling(among, np.arange(len(rows)), START_RANK)
+    return SemidefiniteProblem(program, with_spare_columns(start), rows)
 
 
 def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: int | None) -> csr_array:
@@ -96,7 +117,24 @@ def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: in
 def placed_by_neighbours(
     points: Array, rows: Array, V: Array, *, n_neighbors: int, precomputed: bool = False, n_jobs: int | None = None
 ) -> Array:
-    """All rows (n, r) from those of the landmark ``rows``: each where its nearest neighbours reconstruct it."""
+    """Place all rows by the landmarks: each where its nearest neighbours reconstruct it as in the data.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or if ``precomputed`` distances (n, n)
+    rows : array of shape (m,)
+        The landmarks.
+    V : array of shape (m, r)
+        Their places.
+    n_neighbors : int
+    precomputed : bool, default=False
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    places : array of shape (n, r), centred
+    """
     near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
     weights = local_squares(points**2, near.index) if precomputed else reconstruction_weights(points, near.index)
     M = csc_array(lle_matrix(weights, near.index))
@@ -119,11 +157,3 @@ def _near_pairs(graph: csr_array) -> Array:
     near = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     both = triu(near + near @ near, k=1).tocoo()
     return np.column_stack([both.row, both.col])
-
-
-def _wide(start: Array) -> Array:
-    """At least one column, and none empty: at exactly 0 a column has no slope to leave it by."""
-    n, r = start.shape
-    spread = float(np.sqrt((start**2).sum() / max(1, n))) or 1.0
-    columns = np.cos(np.pi * np.outer(np.arange(n) + 0.5, np.arange(1, max(2, min(_START_RANK, n - 1) - r) + 1)) / n)
-    return np.hstack([start, 1e-3 * spread * columns])

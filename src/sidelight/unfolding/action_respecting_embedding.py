@@ -13,27 +13,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_integer, check_number, refuse_too_large, validated
+from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
-from sidelight.maps.rigid import RigidMap, fit_rigid
-from sidelight.maps.two_way import LISTED, adaptive_maps
-from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.maps.two_way import LISTED
 from sidelight.objectives.action_gram import TiedProgram
-from sidelight.side.actions import as_actions
-from sidelight.solvers.eigen import factor_spectrum, steady_signs
+from sidelight.side.actions import Actions, as_actions
 from sidelight.solvers.interior import interior_cost, solve_interior
 from sidelight.solvers.semidefinite import GramResult, solve_gram
 
-from ._action_planning import ActionPlanning
+from ._action_mixin import ActionMixin
+from ._action_model import action_model
 from ._action_program import (
     ActionProblem,
     action_problem,
@@ -44,18 +41,20 @@ from ._action_program import (
     place_squares,
     row_squares,
 )
-from ._action_use import ActionUse
-from ._measured_rows import check_metric, distances_of, frame_of, measured_maps
+from ._gram_answer import gram_spectrum, report_of, shown_progress, warn_unless_converged
+from ._known_distances import KnownDistances, known_distances
+from ._measured_rows import check_metric, checked_distances, frame_of, is_measured, is_precomputed, unfolded_maps
 
 __all__ = ["ActionRespectingEmbedding"]
 
 Array = npt.NDArray[Any]
 _INTERIOR = 2e11  # operations of a step up to which all classes are solved at once
-_EMPTY = 1e-8  # of the trace: axes that are not there
 
 
-class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning, ActionUse, TwoWayMixin, BaseEstimator):
+class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, BaseEstimator):
     """Embed observations so that every action between them is one rotation and translation.
+
+    A semidefinite embedding [3]_ with the further demand that steps of one action keep distances [1]_ [2]_.
 
     Parameters
     ----------
@@ -109,6 +108,15 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
     n_iter_ : int
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] M. Bowling, A. Ghodsi and D. Wilkinson, "Action respecting embedding", International Conference on Machine
+       Learning, 65-72, 2005.
+    .. [2] A. Ghodsi, "Nonlinear dimensionality reduction with side information", PhD thesis, University of Waterloo,
+       2005 (chapter 4).
+    .. [3] K. Q. Weinberger and L. K. Saul, "Unsupervised learning of image manifolds by semidefinite programming",
+       International Journal of Computer Vision 70, 77-90, 2006.
+
     Examples
     --------
     >>> from sidelight import ActionRespectingEmbedding
@@ -118,6 +126,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
     >>> int(model.predict_next(7, "backward")[0])  # nobody went back from there
     6
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("has_spectrum")
 
     def __init__(
         self,
@@ -149,7 +159,15 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
     @all_or_nothing
     @one_blas_thread
     def fit(
-        self, X: Array, y: Any = None, *, actions: Any = None, trajectory: Any = None, known: Any = None
+        self,
+        X: Array,
+        y: Any = None,
+        *,
+        actions: Any = None,
+        trajectory: Any = None,
+        pairs: Any = None,
+        distances: Any = None,
+        known: Any = None,
     ) -> ActionRespectingEmbedding:
         """Embed rows and the actions between them.
 
@@ -163,164 +181,125 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionPlanning,
         trajectory : array of shape (n,) or None
             Which trajectory each row is of; None: one, cut where actions are missing. With neither, rows have no order,
             and their nearest rows are their neighbours.
+        pairs : Pairs or array of shape (m, 2), or None
+            Rows whose distance is known. Inside a cross-validation give ``Pairs(index, n_samples, values=distances)``.
+        distances : array of shape (m,) or None
+            How far apart they are, in the unit of X; not needed where the pairs carry ``values``.
         known : array of shape (m, 3) or None
-            Hints: rows i and j, and the distance that they are known to have.
+            Deprecated: rows i and j, and their distance. Use ``pairs`` and ``distances``.
+
+        Returns
+        -------
+        self
         """
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.actions_ = as_actions(actions, len(X), trajectory)
-        hints = self._known(known, len(X))
-        self.frame_, unit = frame_of(X, self.metric, self)
-        points = self.frame_.points(X)
-        squares = distances_of(self, points) ** 2 if self._measured else row_squares(points)
-        self.states_ = find_places(squares, self.actions_, float(self.merge))
-        self.place_rows_ = np.unique(self.states_, return_index=True)[1]
-        self._warn_of_collapse(squares)
-        found = self._solve(squares, hints, unit)
-        self._keep_spectrum(np.zeros((len(self.place_rows_), 1)) if found is None else found.point, unit)
+        owner, done = type(self).__name__, as_actions(actions, len(X), trajectory)
+        hints = known_distances(owner, len(X), pairs=pairs, distances=distances, known=known)
+        frame, unit = frame_of(owner, X, self.metric)
+        points = frame.points(X)
+        measured = is_measured(self.metric)
+        squares = checked_distances(owner, points, self.metric) ** 2 if measured else row_squares(points)
+        states = find_places(squares, done, float(self.merge))
+        place_rows = np.unique(states, return_index=True)[1]
+        _warn_of_collapse(owner, squares, states, done)
+        found = None
+        if len(place_rows) > 1:
+            found = self._solve(self._problem(place_squares(squares, states), states, done, hints, unit))
+        spectrum = gram_spectrum(np.zeros((1, 1)) if found is None else found.point, unit)
+        latent = spectrum.axes[states]
         Z = np.zeros((len(X), self.n_components))
-        width = min(self.n_components, self.latent_.shape[1])
-        Z[:, :width] = self.latent_[:, :width]
-        if self._measured:
-            maps = measured_maps(self.frame_, X, Z, points, self.metric, n_jobs=self.n_jobs)
-        else:
-            maps = adaptive_maps(self.frame_, points, Z, n_jobs=self.n_jobs)
+        width = min(self.n_components, latent.shape[1])
+        Z[:, :width] = latent[:, :width]
+        maps = unfolded_maps(frame, X, Z, points, self.metric, n_jobs=self.n_jobs)
+        world, report = action_model(latent, states, place_rows, done), report_of(found, unit)
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
-        done = np.unique(self.actions_.codes[self.actions_.codes >= 0])
-        self.rigid_maps_ = [(self.actions_.names[code], self._fit_map(self.actions_.names[code])) for code in done]
+        self.latent_, self.states_, self.place_rows_, self.actions_ = latent, states, place_rows, done
+        self.rigid_maps_ = list(world.maps.items())
+        self.gram_eigenvalues_, self.explained_ = spectrum.eigenvalues, spectrum.explained
+        self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
         if found is not None and found.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
 
     def fit_transform(
-        self, X: Array, y: Any = None, *, actions: Any = None, trajectory: Any = None, known: Any = None
+        self,
+        X: Array,
+        y: Any = None,
+        *,
+        actions: Any = None,
+        trajectory: Any = None,
+        pairs: Any = None,
+        distances: Any = None,
+        known: Any = None,
     ) -> Array:
-        """Fit, and return ``embedding_`` (n, q)."""
-        return np.asarray(self.fit(X, y, actions=actions, trajectory=trajectory, known=known).embedding_)
+        """Fit, and return ``embedding_`` (n, q); parameters as those of ``fit``."""
+        given = {"actions": actions, "trajectory": trajectory, "pairs": pairs, "distances": distances, "known": known}
+        return np.asarray(self.fit(X, y, **given).embedding_)
 
     def _has_data_space(self) -> bool:
-        return not (isinstance(self.metric, str) and self.metric == "precomputed")
+        return not is_precomputed(self.metric)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What a fit of n rows and d columns takes if all are different places, before it is paid."""
         size = 8 * n * (6 * d + 4 * LISTED) + 220 * n * n + 2**27
         return Cost(int(size), float(0.2 + 5e-9 * n * n * d + 2e-4 * n**2))
 
-    @property
-    def action_maps_(self) -> dict[Any, RigidMap]:
-        """What each action does: label -> rotation and translation of ``latent_``."""
-        return dict(self.rigid_maps_)
-
-    @property
-    def _measured(self) -> bool:
-        """Whether rows are known by their distances."""
-        return not (isinstance(self.metric, str) and self.metric == "euclidean")
-
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
         check_integer(self, "window", self.window, 1)
-        check_metric(self)
+        check_metric(type(self).__name__, self.metric)
         if self.merge != 0:
             check_number(self, "merge", self.merge, 0.0, 1.0)
         check_number(self, "tol", self.tol, 0.0)
         check_number(self, "gap", self.gap, 0.0)
         check_integer(self, "max_iter", self.max_iter, 1)
 
-    def _known(self, known: Any, n: int) -> Array:
-        """Hints (m, 3) as numbers: rows and distance."""
-        hints = np.empty((0, 3)) if known is None else np.asarray(known, dtype=np.float64)
-        if hints.ndim != 2 or hints.shape[1] != 3:
-            seen, rule = f"array of shape {hints.shape}", "does not hold two rows and a distance a line"
-            raise ValueError(complain(self, "known", seen, rule, "Give numbers of shape (m, 3)"))
-        rows = hints[:, :2]
-        if (rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= n).any():
-            rule = f"names a row that is not one of 0 to {n - 1}"
-            raise ValueError(complain(self, "known", rows.tolist(), rule, "Number the rows from 0"))
-        if not np.isfinite(hints).all() or (hints[:, 2] <= 0).any():
-            rule = "is not a distance above 0"
-            raise ValueError(
-                complain(self, "known", float(hints[:, 2].min()), rule, "Leave out rows that are the same place")
-            )
-        refuse_too_large(self, "known", hints)
-        return hints
-
-    def _solve(self, squares: Array, hints: Array, unit: float) -> GramResult | None:
-        """The program of the places, solved; None if there is one place only."""
-        self.history_, self.n_iter_ = [], 1
-        self.certificate_ = dict.fromkeys(("bound", "gap", "slack", "feasibility", "worst"), 0.0) | {"softened": False}
-        if len(self.place_rows_) == 1:
-            return None
-        problem = self._problem(place_squares(squares, self.states_), hints, unit)
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-        found = self._run(problem, both(bar, self.callback))
-        if bar is not None:
-            bar.close(f"{found.status.value}, {found.n_iter} iterations")
-        self.history_ = [vars(record) for record in found.history]
-        self.n_iter_ = max(1, found.n_iter)
-        self.certificate_ = {**vars(found.certificate), "bound": found.certificate.bound * unit * unit}
-        self._warn(found)
-        return found
-
-    def _problem(self, squares: Array, hints: Array, unit: float) -> ActionProblem:
-        actions = self.actions_
+    def _problem(
+        self, squares: Array, states: Array, actions: Actions, hints: KnownDistances, unit: float
+    ) -> ActionProblem:
+        """The program of places with squared distances (n_places, n_places); refused if nothing holds it together."""
+        owner = type(self).__name__
         if len(actions.steps):
-            near = neighbours_by_actions(squares, self.states_, actions, int(self.window))
+            near = neighbours_by_actions(squares, states, actions, int(self.window))
         else:
             near = neighbours_by_distance(squares)
-        at = self.states_[hints[:, :2].astype(np.int64)]
-        if (at[:, 0] == at[:, 1]).any():
-            seen = hints[at[:, 0] == at[:, 1]][0].tolist()
-            rule = "gives a distance to two rows of one place"
-            raise ValueError(complain(self, "known", seen, rule, "Leave it out, or set merge=0"))
-        tied = distance_classes(self.states_, actions) if actions.names else None
-        problem = action_problem(squares, near, tied, np.column_stack([at, (hints[:, 2] / unit) ** 2]))
+        known = hints.between_places(owner, states, unit)
+        tied = distance_classes(states, actions) if actions.names else None
+        problem = action_problem(squares, near, tied, known, argument=hints.argument)
         if (pieces := problem.program.n_pieces) > 1:
             rule = f"leaves {pieces} pieces that nothing holds together, and that would drift apart for ever"
-            remedy = "Give trajectories that share a place, a larger window, or known= distances between them"
-            raise ValueError(complain(self, "trajectory", repr(actions), rule, remedy))
+            remedy = "Give trajectories that share a place, a larger window, or pairs= with distances between them"
+            raise ValueError(complain(owner, "trajectory", repr(actions), rule, remedy))
         return problem
 
-    def _run(self, problem: ActionProblem, callback: Callback | None) -> GramResult:
-        program, tol, gap = problem.program, float(self.tol), float(self.gap)
-        if isinstance(program, TiedProgram) and interior_cost(program.n, len(program.members)) <= _INTERIOR:
-            return solve_interior(program, tolerance=tol, gap=gap, max_iter=self.max_iter, callback=callback)
-        return solve_gram(program, problem.start, tolerance=tol, gap=gap, max_iter=self.max_iter, callback=callback)
+    def _solve(self, problem: ActionProblem) -> GramResult:
+        """Solve the program, all classes at once where that is affordable; warn where it did not converge."""
+        program, tol, gap, owner = problem.program, float(self.tol), float(self.gap), type(self).__name__
 
-    def _warn(self, found: GramResult) -> None:
-        if found.status in (Status.ITERATIONS, Status.STALLED):
-            state = f"violation {found.certificate.feasibility:.1e}, certified gap {found.certificate.gap:.1e}"
-            why = f"it {found.status.value}" if not found.trouble else found.trouble
-            rule = f"did not let the program converge: {why} ({state})"
-            message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter, tol or gap")
-            warn(message, ConvergenceWarning)
+        def solve(callback: Callback | None) -> GramResult:
+            if isinstance(program, TiedProgram) and interior_cost(program.n, len(program.members)) <= _INTERIOR:
+                return solve_interior(program, tolerance=tol, gap=gap, max_iter=self.max_iter, callback=callback)
+            return solve_gram(program, problem.start, tolerance=tol, gap=gap, max_iter=self.max_iter, callback=callback)
 
-    def _warn_of_collapse(self, squares: Array) -> None:
-        """Actions that are not one-to-one put different observations into one place: say so."""
-        steps = self.actions_.steps
-        still = (self.states_[steps[:, 0]] == self.states_[steps[:, 1]]) & (squares[steps[:, 0], steps[:, 1]] > 0)
-        if still.any():
-            rule = f"puts both ends of {int(still.sum())} steps into one place, though they look different"
-            remedy = "An action must lead from a place to one place: give other labels where it does not, as at walls"
-            message = complain(self, "actions", repr(self.actions_), rule, remedy)
-            warn(message, UserWarning)
-
-    def _keep_spectrum(self, V: Array, unit: float) -> None:
-        """K's eigenvalues and axes, over the places, in units of the data."""
-        values, Z = factor_spectrum(V)
-        used = np.maximum(values > _EMPTY * float(values.sum()), np.arange(len(values)) == 0)
-        Z, values = steady_signs(Z[:, used]), values[used]
-        self.latent_ = (Z * unit)[self.states_]
-        self.gram_eigenvalues_ = values * unit * unit
-        self.explained_ = values / (float(values.sum()) or 1.0)
-
-    def _fit_map(self, action: Any) -> RigidMap:
-        begins, ends = self.place_rows_[self._moves(action)].T
-        return fit_rigid(self.latent_[begins], self.latent_[ends])
+        found = shown_progress(owner, self.verbose, self.callback, solve)
+        warn_unless_converged(owner, self.max_iter, found, "Raise max_iter, tol or gap")
+        return found
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.metric)
         return tags
+
+
+def _warn_of_collapse(owner: str, squares: Array, states: Array, actions: Actions) -> None:
+    """Warn of steps whose two ends look different and are one place: their action is not one-to-one."""
+    steps = actions.steps
+    still = (states[steps[:, 0]] == states[steps[:, 1]]) & (squares[steps[:, 0], steps[:, 1]] > 0)
+    if still.any():
+        rule = f"puts both ends of {int(still.sum())} steps into one place, though they look different"
+        remedy = "An action must lead from a place to one place: give other labels where it does not, as at walls"
+        warn(complain(owner, "actions", repr(actions), rule, remedy), UserWarning)

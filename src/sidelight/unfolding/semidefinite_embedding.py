@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import KeptInterrupt, all_or_nothing
 from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.base.warnings import warn
-from sidelight.maps.two_way import LISTED, adaptive_maps
+from sidelight.maps.two_way import LISTED
 from sidelight.maps.two_way_mixin import TwoWayMixin
-from sidelight.solvers.eigen import factor_spectrum, steady_signs
+from sidelight.solvers.eigen import factor_spectrum
 from sidelight.solvers.semidefinite import Certificate, GramResult, solve_gram
 
-from ._measured_rows import check_metric, distances_of, frame_of, measured_maps
+from ._gram_answer import gram_spectrum, report_of, shown_progress, warn_unless_converged
+from ._measured_rows import check_metric, checked_distances, frame_of, is_measured, is_precomputed, unfolded_maps
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
 
 __all__ = ["SemidefiniteEmbedding"]
@@ -43,6 +43,9 @@ _STIFFNESS = 300.0  # equalities of neighbours are nearly rigid: stiffer, and th
 
 class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Unfold rows: as far apart as their neighbours allow, with a certificate of how close to the optimum that is.
+
+    Also known as maximum variance unfolding [1]_; with landmarks after [2]_, and with the neighbours of [3]_, section
+    1.7. Rigid equalities are recognised by facial reduction [4]_.
 
     Parameters
     ----------
@@ -93,6 +96,17 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     n_iter_ : int
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] K. Q. Weinberger and L. K. Saul, "Unsupervised learning of image manifolds by semidefinite programming",
+       International Journal of Computer Vision 70, 77-90, 2006.
+    .. [2] K. Q. Weinberger, B. D. Packer and L. K. Saul, "Nonlinear dimensionality reduction by semidefinite
+       programming and kernel matrix factorization", AISTATS, 2005.
+    .. [3] A. Ghodsi, "Nonlinear dimensionality reduction with side information", PhD thesis, University of Waterloo,
+       2005.
+    .. [4] N. Krislock and H. Wolkowicz, "Explicit sensor network localization using semidefinite representations and
+       facial reductions", SIAM Journal on Optimization 20, 2679-2708, 2010.
+
     Examples
     --------
     >>> from sidelight import SemidefiniteEmbedding
@@ -102,6 +116,8 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     >>> bool(model.explained_[:2].sum() > 0.99), model.transform(data.X[:5]).shape
     (True, (5, 2))
     """
+
+    _capabilities = TWO_WAY_ITERATIVE.also("has_spectrum")
 
     def __init__(
         self,
@@ -135,36 +151,40 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SemidefiniteEmbedding:
-        """Unfold the rows of ``X`` (n, d), or of their distances (n, n), and keep the maps; ``y`` is ignored."""
+        """Unfold rows and fit the maps.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), or (n, n) of distances
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        self.frame_, unit = frame_of(X, self.metric, self)
-        points = self.frame_.points(X)
-        points = distances_of(self, points) if self._measured else points
+        owner = type(self).__name__
+        frame, unit = frame_of(owner, X, self.metric)
+        points = frame.points(X)
+        points = checked_distances(owner, points, self.metric) if is_measured(self.metric) else points
         first, which = distinct(points)
-        if len(first) == 1:
-            return self._keep_one_place(X, points)
-        some = points[np.ix_(first, first)] if self._measured else points[first]
-        problem = semidefinite_problem(
-            some,
-            self.n_neighbors,
-            self._limit(len(first)),
-            equality=bool(self.equality),
-            precomputed=self._measured,
-            n_jobs=self.n_jobs,
-        )
-        found = self._only_answer(problem) if problem.rigid else self._solve(problem)
-        self._keep_answer(found, unit)
-        V = found.point
-        if len(problem.rows) < len(first):
-            V = placed_by_neighbours(
-                some, problem.rows, V, n_neighbors=_RECONSTRUCTING, precomputed=self._measured, n_jobs=self.n_jobs
-            )
-        self.landmarks_ = first[problem.rows]
-        self._fit_maps(X, self._spectrum(V[which], unit), points)
-        if found.status is Status.INTERRUPTED:
+        found, landmarks, V = None, np.array([0]), np.zeros((len(X), 1))
+        if len(first) > 1:
+            some = points[np.ix_(first, first)] if is_measured(self.metric) else points[first]
+            problem = self._problem(some)
+            found = self._only_answer(problem) if problem.rigid else self._solve(problem)
+            landmarks, V = first[problem.rows], self._all_places(some, problem.rows, found.point)[which]
+        spectrum = gram_spectrum(V, unit if found is not None else 1.0, n_components=self.n_components)
+        maps = unfolded_maps(frame, X, spectrum.axes, points, self.metric, n_jobs=self.n_jobs)
+        report = report_of(found, unit)
+        self._keep_maps(maps, np.asarray(spectrum.axes.astype(X.dtype, copy=False)))
+        self.gram_eigenvalues_, self.explained_ = spectrum.eigenvalues, spectrum.explained
+        self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
+        self.landmarks_ = landmarks
+        if found is not None and found.status is Status.INTERRUPTED:
             raise KeptInterrupt
         return self
 
@@ -177,18 +197,13 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         rows = min(n, self._limit(n) or n)
         size = 8 * n * (6 * d + 4 * LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
         steps = 2e-6 * self.n_neighbors * rows**1.4 * 250
-        size += 40 * n * n if self._measured else 0
+        size += 40 * n * n if is_measured(self.metric) else 0
         return Cost(int(size + 4e4 * rows + 2**26), float(0.2 + steps + 2e-8 * n * n + 3e-10 * n * n * d))
-
-    @property
-    def _measured(self) -> bool:
-        """Whether rows are known by their distances."""
-        return not (isinstance(self.metric, str) and self.metric == "euclidean")
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
-        check_metric(self)
+        check_metric(type(self).__name__, self.metric)
         if not isinstance(self.equality, (bool, np.bool_)):
             raise ValueError(complain(self, "equality", self.equality, "is not a truth value", "Give True or False"))
         if isinstance(self.n_landmarks, str):
@@ -200,12 +215,32 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         check_integer(self, "max_iter", self.max_iter, 1)
 
     def _limit(self, n: int) -> int | None:
+        """How many of n rows are landmarks; None: all."""
         if isinstance(self.n_landmarks, str):
             return None if n <= _EXACT else _LANDMARKS
         return self.n_landmarks
 
+    def _problem(self, points: Array) -> SemidefiniteProblem:
+        """The program of rows that are all different, by their points or distances."""
+        return semidefinite_problem(
+            points,
+            self.n_neighbors,
+            self._limit(len(points)),
+            equality=bool(self.equality),
+            precomputed=is_measured(self.metric),
+            n_jobs=self.n_jobs,
+        )
+
+    def _all_places(self, points: Array, rows: Array, V: Array) -> Array:
+        """All rows (n, r) from the unfolded landmark ``rows`` (V)."""
+        if len(rows) == len(points):
+            return V
+        return placed_by_neighbours(
+            points, rows, V, n_neighbors=_RECONSTRUCTING, precomputed=is_measured(self.metric), n_jobs=self.n_jobs
+        )
+
     def _only_answer(self, problem: SemidefiniteProblem) -> GramResult:
-        """Of equalities that are one rigid body: the rows as they are."""
+        """The answer to equalities that make one rigid body of the rows: the rows unchanged, with a warning."""
         V = problem.start
         values = factor_spectrum(V)[0]
         if (values[self.n_components :] > _FLAT * values[0]).any():
@@ -217,65 +252,29 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         return GramResult(V, trace, np.zeros(len(problem.program.bounds)), proven, 0, Status.CONVERGED, ())
 
     def _solve(self, problem: SemidefiniteProblem) -> GramResult:
-        bar = ProgressBar(type(self).__name__) if self.verbose else None
-        found = solve_gram(
-            problem.program,
-            problem.start,
-            tolerance=self.tol,
-            gap=self.gap,
-            max_iter=self.max_iter,
-            stiffness=_STIFFNESS,
-            callback=both(bar, self.callback),
-        )
-        if bar is not None:
-            bar.close(f"{found.status.value}, {found.n_iter} iterations")
-        self._warn(found)
+        """Solve the program, and warn where that did not converge."""
+        owner = type(self).__name__
+
+        def solve(callback: Callback | None) -> GramResult:
+            return solve_gram(
+                problem.program,
+                problem.start,
+                tolerance=self.tol,
+                gap=self.gap,
+                max_iter=self.max_iter,
+                stiffness=_STIFFNESS,
+                callback=callback,
+            )
+
+        found = shown_progress(owner, self.verbose, self.callback, solve)
+        warn_unless_converged(owner, self.max_iter, found, "Raise max_iter, tol or gap, or take more neighbours")
         return found
 
-    def _keep_answer(self, found: GramResult, unit: float) -> None:
-        self.history_ = [vars(record) for record in found.history]
-        self.n_iter_ = max(1, found.n_iter)
-        self.certificate_ = {**vars(found.certificate), "bound": found.certificate.bound * unit * unit}
-
-    def _warn(self, found: GramResult) -> None:
-        if found.status in (Status.ITERATIONS, Status.STALLED):
-            state = f"violation {found.certificate.feasibility:.1e}, certified gap {found.certificate.gap:.1e}"
-            why = f"it {found.status.value}" if not found.trouble else found.trouble
-            rule = f"did not let the program converge: {why} ({state})"
-            remedy = "Raise max_iter, tol or gap, or take more neighbours"
-            message = complain(self, "max_iter", self.max_iter, rule, remedy)
-            warn(message, ConvergenceWarning)
-
-    def _fit_maps(self, X: Array, Z: Array, points: Array) -> None:
-        if self._measured:
-            maps = measured_maps(self.frame_, X, Z, points, self.metric, n_jobs=self.n_jobs)
-        else:
-            maps = adaptive_maps(self.frame_, points, Z, n_jobs=self.n_jobs)
-        self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
-
     def _has_data_space(self) -> bool:
-        return not (isinstance(self.metric, str) and self.metric == "precomputed")
-
-    def _spectrum(self, V: Array, unit: float) -> Array:
-        """K's eigenvalues; return its first axes (n, q), in units of the data."""
-        values, Z = factor_spectrum(V)
-        kept = np.zeros((len(V), self.n_components))
-        width = min(self.n_components, Z.shape[1])
-        kept[:, :width] = steady_signs(Z[:, :width])
-        self.gram_eigenvalues_ = values * unit * unit
-        self.explained_ = values / (float(values.sum()) or 1.0)
-        return kept * unit
-
-    def _keep_one_place(self, X: Array, points: Array) -> SemidefiniteEmbedding:
-        """All rows are equal: one point, and nothing to unfold."""
-        self.landmarks_, self.history_, self.n_iter_ = np.array([0]), [], 1
-        exact = {"bound": 0.0, "gap": 0.0, "slack": 0.0, "feasibility": 0.0, "worst": 0.0, "softened": False}
-        self.certificate_ = exact
-        self._fit_maps(X, self._spectrum(np.zeros((len(X), 1)), 1.0), points)
-        return self
+        return not is_precomputed(self.metric)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.metric)
         return tags

@@ -1,0 +1,242 @@
+"""What a model can do: declared once by its class, asked for with :func:`capabilities`.
+
+A class says what it offers at most, near its head::
+
+    _capabilities = TWO_WAY.also("takes_given", "has_given")
+
+What a fitted model offers may be less: a map of precomputed distances has no way back, a model fitted without a second
+view predicts none. ``capabilities(model)`` is what this model offers now. An estimator of another library declares
+nothing; what it offers is derived here from the methods and attributes it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+
+from .messages import complain
+from .model import FittedModel
+
+__all__ = [
+    "FIELDS",
+    "METRIC",
+    "MIXTURE",
+    "NETWORK",
+    "NETWORK_OF_ROWS",
+    "TWO_WAY",
+    "TWO_WAY_ITERATIVE",
+    "Capabilities",
+    "axis_names_of",
+    "capabilities",
+    "declared",
+    "feature_names_of",
+    "given_of",
+    "history_of",
+    "require",
+]
+
+
+def _method(name: str) -> bool:
+    """A capability that is this method: the model has it, or not (``available_if``)."""
+    found: bool = field(default=False, metadata={"method": name})
+    return found
+
+
+def _fitted(name: str) -> bool:
+    """A capability that is this fitted attribute: some fits leave it, or every fit of the class."""
+    found: bool = field(default=False, metadata={"fitted": name})
+    return found
+
+
+def _argument(name: str) -> bool:
+    """A capability that is this argument of ``fit``."""
+    found: bool = field(default=False, metadata={"argument": name})
+    return found
+
+
+def _where(holds: Callable[[Any], bool]) -> bool:
+    """A capability that depends on the parameters of the model."""
+    found: bool = field(default=False, metadata={"where": holds})
+    return found
+
+
+def _is_pairwise(model: object) -> bool:
+    return isinstance(model, BaseEstimator) and bool(get_tags(model).input_tags.pairwise)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a model can do; a field without a method, argument or attribute is a property of the class."""
+
+    # maps and densities
+    has_transform: bool = _method("transform")
+    has_inverse: bool = _method("inverse_transform")
+    has_counterfactual: bool = _method("counterfactual")
+    has_variance: bool = _method("predictive_variance")
+    has_latent_density: bool = _method("latent_log_density")
+    has_density: bool = _method("score_samples")
+    has_score: bool = _method("score")
+    score_is_log_density: bool = False
+    """``score`` is a mean log density; otherwise it is a share of variance."""
+    has_cost: bool = _method("estimate_cost")
+    has_parameters: bool = _method("get_params")
+    # from an input to an output, and back to the input
+    has_predict: bool = _method("predict")
+    has_transfer: bool = _method("transfer")
+    has_flow: bool = _method("flow")
+    has_denoise: bool = _method("denoise")
+    has_reconstruct: bool = _method("reconstruct")
+    # what fit takes
+    takes_given: bool = _argument("given")
+    takes_pairs: bool = _argument("same")
+    takes_relations: bool = _argument("relations")
+    takes_second_view: bool = False
+    """``y`` of ``fit`` is a second view of the rows, with ``transform_view`` and ``inverse_transform_view``."""
+    takes_fields: bool = _fitted("n_channels_in_")
+    """Samples are sequences or pictures of any size, and ``model_`` is the model of their patches."""
+    takes_distances: bool = _where(_is_pairwise)
+    """``X`` holds distances between rows instead of columns."""
+    # what a fit leaves behind
+    has_embedding: bool = _fitted("embedding_")
+    has_given: bool = _fitted("given_")
+    """``given_`` (None where nothing was given), ``explained_`` and ``confounded_``."""
+    has_relations: bool = _fitted("relation_shares_")
+    """``relations_``, ``relation_names_``, ``relation_shares_`` and ``axis_names_``."""
+    has_spectrum: bool = _fitted("gram_eigenvalues_")
+    """``gram_eigenvalues_``, ``explained_`` and ``certificate_``."""
+    has_history: bool = _fitted("history_")
+    has_iterations: bool = _fitted("n_iter_")
+    has_columns: bool = _fitted("n_features_in_")
+    has_feature_names: bool = _fitted("feature_names_in_")
+    # networks
+    is_network: bool = _fitted("parameters_")
+    learns_by_contrast: bool = False
+    """Trained by contrastive divergence: what falls in training is no measure of fit."""
+    has_column_weights: bool = _where(lambda model: model.premapping is None)
+    """Weights tie columns of inputs to columns of outputs directly."""
+    has_predictor: bool = _where(lambda model: model.predictor is not None)
+    """A network guesses the output before mapping units correct it, so that ``predict`` needs no guess."""
+
+    def also(self, *names: str) -> Capabilities:
+        """Return these capabilities and the named ones."""
+        return replace(self, **dict.fromkeys(names, True))
+
+    @property
+    def makes_outputs(self) -> bool:
+        """Whether the model makes outputs of inputs, and no map of either."""
+        return not (self.has_embedding or self.has_transform) and (self.has_transfer or self.has_predict)
+
+    @property
+    def gives_back(self) -> bool:
+        """Whether a trained network gives rows back through codes that are no map of its own."""
+        return self.is_network and not self.has_embedding and (self.has_denoise or self.has_reconstruct)
+
+
+FIELDS = {one.name: one.metadata for one in fields(Capabilities)}
+"""Name of a capability -> where a model shows it: ``method``, ``fitted``, ``argument`` or ``where``."""
+
+_ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names")
+
+TWO_WAY = _ROWS.also(
+    "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
+    "has_denoise", "has_embedding",
+)  # fmt: skip
+"""A map of rows, and back."""
+
+TWO_WAY_ITERATIVE = TWO_WAY.also("has_history", "has_iterations")
+"""The same, found in iterations that ``history_`` records."""
+
+METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
+"""A change of columns before another model."""
+
+MIXTURE = _ROWS.also(
+    "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
+    "has_history", "has_iterations",
+)  # fmt: skip
+"""A density of several components; ``predict`` is the component of a row."""
+
+NETWORK = Capabilities().also("has_parameters", "is_network", "has_history", "has_iterations", "has_score")
+"""A trained network."""
+
+NETWORK_OF_ROWS = NETWORK.also("has_columns", "has_feature_names")
+"""A network whose inputs are rows."""
+
+_UNDECLARED = Capabilities().also(
+    "takes_distances", *(name for name, shown in FIELDS.items() if "method" in shown or "fitted" in shown)
+)
+"""Estimators of other libraries may have any method and any fitted attribute."""
+
+
+def capabilities(model: object) -> Capabilities:
+    """Return what a model can do now.
+
+    Parameters
+    ----------
+    model : estimator, fitted or not
+        Of this library, whose class declares it; of another, for which it is derived from what it has.
+
+    Returns
+    -------
+    Capabilities
+
+    Examples
+    --------
+    >>> from sidelight import KernelInformationEmbedding
+    >>> capabilities(KernelInformationEmbedding()).has_inverse
+    True
+    >>> capabilities(KernelInformationEmbedding(metric="precomputed")).has_inverse
+    False
+    """
+    own = getattr(model, "_capabilities", None)
+    most = own if isinstance(own, Capabilities) else _UNDECLARED
+    offered = {name: getattr(most, name) for name in FIELDS}
+    return Capabilities(**{name: yes and _shows(model, FIELDS[name]) for name, yes in offered.items()})
+
+
+def declared(kind: type) -> Capabilities:
+    """Return what a class of this library offers at most; nothing for a class of another."""
+    own = getattr(kind, "_capabilities", None)
+    return own if isinstance(own, Capabilities) else Capabilities()
+
+
+def _shows(model: object, where: Mapping[str, Any]) -> bool:
+    """Whether this model has what its class declares: ``available_if`` hides methods, a fit may leave no attribute."""
+    for kind, what in where.items():
+        if kind in ("method", "fitted"):
+            return hasattr(model, what)
+        if kind == "where":
+            return bool(what(model))
+    return True
+
+
+def require(owner: str, model: object, *names: str) -> None:
+    """Refuse a model that lacks one of the named capabilities, each of which is a method."""
+    offers = capabilities(model)
+    missing = [FIELDS[name]["method"] for name in names if not getattr(offers, name)]
+    if missing:
+        remedy = "Give a fitted two-way model; TwoWayEmbedding makes one of any embedding"
+        raise ValueError(complain(owner, "model", type(model).__name__, f"has no {missing[0]}", remedy))
+
+
+def given_of(model: FittedModel) -> Any:
+    """Return the ``given_`` of a fitted model: what it was given, or None."""
+    return model.given_ if capabilities(model).has_given else None
+
+
+def axis_names_of(model: FittedModel) -> list[str]:
+    """Return the relation that each axis of a model belongs to, "" where it is none's; empty without relations."""
+    return [str(name) for name in model.axis_names_] if capabilities(model).has_relations else []
+
+
+def feature_names_of(model: FittedModel) -> list[str] | None:
+    """Return the names of the columns that a model was fitted on, or None where they had none."""
+    return [str(name) for name in model.feature_names_in_] if capabilities(model).has_feature_names else None
+
+
+def history_of(model: FittedModel) -> list[dict[str, Any]]:
+    """Return the records of the fit, one an iteration; empty for a model that is not iterated."""
+    return list(model.history_) if capabilities(model).has_history else []

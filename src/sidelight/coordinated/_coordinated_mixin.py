@@ -1,0 +1,240 @@
+"""The methods of every coordinated estimator: rows are checked here, ``maps.coordinated.CoordinatedMap`` answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.base.cost import Cost
+from sidelight.base.messages import complain
+from sidelight.base.random import random_numbers, start_seed
+from sidelight.base.result import Callback
+from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    checked_latent,
+    checked_weights,
+    validated,
+)
+from sidelight.maps.coordinated import CoordinatedMap
+from sidelight.objectives.coordination import bridging
+
+from ._coordination_fit import Glued
+from ._fit_progress import FitProgress
+from ._settings import CoordinationSettings
+
+__all__ = ["CoordinatedMixin"]
+
+Array = npt.NDArray[Any]
+
+
+class CoordinatedMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """transform, inverse_transform, denoise, densities, samples and a score, from a ``CoordinatedMap``.
+
+    ``fit`` ends with ``_keep_glued``, which sets the fitted attributes below.
+    """
+
+    n_components: int
+    n_charts: int | str
+    n_mixtures: int
+    n_local: Any
+    smoothing: float
+    balance: float | str | None
+    max_iter: int
+    tol: float
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    callback: Callback | None
+    n_features_in_: int
+    centre_: Array
+    scale_: Array
+    map_: CoordinatedMap
+
+    def transform(self, X: Array) -> Array:
+        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+
+        Returns
+        -------
+        Z : array of shape (m, q)
+        """
+        return by_block(self._backward, self._checked(X), self.n_jobs)
+
+    def inverse_transform(self, X: Array) -> Array:
+        """Take latent points back to the data space.
+
+        Each chart by the pseudo-inverse of its map, weighed by how likely it is there.
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+            Latent points.
+
+        Returns
+        -------
+        rows : array of shape (m, d)
+        """
+        return by_block(self._forward, self._checked_latent(X), self.n_jobs)
+
+    def denoise(self, X: Array) -> Array:
+        """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
+        return by_block(self._projected, self._checked(X), self.n_jobs)
+
+    def predictive_variance(self, X: Array) -> Array:
+        """How uncertain the data is at latent points: variance per feature, shape (m, d)."""
+        Z = self._checked_latent(X)
+        return by_block(lambda part: self._all_views(part, self.map_.variance), Z, self.n_jobs, dtype=np.float64)
+
+    def score_samples(self, X: Array) -> Array:
+        """Log density of rows under the mixture, of parallel mixtures under their mean, shape (m,)."""
+        return by_block(lambda part: self.map_.log_density(self._widened(part)), self._checked(X), self.n_jobs)
+
+    def latent_log_density(self, X: Array) -> Array:
+        """Log density of latent points, a Gaussian for each chart, shape (m,)."""
+        Z = self._checked_latent(X)
+        return by_block(self.map_.latent_log_density, Z, self.n_jobs)
+
+    @one_blas_thread
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the mixture, shape (n_samples, d).
+
+        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        """
+        check_is_fitted(self, "map_")
+        if n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+        rng = random_numbers(random_state, self.random_state)
+        return np.asarray(self.map_.sample(n_samples, rng, len(self.centre_))[:, : self.n_features_in_])
+
+    def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Share of the variance that ``denoise`` keeps: ``1 - |X - denoise(X)|² / |X - mean|²``."""
+        del y
+        X = self._checked(X).astype(np.float64)
+        back = by_block(self._projected, X, self.n_jobs)
+        return self._explained(X, back, np.arange(X.shape[1]), sample_weight)
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Memory and time of a fit to n rows and d columns (of all views).
+
+        ``fit_batches`` does not hold the rows in memory.
+        """
+        k, q, views = 20 if isinstance(self.n_charts, str) else self.n_charts, self.n_components, self._n_views()
+        size = views * self.n_mixtures * k * (q + 1)
+        steps = 60 * views * self.n_mixtures * (1.0 if self.n_charts != "auto" else 1.0 + min(3.0, 10_000 / n))
+        seconds = 0.1 + steps * n * (1e-10 * k * (d / views) ** 2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
+        copies = 1 if views == 1 else 2
+        return Cost(int(8 * n * (copies * d + q) + 8 * 4 * (size + (copies - 1) * d) ** 2 + 2**27), float(seconds))
+
+    def _check_shared(self) -> None:
+        """Every parameter that coordinated models share in range, or a sentence."""
+        check_integer(self, "n_components", self.n_components, 1)
+        check_integer(self, "n_mixtures", self.n_mixtures, 1)
+        if self.n_charts != "auto":
+            check_integer(self, "n_charts", self.n_charts, 1)
+        if isinstance(self.n_local, str):
+            check_choice(self, "n_local", self.n_local, ("auto",))
+        elif isinstance(self.n_local, int):
+            check_integer(self, "n_local", self.n_local, 0)
+        if isinstance(self.balance, str):
+            check_choice(self, "balance", self.balance, ("auto",))
+        elif self.balance is not None:
+            check_number(self, "balance", self.balance, 0.0)
+        check_number(self, "smoothing", self.smoothing, 0.0)
+        check_integer(self, "max_iter", self.max_iter, 1)
+        check_number(self, "tol", self.tol, 0.0)
+
+    def _settings(self) -> CoordinationSettings:
+        return CoordinationSettings(
+            owner=type(self).__name__,
+            n_components=self.n_components,
+            n_charts=self.n_charts,
+            n_mixtures=self.n_mixtures,
+            n_local=self.n_local,
+            smoothing=self.smoothing,
+            balance=self.balance,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            seed=start_seed(self.random_state),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _keep_glued(self, found: Glued, centre: Array, scale: Array, progress: FitProgress) -> None:
+        """Set the maps, the frame of the columns (d,), how well the charts agree, and the history."""
+        progress.add_eigenproblem(found.terms)
+        self.history_, self.n_iter_ = progress.history, progress.n_iter
+        self.n_features_in_ = len(centre)
+        self.centre_, self.scale_ = centre, scale
+        self.map_ = found.map
+        self.n_charts_ = len(found.map.maps)
+        self.n_local_ = tuple(len(L) - 1 for L in found.map.maps)
+        self.disagreement_ = found.disagreement
+        self.balance_ = found.balance
+        self.distortion_ = found.distortion
+        self.off_plane_ = found.off_plane
+        self.bridging_ = np.flatnonzero(bridging(found.off_plane))
+
+    def _n_views(self) -> int:
+        return 1
+
+    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: Any) -> float:
+        """Share of the variance of ``truth``, over its entries that are not NaN, that ``found`` has."""
+        A, B = ((V - self.centre_[columns]) / self.scale_[columns] for V in (truth, found))
+        weight = checked_weights(self, sample_weight, len(A))
+        W = np.where(np.isnan(A), 0.0, weight[:, None])
+        A = np.where(W > 0, A, 0.0)
+        mean = (W * A).sum(axis=0) / np.maximum(W.sum(axis=0), 1e-300)
+        lost, total = float((W * (A - B) ** 2).sum()), float((W * (A - mean) ** 2).sum())
+        return 1.0 - lost / total if total > 0 else 0.0
+
+    def _widened(self, X: Array) -> Array:
+        """Rows of X as rows of all columns that the model knows."""
+        return X
+
+    def _backward(self, X: Array) -> Array:
+        return self.map_.backward(self._widened(X))
+
+    def _forward(self, Z: Array) -> Array:
+        return self._all_views(Z, self.map_.forward)
+
+    def _projected(self, X: Array) -> Array:
+        return self._forward(self._backward(X))
+
+    def _all_views(self, Z: Array, function: Callable[[Array, int], Array]) -> Array:
+        """A function of latent points and a view, its columns put where they stand in X."""
+        out = np.empty((len(Z), len(self.centre_)))
+        for view, columns in {own.view: own.columns for own in self.map_.views}.items():
+            out[:, columns] = function(Z, view)
+        return out[:, : self.n_features_in_]
+
+    def _checked(self, X: Array) -> Array:
+        check_is_fitted(self, "map_")
+        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self._spread()))
+
+    def _spread(self) -> float:
+        return float(min(own.scale for own in self.map_.views))
+
+    def _checked_latent(self, X: Array) -> Array:
+        check_is_fitted(self, "map_")
+        return checked_latent(self, X, self._n_features_out)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.map_.n_components)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

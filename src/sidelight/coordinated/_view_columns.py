@@ -1,0 +1,84 @@
+"""Which columns belong to which view, and which views have seen a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.maps.views import refuse_half_rows
+
+__all__ = ["placed", "refuse_blind_views", "refuse_unseen_rows", "view_columns"]
+
+Array = npt.NDArray[Any]
+
+
+def view_columns(
+    owner: str, views: Sequence[Any] | None, names: Sequence[str], n_columns: int, n_columns_y: int
+) -> list[Array]:
+    """The columns of each view; those of y come after those of X.
+
+    Parameters
+    ----------
+    owner : str
+        Class name, for messages.
+    views : sequence of slices and lists, or None
+        Selectors of columns of X, every column in one of them; None: X is one view.
+    names : sequence of str
+        Names of the columns of X; empty where it has none.
+    n_columns, n_columns_y : int
+        Columns of X and of y; 0: there is no y.
+    """
+    d = n_columns
+    chosen = [np.arange(d)] if views is None else [_selected(owner, view, names, d) for view in views]
+    counts = np.bincount(np.concatenate(chosen), minlength=d) if chosen else np.zeros(d, dtype=int)
+    if not (counts == 1).all():
+        column = int(np.flatnonzero(counts != 1)[0])
+        rule = "is in no view" if counts[column] == 0 else "is in two views"
+        raise ValueError(complain(owner, "views", f"column {column}", rule, "Put every column of X in one view"))
+    return [*chosen, np.arange(d, d + n_columns_y)] if n_columns_y else chosen
+
+
+def _selected(owner: str, view: Any, names: Sequence[str], d: int) -> Array:
+    """The numbers of the columns that a selector means."""
+    known = {name: number for number, name in enumerate(names)}
+    try:
+        if not isinstance(view, slice):
+            view = [known[column] if isinstance(column, str) else column for column in view]
+        columns = np.atleast_1d(np.arange(d)[view])
+    except (KeyError, IndexError, TypeError):
+        columns = np.empty(0, dtype=int)
+    if len(columns) == 0:
+        rule, remedy = f"selects none of the {d} columns of X", "Give a slice, or a list of numbers or names"
+        raise ValueError(complain(owner, "views", view, rule, remedy))
+    return columns
+
+
+def refuse_blind_views(owner: str, sample: Array, columns: Sequence[Array]) -> None:
+    """A view must have seen at least two rows of the sample to be fitted."""
+    for number, own in enumerate(columns):
+        if (~np.isnan(sample[:, own]).any(axis=1)).sum() < 2:
+            rule, remedy = "was seen in fewer than two rows", "Leave the view out, or give more rows"
+            raise ValueError(complain(owner, "views", f"view {number}", rule, remedy))
+
+
+def refuse_unseen_rows(owner: str, X: Array, columns: Sequence[Array]) -> None:
+    """A view has seen a row whole or not at all, and at least one view has seen it; X may lack the columns of y."""
+    seen = np.zeros(len(X), dtype=bool)
+    for number, own in enumerate(columns):
+        if own[-1] < X.shape[1]:
+            refuse_half_rows(owner, f"view {number}", X[:, own])
+            seen |= ~np.isnan(X[:, own[0]])
+    if not seen.all():
+        row = int(np.flatnonzero(~seen)[0])
+        raise ValueError(complain(owner, "X", f"row {row}", "is NaN in every view", "Leave such rows out"))
+
+
+def placed(V: Array, columns: Array, n_columns: int) -> Array:
+    """Rows V (m, p) of some columns as rows (m, n_columns) of all, NaN elsewhere."""
+    wide = np.full((len(V), n_columns), np.nan)
+    wide[:, columns] = V
+    return wide

@@ -1,0 +1,171 @@
+"""The data kernel of a kernel information embedding, and what an annealed fit with it costs.
+
+A kernel with one bandwidth is dense, sparse or of low rank (``kernels.data_kernel``); multiplied with that of ``given``
+it is not of low rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.messages import complain
+from sidelight.base.validation import relative_bandwidth
+from sidelight.kernels.data_kernel import (
+    EXACT_ROWS,
+    MOST_STORED,
+    DataKernel,
+    fitting_kernel,
+    fixed_kernel,
+    likely_bandwidth,
+    perplexity_kernel,
+)
+from sidelight.kernels.gauss_transform import factored_cost, normaliser_cost
+from sidelight.kernels.low_rank import MOST_FACTORS
+from sidelight.kernels.matrices import adaptive_kernel, left_out
+from sidelight.kernels.profiles import profile
+from sidelight.neighbours.search import nearest
+from sidelight.neighbours.sparse_distances import nearest_known
+
+from ._settings import KernelSettings
+
+__all__ = ["ChosenKernel", "annealed_cost", "choose_kernel", "described", "effective_perplexity"]
+
+Array = npt.NDArray[Any]
+Latent = tuple[str, int]
+"""Profile of the latent kernel, and dimensions."""
+_EVALUATIONS = 180  # of an annealed fit: a middling number
+
+
+@dataclass(frozen=True)
+class ChosenKernel:
+    """A data kernel, and what an estimator says of it.
+
+    ``perplexity``: effective neighbours of a row, None for a kernel with one bandwidth. ``error``: how far a sparse or
+    low-rank kernel is from the dense one (None: it is exact).
+    """
+
+    kernel: DataKernel
+    perplexity: float | None
+    error: dict[str, float] | None
+
+
+def effective_perplexity(perplexity: float, n: int) -> float:
+    """At most a third of the other rows, and above 1."""
+    return float(max(1.0 + 1e-6, min(perplexity, (n - 1) / 3)))
+
+
+def described(kernel: DataKernel, perplexity: float | None = None) -> ChosenKernel:
+    """A kernel with its own account of its error."""
+    return ChosenKernel(kernel, perplexity, None if kernel.error is None else asdict(kernel.error))
+
+
+def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent: Latent, alone: bool) -> ChosenKernel:
+    """The kernel of the rows.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances
+        Inside the frame of the data.
+    scale : float
+        Of the frame: a bandwidth in squared units of the data is divided by its square.
+    settings : KernelSettings
+    latent : Latent
+        For the cost of a kernel of all pairs.
+    alone : bool
+        Whether it is not multiplied with the kernel of ``given``.
+    """
+    if settings.short_lists:
+        return _short_lists_kernel(points, settings)
+    if settings.adaptive:
+        perplexity = effective_perplexity(settings.perplexity, len(points))
+        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
+        return described(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)
+    return described(_one_bandwidth_kernel(points, scale, settings, latent, alone))
+
+
+def _one_bandwidth_kernel(
+    points: Array, scale: float, settings: KernelSettings, latent: Latent, alone: bool
+) -> DataKernel:
+    h = None
+    if not isinstance(settings.bandwidth, str):
+        h = relative_bandwidth(settings.owner, "bandwidth", settings.bandwidth, scale)
+    if settings.form == "low_rank" and not alone:
+        rule, remedy = "cannot be multiplied with the kernel of given", "Use data_kernel='sparse' or 'dense'"
+        raise ValueError(complain(settings.owner, "data_kernel", settings.form, rule, remedy))
+    if settings.form != "auto" or settings.precomputed:
+        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
+        return fixed_kernel(points, h, profile(settings.profile), form=settings.form, **how)
+    return _automatic_form(points, h, settings, latent, alone)
+
+
+def _automatic_form(
+    points: Array, h: float | None, settings: KernelSettings, latent: Latent, alone: bool
+) -> DataKernel:
+    """Sparse or of low rank where that suits; dense otherwise, if there is room for it."""
+    n, kernel = len(points), profile(settings.profile)
+    if h is None:
+        h = likely_bandwidth(points, kernel)
+    suits = alone or settings.profile == "quartic"
+    found = fitting_kernel(points, h, kernel, settings.n_jobs) if suits else None
+    if found is None:
+        if n > EXACT_ROWS:
+            cost = _cost_of_form(n, points.shape[1], settings.perplexity, latent, "dense")
+            refuse_if_too_large(settings.owner, cost, n)
+        found = fixed_kernel(points, h, kernel, n_jobs=settings.n_jobs)
+    return found
+
+
+def _short_lists_kernel(points: Any, settings: KernelSettings) -> ChosenKernel:
+    """Half the perplexity on lists of its length, in straight lines."""
+    n = len(points)
+    k = max(2, min(n - 1, round(settings.perplexity)))
+    if settings.precomputed:
+        found = nearest_known(points, k=k, own=True)
+    else:
+        found = nearest(points, k=k, n_jobs=settings.n_jobs)
+    known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # of a sparse array perhaps less than k
+    half = settings.perplexity / 2 if known == k else known / 2
+    perplexity = effective_perplexity(half, n)
+    matrix, bandwidth = adaptive_kernel(found, perplexity)
+    kernel = DataKernel(matrix, bandwidth, found.index)
+    if settings.precomputed:
+        return described(kernel, perplexity)
+    lost = left_out(points, found.index, np.asarray(bandwidth), settings.n_jobs)
+    return ChosenKernel(kernel, perplexity, {"left_out": lost})
+
+
+def annealed_cost(n: int, d: int, settings: KernelSettings, latent: Latent, *, given: bool) -> Cost:
+    """What an annealed fit takes.
+
+    What "auto" will be beyond 10,000 rows only the data can tell; what is said is the cost of a hundred factors.
+    """
+    form = "adaptive" if settings.bandwidth == "perplexity" else settings.form
+    if form == "auto":
+        many = n > EXACT_ROWS and settings.profile != "quartic" and not settings.precomputed and not given
+        form = "low_rank" if many else "dense"
+    cost = _cost_of_form(n, d, settings.perplexity, latent, form)
+    if not given:
+        return cost
+    # a kernel of its own, neighbours in every group, and the last stages twice
+    return Cost(int(cost.bytes + 2 * n * n + 180 * settings.perplexity * n), 2.5 * cost.seconds)
+
+
+def _cost_of_form(n: int, d: int, perplexity: float, latent: Latent, form: str) -> Cost:
+    pairs, stored = n * n / 2, 4.5 * perplexity * n
+    latent_profile, q = profile(latent[0]), latent[1]
+    size, evaluation = normaliser_cost(latent_profile, n, q)
+    if form == "dense":  # pairs are visited anyway
+        size, evaluation = 8 * pairs, 1e-3 + 1e-8 * pairs
+    elif form == "low_rank":
+        factors = factored_cost(latent_profile, n, q, MOST_FACTORS // 2)
+        size, evaluation = size + factors[0], evaluation + factors[1]
+    elif form == "sparse":
+        stored = 0.5 * min(MOST_STORED, n) * n
+    size += 8 * n * d * 4 + 40 * stored + 2**26
+    evaluation += 6e-8 * stored * (form != "dense")
+    return Cost(int(size), 0.2 + _EVALUATIONS * evaluation + 3e-10 * n * n * d + 5e-4 * n)

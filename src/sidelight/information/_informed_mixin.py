@@ -1,0 +1,227 @@
+"""The methods of a model that may know something of its rows: each takes ``given``.
+
+Rows are checked here; ``_informed_maps.InformedMaps`` answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
+
+from sidelight.base.messages import complain
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import checked_weights
+from sidelight.base.warnings import warn
+from sidelight.maps.effect import Effect
+from sidelight.maps.interpolation import BackwardMap, smooth_part
+from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.modes import conditional_mode, content_mode
+from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
+from sidelight.side.given import Given, Known
+
+from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read
+
+__all__ = ["InformedMixin"]
+
+Array = npt.NDArray[Any]
+
+
+def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
+    return mapped(rows, n_jobs)
+
+
+def _has_counterfactual(model: InformedMixin) -> bool:
+    """There is a way back to the data, and (once fitted) something to change."""
+    return has_data_space(model) and (not hasattr(model, "given_") or model.given_ is not None)
+
+
+class InformedMixin(TwoWayMixin):
+    """``TwoWayMixin`` with ``given`` in every method, and ``counterfactual``."""
+
+    metric: str
+    penalty: str
+    regularization: float
+    latent_kernel_: str
+    given_: Given | None
+    effect_: Effect | None
+    marginal_: BackwardMap | None
+    marginal_forward_: KernelMap | None
+    forward_effect_: Effect | None
+    given_scale_: float
+    product_backward_: BackwardMap | None = None  # that files of version 0.1 do not have
+    product_scale_: Any
+
+    @one_blas_thread
+    def transform(self, X: Any, *, given: Any = None) -> Array:
+        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            New rows (for precomputed distances, distances to the n training rows; in a sparse array, to those near it).
+        given : array of shape (m,) or (m, g), or table, default=None
+            What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
+            answer is averaged over what could be the case.
+            With ``conditioning="product"`` the weights of the training rows are those of the row times those of
+            ``given``. Of precomputed distances no effect can be taken off: there ``given`` is checked and has no
+            effect, and a warning says so.
+
+        Returns
+        -------
+        Z : array of shape (m, q)
+        """
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        Z = self.latent_frame_.outside(self._latent(X, known))
+        return np.asarray(Z.astype(X.dtype, copy=False))
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def inverse_transform(self, X: Any, *, given: Any = None) -> Array:
+        """Take latent points back to the data space, by the conditional mean.
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+            Latent points.
+        given : array of shape (m,) or (m, g), or table, default=None
+            For what they are to be shown: hold the latent point and change ``given``, and the same pose is seen of
+            another object. Missing: averaged over.
+
+        Returns
+        -------
+        rows : array of shape (m, d)
+        """
+        Z = self._checked_latent(X)
+        known = self._known(given, len(Z))
+        rows = self.frame_.outside(self._rows(self.latent_frame_.inside(Z), known))
+        return np.asarray(rows.astype(Z.dtype, copy=False))
+
+    @one_blas_thread
+    def transform_mode(self, X: Any, *, given: Any = None) -> Array:
+        """Embed rows where the information content of row and place is largest (S1 eq. 9), shape (m, q).
+
+        ``transform`` gives the mean of the places a row could have, which lies between them if they are two; this
+        chooses one. It is slower.
+        """
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        Z = self.latent_frame_.outside(self._latent(X, known, self._content_mode))
+        return np.asarray(Z.astype(X.dtype, copy=False))
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def inverse_transform_mode(self, X: Any, *, given: Any = None) -> Array:
+        """Take latent points back by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
+
+        Where two kinds of rows share a place on the map, the mean lies between them; the mode is one of them.
+        """
+        Z = self._checked_latent(X)
+        known = self._known(given, len(Z))
+        rows = self.frame_.outside(self._rows(self.latent_frame_.inside(Z), known, self._row_mode))
+        return np.asarray(rows.astype(Z.dtype, copy=False))
+
+    @available_if(_has_counterfactual)
+    @one_blas_thread
+    def counterfactual(self, X: Any, *, given: Any) -> Array:
+        """The rows of ``X`` as they would be under another ``given``, shape (m, d).
+
+        Each row is embedded (its own ``given`` need not be known) and shown again for the one that is asked for.
+        """
+        X = self._checked(X)
+        if given is None:
+            seen, rule = "nothing", "does not say what is to be different"
+            raise ValueError(complain(self, "given", seen, rule, "Give one entry per row"))
+        known = self._known(given, len(X))
+        rows = self.frame_.outside(self._rows(self._latent(X, None), known))
+        return np.asarray(rows.astype(X.dtype, copy=False))
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def denoise(self, X: Any, *, given: Any = None) -> Array:
+        """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        rows = self._rows(self._latent(X, known), known)
+        return np.asarray(self.frame_.outside(rows).astype(X.dtype, copy=False))
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def predictive_variance(self, X: Any, *, given: Any = None) -> Array:
+        """How uncertain the data is at latent points: variance per feature, shape (m, d).
+
+        The spread of the training rows around the conditional mean (under ``given``, if there is one) plus the variance
+        of the data kernel.
+        """
+        Z = self._checked_latent(X)
+        return self._informed_maps().variance(Z, self._known(given, len(Z)), self.n_jobs)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
+        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
+        del y
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        weight = checked_weights(self, sample_weight, len(X))
+        return explained_share(self.frame_.inside(X), self._rows(self._latent(X, known), known), weight)
+
+    def _has_data_space(self) -> bool:
+        return self.metric != "precomputed"
+
+    def _keep_informed_maps(self, maps: InformedMaps, embedding: Array) -> None:
+        """Set the fitted attributes of the maps; without ``given`` those about it are None."""
+        self._keep_maps(maps.plain, embedding)
+        given = maps.given
+        self.marginal_ = None if given is None else given.marginal
+        self.marginal_forward_ = None if given is None else given.marginal_forward
+        self.forward_effect_ = None if given is None else given.forward_effect
+        self.product_backward_ = None
+        if given is not None:
+            self.given_scale_ = given.scale
+            if given.product is not None:
+                self.product_backward_, self.product_scale_ = given.product.backward, given.product.scale
+
+    def _informed_maps(self) -> InformedMaps:
+        """The fitted maps as one value."""
+        if self.marginal_ is None or self.marginal_forward_ is None or self.forward_effect_ is None:
+            return InformedMaps(self._maps(), None)
+        product = self.product_backward_
+        given = GivenMaps(
+            self.effect_,
+            self.marginal_,
+            self.marginal_forward_,
+            self.forward_effect_,
+            self.given_scale_,
+            None if product is None else ProductMap(product, self.product_scale_),
+        )
+        return InformedMaps(self._maps(), given)
+
+    def _latent(self, X: Any, known: Known | None, read: Read = _mean) -> Array:
+        return self._informed_maps().backward(X, known, read, self.n_jobs)
+
+    def _rows(self, Z: Array, known: Known | None, read: Read = _mean) -> Array:
+        return self._informed_maps().forward(Z, known, read, self.n_jobs)
+
+    def _known(self, given: Any, n: int) -> Known | None:
+        """Read ``given``; None where there is none, or where it was the same for all rows and so changes nothing."""
+        if given is None:
+            return None
+        if self.given_ is None:
+            seen, rule = "something", "cannot be used by a model that was fitted without given"
+            raise ValueError(complain(self, "given", seen, rule, "Fit with given, or leave it out"))
+        known = self.given_.encode(self, given, n)
+        if self.metric == "precomputed":
+            rule = "has no effect on rows that are known by their distances, which decide alone"
+            warn(complain(self, "given", "something", rule, "Leave it out"), UserWarning)
+        return None if self.marginal_forward_ is None else known
+
+    def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
+        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": self.regularization}
+        return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
+
+    def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:
+        return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs)

@@ -1,0 +1,307 @@
+"""What a kernel information embedding solves: rows, their kernel, and the terms of the objective.
+
+Without ``given``: the rows, and the information of their kernel. With it, the rows less the effect of ``given``, and a
+kernel that is balanced over it.
+
+With x̃ = x - effect(given), K the balanced kernel of x̃ and G the kernel of ``given``,
+
+    maximise  I(X̃; Z) - μ I(G; Z)  =  (1 - μ) H(Z) - H(X̃, Z) + μ H(G, Z)  + constants
+
+μ = 1 is the published conditional objective H(G,Z) - H(G,X,Z) (S0 3.2, S1 §3) with the kernel of the residual in
+the place of the product: decision 0006 says what each part is worth. ``conditioning="product"`` is the published one,
+``"residual"`` the published one on the residual rows, for a data kernel with one bandwidth, which cannot be balanced.
+
+For the multilevel solver (``objectives.bound``) the kernel has short lists in straight lines, and G is not a matrix of
+pairs but a few factors A (n, r): of the kernel of the numbers, or of that of the strata where there are categories (1
+within a stratum, e^-2 between two; of more than 12, every 12th are taken together). There is one normaliser, so for
+0 < μ < 1 the kernel is a mixture: as log is concave,
+
+    (1 - μ) H(Z) + μ H(G, Z)  ≥  -(1/n) Σ_i log Σ_j [(1 - μ) + μ G_ij / mean G] k_ij   + constants
+
+a lower bound again, and tight where the map knows nothing of G. Everything is then near-linear in the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.base.warnings import warn
+from sidelight.kernels.balanced import balanced_kernel
+from sidelight.kernels.data_kernel import DataKernel
+from sidelight.kernels.hints import with_hints
+from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel, strata_of, stratum_factors, widened
+from sidelight.kernels.matrices import SymmetricTiles
+from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, without
+from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.strata import merged
+from sidelight.objectives.entropy import Entropy, conditional_information, information, informed_information
+from sidelight.side.given import Given, Known
+
+from ._data_kernel import ChosenKernel, Latent, choose_kernel, described, effective_perplexity
+from ._settings import GivenSettings, KernelSettings
+
+__all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "refined"]
+
+Array = npt.NDArray[Any]
+_FACTORS = 12  # of the kernel of categories by levels; Yale B: 38 people in 12 parts leak as little as in 38
+_NUMBER_FACTORS = 16  # of a kernel of numbers, which is widened until so many are enough; 64 leak no less
+_ROUNDING = 1e-20  # share of the power of the data below which a residual of means is rounding
+_REGRESSION = 1e-6  # and one of a regression its bias: measured on functions of one and two numbers, at most 5e-7
+
+
+@dataclass(frozen=True)
+class SideInformation:
+    """What is known of the rows that are fitted.
+
+    ``strata`` (n,) are the groups among which neighbours are balanced, ``categories`` (n,) those of the categories
+    alone; ``hints`` (m, 2) are rows that correspond (None: there are none).
+    """
+
+    given: Given
+    features: Array
+    categories: Array
+    strata: Array
+    hints: Array | None
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """The rows as they are, what is known of them, the settings, and the kernel of ``given`` (by levels: None)."""
+
+    points: Array
+    side: SideInformation
+    kernel: KernelSettings
+    given: GivenSettings
+    given_matrix: SymmetricTiles | None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is solved.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances
+        The rows that are to be shown: less the ``effect`` of ``given``, where one was taken off.
+    chosen : ChosenKernel
+        Their kernel.
+    terms : list of Entropy
+        Of the objective; empty for the multilevel solver, which has a bound of its own.
+    effect : Effect or None
+    confounded : bool
+        Whether matched rows decided what is the effect of ``given``.
+    explained : float
+        Share of the variance of the rows that the effect explains.
+    factors : array of shape (n, r) or None
+        Of the kernel of ``given``, for the multilevel solver.
+    given_bandwidth : list of float or None
+        Of each column of ``given``, as its kernel has it.
+    refinement : Refinement or None
+        What it takes to estimate the effect again once there is a map (``refined``); None: it is final.
+    """
+
+    points: Any
+    chosen: ChosenKernel
+    terms: list[Entropy]
+    effect: Effect | None = None
+    confounded: bool = False
+    explained: float = 0.0
+    factors: Array | None = None
+    given_bandwidth: list[float] | None = None
+    refinement: Refinement | None = None
+
+    @property
+    def kernel(self) -> DataKernel:
+        """The kernel of the points."""
+        return self.chosen.kernel
+
+
+def plain_problem(points: Any, scale: float, settings: KernelSettings, latent: Latent) -> Problem:
+    """Embed rows of which nothing is known."""
+    chosen = choose_kernel(points, scale, settings, latent=latent, alone=True)
+    return Problem(points, chosen, information(chosen.kernel.matrix))
+
+
+def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, points: Any, hints: Array | None) -> None:
+    """Refuse settings of ``given`` that need the balanced kernel where there is none, and hints among few distances."""
+    if settings.conditioning == "balanced" and bandwidth != "perplexity":
+        rule = f"needs a perplexity, and bandwidth={bandwidth!r} is one for all rows"
+        remedy = "Use conditioning='residual' (as 'auto' does) or 'product', or bandwidth='perplexity'"
+        raise ValueError(complain(owner, "conditioning", settings.conditioning, rule, remedy))
+    if settings.conditioning != "balanced":
+        remedy = "Use conditioning='balanced' and bandwidth='perplexity', or leave it out"
+        if hints is not None:
+            raise ValueError(complain(owner, "same", f"{len(hints)} pairs", "needs the balanced kernel", remedy))
+        if settings.weight != 1.0:
+            raise ValueError(complain(owner, "given_weight", settings.weight, "needs the balanced kernel", remedy))
+    if hints is not None and isinstance(points, SparseDistances):
+        rule, remedy = "needs all distances, and a sparse array holds some", "Give a dense array, or leave it out"
+        raise ValueError(complain(owner, "same", f"{len(hints)} pairs", rule, remedy))
+
+
+def informed_problem(
+    points: Any,
+    scale: float,
+    given: Given,
+    known: Known,
+    hints: Array | None,
+    kernel: KernelSettings,
+    settings: GivenSettings,
+    latent: Latent,
+) -> Problem:
+    """Embed rows of which ``given`` is known, so that the map shows the rest.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+    scale : float
+        Of the frame of the data.
+    given : Given
+        The columns as they were understood.
+    known : Known
+        Their entries.
+    hints : array of shape (m, 2) or None
+        Rows that correspond.
+    kernel, settings
+        Of the kernel of the data, and of ``given``.
+    latent : Latent
+        For the cost of a kernel of all pairs.
+    """
+    hints = None if hints is None or len(hints) == 0 else hints
+    check_given(kernel.owner, settings, kernel.bandwidth, points, hints)
+    widths: list[float] | None = given.bandwidths(given_bandwidth(known.features, given.chosen))
+    categories, strata = strata_of(given, known)
+    side = SideInformation(given, known.features, categories, strata, hints)
+    if settings.conditioning == "product":
+        return _conditional_problem(points, scale, side, kernel, latent, given_bandwidth=widths)
+    rest, effect, confounded, explained = points, None, False, 0.0
+    if not kernel.precomputed:
+        effect, confounded = _effect(points, side, kernel.n_jobs)
+        rest = without(points, effect, known.features)
+        explained = _explained(points, rest)
+        rest = _unless_explained(kernel.owner, points, rest, _ROUNDING if given.categorical else _REGRESSION)
+    if settings.conditioning == "residual":
+        about: Any = {"effect": effect, "confounded": confounded, "explained": explained, "given_bandwidth": widths}
+        return _conditional_problem(rest, scale, side, kernel, latent, **about)
+    factors = None
+    if kernel.short_lists:
+        factors, widths = _few_factors(side, known, kernel.owner, settings, widths)
+    chosen = _balanced(points, rest, side, confounded, kernel)
+    # after the kernel of the data, which needs room
+    G = None if kernel.short_lists else given_kernel(known.features, kernel.n_jobs, chosen=given.chosen)
+    final = effect is None or confounded or not rest.any()
+    return Problem(
+        rest,
+        chosen,
+        [] if G is None else informed_information(chosen.kernel.matrix, G, settings.weight),
+        effect,
+        confounded,
+        explained,
+        factors,
+        widths,
+        None if final else Refinement(points, side, kernel, settings, G),
+    )
+
+
+def refined(problem: Problem, refinement: Refinement, Z: Array) -> Problem:
+    """The problem again, with the effect of ``given`` estimated at each row among its neighbours on the map ``Z``."""
+    points, side, rest = refinement.points, refinement.side, problem.points
+    found = local_effect(points, Z, side.features, side.categories, points - rest, refinement.kernel.n_jobs)
+    again = np.subtract(points, found, dtype=rest.dtype, casting="same_kind")
+    chosen = _balanced(points, again, side, problem.confounded, refinement.kernel)
+    G, terms = refinement.given_matrix, problem.terms
+    if G is not None:
+        terms = informed_information(chosen.kernel.matrix, G, refinement.given.weight)
+    return replace(problem, points=again, chosen=chosen, terms=terms, refinement=None)
+
+
+def _conditional_problem(
+    points: Any, scale: float, side: SideInformation, kernel: KernelSettings, latent: Latent, **about: Any
+) -> Problem:
+    """The published product of the kernels of the points and of ``given``."""
+    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False)
+    G = given_kernel(side.features, kernel.n_jobs, chosen=side.given.chosen)
+    return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), **about)
+
+
+def _effect(points: Array, side: SideInformation, n_jobs: int | None) -> tuple[Effect, bool]:
+    """What ``given`` does to the rows, and whether matched rows had to decide it."""
+    if side.given.categorical:
+        return category_effect(points, side.features, side.categories, n_jobs)
+    return smooth_effect(points, side.features), False
+
+
+def _balanced(
+    points: Any, rest: Any, side: SideInformation, confounded: bool, settings: KernelSettings
+) -> ChosenKernel:
+    """The kernel in which a row has as many neighbours in every stratum."""
+    wanted = settings.perplexity / 2 if settings.short_lists else settings.perplexity
+    perplexity = effective_perplexity(wanted, len(points))
+    how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
+    compared = rest if side.hints is None else with_hints(points, rest, side.strata, side.hints, **how)
+    how |= {"confounded": confounded, "short": settings.short_lists}
+    return described(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
+
+
+def _few_factors(
+    side: SideInformation, known: Known, owner: str, settings: GivenSettings, widths: list[float] | None
+) -> tuple[Array | None, list[float] | None]:
+    """Factors (n, r) of the kernel of ``given``, and its bandwidths.
+
+    They are few, as each column costs transforms at every evaluation. Bandwidths that the user chose are kept, which
+    may take more of them. None without a price on ``given``.
+    """
+    given = side.given
+    if settings.weight == 0:
+        return None, widths
+    if given.chosen.any():
+        A, widths = _chosen_factors(owner, given, known.features, settings.bandwidth)
+        return mixed_factors(A, settings.weight), widths
+    if side.categories.any():
+        return mixed_factors(stratum_factors(merged(side.strata, _FACTORS)), settings.weight), None
+    A, bandwidth = fitting_factors(known.features, given_bandwidth(known.features), _NUMBER_FACTORS)
+    return mixed_factors(A, settings.weight), given.bandwidths(bandwidth)
+
+
+def _chosen_factors(owner: str, given: Given, features: Array, asked: Any) -> tuple[Array, list[float]]:
+    """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
+    others = given_bandwidth(features, given.chosen)
+    A, every = fitting_factors(widened(features, others, given.chosen), 1.0)
+    widths = given.bandwidths(others, every)
+    if every > 1.0:
+        wide = ", ".join(f"{width:.3g}" for width in widths)
+        rule = f"is too narrow for a multilevel fit, which widened it to {wide}"
+        remedy = "Use solver='annealed', or a given_bandwidth like that"
+        warn(complain(owner, "given_bandwidth", asked, rule, remedy), UserWarning)
+    return A, widths
+
+
+def mixed_factors(A: Array, weight: float) -> Array:
+    """The factors of the one normaliser of a multilevel problem, for a weight of ``given`` above 0 and up to 1."""
+    if weight >= 1:
+        return A
+    mean = float(np.sum(A.mean(axis=0) ** 2))
+    return np.column_stack([np.full(len(A), np.sqrt(1 - weight)), np.sqrt(weight / mean) * A])
+
+
+def _explained(points: Array, rest: Array) -> float:
+    """Share of the variance of the points that the rest lacks."""
+    centred = points - points.mean(axis=0)
+    total = float(np.vdot(centred, centred))
+    return 1.0 - float(np.vdot(rest, rest)) / total if total > 0 else 0.0
+
+
+def _unless_explained(owner: str, points: Array, rest: Array, least: float) -> Array:
+    """What is no more than the error of the effect is not structure: it becomes zero, and the user is told."""
+    power, left = (float(np.vdot(part - part.mean(axis=0), part - part.mean(axis=0))) for part in (points, rest))
+    if power == 0 or left > least * power:
+        return rest
+    rule = "explains X entirely, so that nothing is left to show"
+    remedy = "Give less: a column with a value of its own in every row knows everything"
+    warn(complain(owner, "given", "what was given", rule, remedy), UserWarning)
+    return np.zeros_like(rest)

@@ -1,0 +1,137 @@
+"""Rows as a kernel information embedding takes them: arrays, precomputed distances (dense or sparse), rows with gaps.
+
+Missing entries (NaN) are refused with a way out, or with ``missing="impute"`` filled from the rows near them
+(``maps.missing``): then ``fit`` keeps ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, check_symmetric
+
+from sidelight.base.messages import complain
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import validated
+from sidelight.maps.missing import LocalFill, fit_fill
+from sidelight.neighbours.sparse_distances import SparseDistances, refuse_negative
+
+from ._informed_mixin import InformedMixin
+
+__all__ = ["CheckedRows", "RowChecks"]
+
+Array = npt.NDArray[Any]
+_FLOATS = [np.float64, np.float32]
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """The rows of a fit: an array or ``SparseDistances``, and what filled their gaps (None: nothing)."""
+
+    X: Any
+    filler: LocalFill | None = None
+
+
+def _imputes(model: RowChecks) -> bool:
+    return model.missing == "impute"
+
+
+class RowChecks(InformedMixin):
+    """Checks of the rows of ``fit`` and of every other method; ``impute`` and ``impute_variance``."""
+
+    bandwidth: str | float
+    missing: str
+    filler_: LocalFill
+    filled_: Array
+
+    @available_if(_imputes)
+    @one_blas_thread
+    def impute(self, X: Any) -> Array:
+        """Rows with their missing entries (NaN) filled, shape (m, d), each from what is observed of it."""
+        rows = self._with_gaps(X)
+        return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
+
+    @available_if(_imputes)
+    @one_blas_thread
+    def impute_variance(self, X: Any) -> Array:
+        """How uncertain the filled entries are, shape (m, d); 0 where the entry is observed.
+
+        The spread of the neighbours, scaled so that 95 % of the entries that were hidden during ``fit`` lay within two
+        standard deviations.
+        """
+        return self.filler_.variance(self._with_gaps(X), self.n_jobs)
+
+    def _training_rows(self, X: Any) -> CheckedRows:
+        """The rows of ``fit``, checked and, if so asked, filled."""
+        if self.metric != "precomputed":
+            return self._rows_of_fit(X)
+        if issparse(X):
+            if self.bandwidth != "perplexity":
+                rule = "needs all distances, and a sparse array holds some"
+                remedy = 'Use bandwidth="perplexity", or give a dense array'
+                raise ValueError(complain(self, "bandwidth", self.bandwidth, rule, remedy))
+            known = SparseDistances.between_rows(X, owner=self)
+            validated(self, known.stored, accept_sparse="csr", ensure_min_samples=2)
+            return CheckedRows(known)
+        D = self._rows_of_fit(X).X
+        if D.shape[0] != D.shape[1]:
+            rule = "is not square, as precomputed distances are"
+            raise ValueError(complain(self, "X", f"array of shape {D.shape}", rule, "Give an (n, n) matrix"))
+        refuse_negative(self, D.min())
+        return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
+
+    def _rows_of_fit(self, X: Any) -> CheckedRows:
+        """An array of numbers, without gaps or with gaps that are filled."""
+        finite: Any = "allow-nan" if _imputes(self) else True
+        try:
+            X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))
+        except ValueError as error:
+            if "contains NaN" not in str(error):
+                raise
+            remedy = 'Set missing="impute", or drop or fill those entries'
+            raise ValueError(complain(self, "X", "NaN", "has missing entries", remedy)) from error
+        if not _imputes(self):
+            return CheckedRows(X)
+        self._refuse_empty(X, "row", axis=1)
+        self._refuse_empty(X, "column", axis=0)
+        filler = fit_fill(X, self.n_jobs)
+        filled = filler.rows * filler.scale + filler.centre
+        return CheckedRows(np.where(np.isnan(X), filled, X).astype(X.dtype, copy=False), filler)
+
+    def _checked(self, X: Any) -> Any:
+        if self.metric == "precomputed" and issparse(X):
+            check_is_fitted(self)
+            known = SparseDistances.of_queries(X, owner=self)
+            validated(self, known.stored, accept_sparse="csr", reset=False, spread=self.frame_.scale)
+            return known
+        if not _imputes(self):
+            return super()._checked(X)
+        rows = self._with_gaps(X)
+        return np.asarray(self.impute(rows)) if np.isnan(rows).any() else rows
+
+    def _with_gaps(self, X: Any) -> Array:
+        check_is_fitted(self)
+        how: Any = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
+        rows = np.asarray(validated(self, X, reset=False, spread=self.filler_.scale, **how))
+        self._refuse_empty(rows, "row", axis=1)
+        return rows
+
+    def _refuse_empty(self, X: Array, what: str, *, axis: int) -> None:
+        empty = np.flatnonzero(np.isnan(X).all(axis=axis))
+        if len(empty):
+            seen, rule = f"{what} {empty[0]}", "has no observed entry"
+            raise ValueError(complain(self, "X", seen, rule, f"Leave out every {what} of which nothing is known"))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        inputs = tags.input_tags
+        inputs.allow_nan = _imputes(self)
+        inputs.pairwise = inputs.sparse = inputs.positive_only = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

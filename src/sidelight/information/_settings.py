@@ -1,0 +1,109 @@
+"""What a kernel information embedding was asked for, as small frozen values that its helpers take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_choice, check_integer, check_number
+from sidelight.objectives.penalties import PENALTIES
+
+__all__ = ["GivenSettings", "KernelSettings", "LatentSettings"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """The kernel of the data.
+
+    ``owner`` is the name of the estimator, for messages; ``profile`` and ``form`` are its parameters ``kernel`` and
+    ``data_kernel``; ``short_lists``: half the perplexity, on lists of its length, as the multilevel solver wants it.
+    """
+
+    owner: str
+    bandwidth: str | float
+    perplexity: float
+    n_neighbors: int | None
+    metric: str
+    profile: str
+    form: str
+    short_lists: bool
+    n_jobs: int | None
+
+    def check(self) -> None:
+        """Refuse what is out of range, and a profile or a form that the bandwidth does not allow."""
+        owner, bandwidth = self.owner, self.bandwidth
+        if isinstance(bandwidth, str):
+            check_choice(owner, "bandwidth", bandwidth, ("perplexity", "loo", "learned"))
+        else:
+            check_number(owner, "bandwidth", bandwidth, 0.0)
+        check_number(owner, "perplexity", self.perplexity, 1.0)
+        if self.n_neighbors is not None:
+            check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        check_choice(owner, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
+        check_choice(owner, "kernel", self.profile, ("gaussian", "student", "quartic"))
+        if self.profile != "gaussian" and self.adaptive:
+            rule = f"is for a kernel with one bandwidth, and with bandwidth={bandwidth!r} it is Gaussian"
+            remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"
+            raise ValueError(complain(owner, "kernel", self.profile, rule, remedy))
+        check_choice(owner, "data_kernel", self.form, ("auto", "dense", "sparse", "low_rank"))
+        if self.form != "auto":
+            self._check_form()
+
+    def _check_form(self) -> None:
+        if self.adaptive:
+            rule = "is for a kernel with one bandwidth"
+            remedy = "Give a number or 'loo' as bandwidth, or leave data_kernel as it is by default"
+        elif self.precomputed and self.form != "dense":
+            rule, remedy = "saves nothing where X is a matrix of all pairs", "Use data_kernel='auto'"
+        elif self.profile == "quartic" and self.form == "low_rank":
+            rule = "needs a kernel without negative eigenvalues, and a quartic one has some"
+            remedy = "Use kernel='gaussian' or 'student'"
+        else:
+            return
+        raise ValueError(complain(self.owner, "data_kernel", self.form, rule, remedy))
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the kernel adapts to the neighbourhood of each row (that of a learned bandwidth at first)."""
+        return self.bandwidth in ("perplexity", "learned")
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows are distances."""
+        return self.metric == "precomputed"
+
+
+@dataclass(frozen=True)
+class LatentSettings:
+    """The latent space: its dimensions, the profile of its kernel, the penalty, and where rows begin.
+
+    ``init`` is a name or an array of places.
+    """
+
+    n_components: int
+    kernel: str
+    penalty: str
+    init: str | Array
+    random_state: Any
+
+    def check(self, owner: str, *, kernels: tuple[str, ...], starts: tuple[str, ...]) -> None:
+        """Refuse what is not among the options; an array of places is checked when the rows are known."""
+        check_integer(owner, "n_components", self.n_components, 1)
+        check_choice(owner, "latent_kernel", self.kernel, kernels)
+        check_choice(owner, "penalty", self.penalty, PENALTIES)
+        if isinstance(self.init, str):
+            check_choice(owner, "init", self.init, starts)
+
+
+@dataclass(frozen=True)
+class GivenSettings:
+    """How ``given`` is factored out; ``conditioning`` is one of "balanced", "residual" and "product"."""
+
+    conditioning: str
+    weight: float
+    bandwidth: Any

@@ -1,0 +1,134 @@
+"""Which solver and which latent kernel a fit takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.base.messages import complain
+from sidelight.base.warnings import warn
+from sidelight.kernels.data_kernel import DataKernel
+from sidelight.neighbours.dimension import local_dimension
+from sidelight.neighbours.search import listed_distances
+from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.solvers.annealing import Annealing
+
+__all__ = [
+    "DECAY",
+    "SOLVERS",
+    "SolverRequest",
+    "choose_solver",
+    "current_name",
+    "data_dimension",
+    "fits_flat",
+    "warn_of_old_name",
+    "warn_without_annealing",
+]
+
+SOLVERS = ("auto", "annealed", "multilevel")
+_OLD_NAMES = {
+    "path": "annealed",
+    "levels": "multilevel",
+}  # their first names, in scripts and model files
+ANNEALED_ROWS = 2000
+"""Up to so many rows the information itself is maximised, all rows at once."""
+INFORMED_ROWS = 5000
+"""The same with ``given``, of which the multilevel bound has a coarser kernel, and which costs it more."""
+DECAY = 0.5
+"""The default of ``regularization_decay``: whoever sets another wants the annealed solver."""
+_SPARE = 0.75  # dimensions that data may have more than the map and still be laid out flat
+_PROBED = 2000  # rows that the dimension is estimated from
+
+
+@dataclass(frozen=True)
+class SolverRequest:
+    """The parameters that decide on the solver; ``given`` and ``same``: whether there are any."""
+
+    owner: str
+    solver: str
+    bandwidth: str | float
+    penalty: str
+    latent_kernel: str
+    conditioning: str
+    given_weight: float
+    annealing: Annealing
+    given: bool
+    same: bool
+
+    def against_multilevel(self) -> dict[str, Any]:
+        """What the multilevel solver cannot do: the parameters in the way, and their values."""
+        fine = {
+            "bandwidth": (self.bandwidth == "perplexity", self.bandwidth),
+            "penalty": (self.penalty == "stretch", self.penalty),
+            "latent_kernel": (self.latent_kernel != "quartic", self.latent_kernel),
+            "conditioning": (not self.given or self.conditioning in ("auto", "balanced"), self.conditioning),
+            "given_weight": (not self.given or self.given_weight <= 1, self.given_weight),
+            "same": (not self.same, "pairs"),
+        }
+        return {name: value for name, (suits, value) in fine.items() if not suits}
+
+    def annealing_options(self) -> dict[str, Any]:
+        """The parameters of the schedule of λ that differ from the default."""
+        asked = {
+            "regularization_start": (self.annealing.start is not None, self.annealing.start),
+            "regularization_decay": (self.annealing.decay != DECAY, self.annealing.decay),
+        }
+        return {name: value for name, (differs, value) in asked.items() if differs}
+
+
+def current_name(solver: str) -> str:
+    """The name of a solver today, of one that may be called as it once was."""
+    return _OLD_NAMES.get(solver, solver) if isinstance(solver, str) else solver
+
+
+def warn_of_old_name(owner: str, solver: str) -> None:
+    """Say what a solver is called now."""
+    if solver in _OLD_NAMES:
+        rule, remedy = "has another name", f"Write solver={current_name(solver)!r}; the old name will go"
+        warn(complain(owner, "solver", solver, rule, remedy), FutureWarning)
+
+
+def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
+    """The solver and the latent kernel for ``n`` rows; refuses a multilevel fit that cannot be."""
+    against = request.against_multilevel()
+    refused = {**against, **request.annealing_options()}
+    if request.solver == "multilevel" and refused:
+        name, seen = next(iter(refused.items()))
+        rule, remedy = "has no place in a multilevel fit", "Use solver='annealed', or leave it as it is by default"
+        raise ValueError(complain(request.owner, name, seen, rule, remedy))
+    few = n <= (INFORMED_ROWS if request.given else ANNEALED_ROWS)
+    solver = request.solver
+    if solver == "auto":
+        solver = "annealed" if against or few else "multilevel"
+    kernel = "student" if solver == "multilevel" else "gaussian"
+    return solver, kernel if request.latent_kernel == "auto" else request.latent_kernel
+
+
+def warn_without_annealing(request: SolverRequest) -> None:
+    """Say that "auto" chose the multilevel solver, where λ does not fall as the user asked."""
+    for name, value in request.annealing_options().items():
+        rule = "has no effect on a multilevel fit, which solver='auto' takes for so many rows"
+        message = complain(request.owner, name, value, rule, f"Use solver='annealed', or leave {name} out")
+        warn(message, UserWarning)
+
+
+def data_dimension(points: Any, kernel: DataKernel, *, precomputed: bool) -> float:
+    """The dimensions of the data at the scale of its neighbours, from 2,000 rows."""
+    lists = kernel.lists
+    assert lists is not None
+    rows = np.unique(np.linspace(0, len(lists) - 1, min(len(lists), _PROBED)).astype(np.int64))
+    if isinstance(points, SparseDistances):
+        distances = points[rows].nearest(lists.shape[1]).distance
+        distances = distances[:, : max(1, int(np.median(np.isfinite(distances).sum(axis=1))))]
+    elif precomputed:
+        distances = np.take_along_axis(np.asarray(points[rows]), lists[rows], axis=1)
+    else:
+        distances = listed_distances(points[rows], points, lists[rows])
+    return local_dimension(np.sort(distances, axis=1))
+
+
+def fits_flat(dimension: float, n_components: int) -> bool:
+    """Whether the map has about as many dimensions as the data, so that neighbours need no heavy tails to fit in."""
+    return bool(dimension <= n_components + _SPARE)

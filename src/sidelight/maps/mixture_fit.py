@@ -1,0 +1,402 @@
+"""Fit a mixture to rows by EM, in memory, in batches or on a cluster.
+
+1. One pass over the rows: mean, variance, missing entries (:func:`summarise_rows`), and a sample.
+2. ``n_init`` starts on the sample, ten EM steps each; the most likely one goes on (:func:`start_mixture`).
+3. EM on all rows; charts that are left with too few rows are restarted at rows that no chart explains (:func:`run_em`).
+
+With ``n_charts="auto"`` this is repeated for the numbers that :func:`lowest_criterion` asks for. A stream of batches is
+fitted by stepwise EM instead (:func:`begin_stream`, :func:`advance_stream`).
+
+A kind of mixture (:class:`MixtureKind`: ``maps.plane_mixture.PlaneKind`` and the Bernoulli kind of ``mixtures``) says
+where to start and which sums over rows EM needs; nothing here depends on which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.random import start_seed
+from sidelight.base.result import Callback, Record, Status
+from sidelight.base.warnings import warn
+from sidelight.objectives.mixtures import normalised
+from sidelight.rows import ArrayRows, Rows, Sums
+from sidelight.solvers.em import EMResult, em
+
+from .charts import MixtureCharts
+from .frames import Frame
+from .row_summary import RowSummary, summarise_rows
+
+__all__ = [
+    "EMSettings",
+    "Family",
+    "FittedMixture",
+    "Mixture",
+    "MixtureKind",
+    "MixtureStream",
+    "advance_stream",
+    "begin_stream",
+    "fit_mixture",
+    "information_criterion",
+    "lowest_criterion",
+    "resume_stream",
+    "run_em",
+    "start_mixture",
+    "stepwise_em",
+]
+
+Array = npt.NDArray[Any]
+P = TypeVar("P", bound="Mixture")
+F = TypeVar("F", bound="Family[Any]")
+T = TypeVar("T")
+_SHORT = 10  # EM steps after which starts are compared
+_ROUNDS = 3  # times that dead charts are restarted
+_ENDED = (Status.STOPPED, Status.INTERRUPTED)
+
+
+class Mixture(Protocol):
+    """Parameters of a mixture."""
+
+    @property
+    def weights(self) -> Array:
+        """Shares of the charts (k,)."""
+        ...
+
+
+class Family(Protocol[P]):
+    """The EM of a kind of mixture, as sums over rows."""
+
+    def joint(self, mixture: P, X: Array) -> Array:
+        """``log p(x, s)`` (n, k)."""
+        ...
+
+    def sums(self, mixture: P, X: Array) -> Sums:
+        """What the M step needs of rows; among it ``rows`` (a number) and ``n`` (k,), the rows of each chart."""
+        ...
+
+    def maximised(self, sums: Sums, mixture: P) -> P:
+        """The M step."""
+        ...
+
+    def value(self, sums: Sums, mixture: P) -> float:
+        """The objective of EM for the mixture that the sums were made with."""
+        ...
+
+    def carried(self, sums: Sums, before: P, after: P) -> Sums:
+        """Sums that refer to one mixture, as they refer to the next."""
+        ...
+
+    def reseeded(self, mixture: P, charts: Array, X: Array) -> P:
+        """The mixture with some charts restarted at rows."""
+        ...
+
+
+class MixtureKind(Protocol[P, F]):
+    """A kind of mixture with its settings: where it starts, its EM, and the charts it gives."""
+
+    framed: ClassVar[bool]
+    """Whether rows are moved to their mean and scaled to unit size before the fit."""
+
+    def family(self, summary: RowSummary, *, stream: bool = False) -> F:
+        """The EM for rows of this summary; ``stream``: for stepwise EM."""
+        ...
+
+    def start(self, summary: RowSummary, family: F, n_charts: int, rng: np.random.RandomState) -> P:
+        """One random start on ``summary.sample``."""
+        ...
+
+    def fewest_rows(self, summary: RowSummary, n_charts: int) -> float:
+        """A chart with so many rows or fewer is dead."""
+        ...
+
+    def pruned(self, mixture: P, summary: RowSummary) -> P | None:
+        """The mixture with fewer local dimensions, from which EM is run again; None: it is final."""
+        ...
+
+    def finished(self, mixture: P) -> P:
+        """The same mixture in the form in which it is kept."""
+        ...
+
+    def charts(self, mixture: P, frame: Frame) -> MixtureCharts:
+        """The charts of a mixture fitted inside ``frame``."""
+        ...
+
+    def joined(self, stream: MixtureStream[P, F], X: Array) -> MixtureStream[P, F]:
+        """The stream, made ready for rows ``X`` inside its frame."""
+        ...
+
+
+@dataclass(frozen=True)
+class EMSettings:
+    """How EM is run.
+
+    Parameters
+    ----------
+    owner : str
+        Class name of the estimator, for messages and the progress bar.
+    n_init : int
+        Starts.
+    max_iter : int
+        EM steps at most.
+    tol : float
+        EM ends when a step gains less, in mean log likelihood of a row.
+    random_state : int, RandomState or None
+        For the sample and the starts.
+    n_jobs : int or None
+        Threads; None: all.
+    verbose : int
+        1 shows a progress bar.
+    callback : callable or None
+        Called after each step; returning True stops the fit.
+    """
+
+    owner: str
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    callback: Callback | None = None
+
+
+@dataclass(frozen=True)
+class FittedMixture(Generic[P]):
+    """The parameters that EM found, inside ``summary.frame``, and how it ended.
+
+    ``criteria``: the Bayesian criterion of each number of charts that was tried, None where the number was given.
+    ``interrupted``: whether Ctrl-C ended the fit, or the search for the number of charts.
+    """
+
+    mixture: P
+    summary: RowSummary
+    status: Status
+    history: tuple[Record, ...]
+    interrupted: bool
+    criteria: dict[str, float] | None = None
+
+
+def fit_mixture(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int | str) -> FittedMixture[P]:
+    """Fit a mixture by EM.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of which entries may be missing (NaN).
+    kind : MixtureKind
+    settings : EMSettings
+    n_charts : int or "auto"
+        "auto": the number with the lowest Bayesian information criterion.
+
+    Returns
+    -------
+    FittedMixture
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Where Ctrl-C comes before there is a mixture that could be kept.
+    """
+    if not isinstance(n_charts, str):
+        return _fit(rows, kind, settings, int(n_charts))
+
+    def with_criterion(k: int) -> tuple[FittedMixture[P], float]:
+        found = _fit(rows, kind, settings, k)
+        if found.status in _ENDED:
+            return found, np.inf
+        charts = kind.charts(found.mixture, found.summary.frame)
+        log = rows.total(lambda X: {"log": np.asarray(charts.log_density(X).sum())})["log"]
+        return found, float(-2.0 * log + charts.n_parameters * np.log(found.summary.n))
+
+    best, last, criteria = lowest_criterion(with_criterion, rows.count())
+    return replace(best, interrupted=last.interrupted, criteria=criteria)
+
+
+def _fit(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> FittedMixture[P]:
+    """Summary, start and EM with a given number of charts."""
+    seed = start_seed(settings.random_state)
+    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
+    family = kind.family(summary)
+    start = start_mixture(kind, family, summary, n_charts, settings)
+    fewest = kind.fewest_rows(summary, n_charts)
+    found = run_em(rows, family, start, summary, settings, fewest=fewest)
+    pruned = None if found.status in _ENDED else kind.pruned(found.mixture, summary)
+    if pruned is not None:
+        found = run_em(rows, family, pruned, summary, settings, fewest=fewest, before=found.history)
+    return replace(found, mixture=kind.finished(found.mixture))
+
+
+def start_mixture(kind: MixtureKind[P, F], family: F, summary: RowSummary, n_charts: int, settings: EMSettings) -> P:
+    """The start that is the most likely after a few EM steps on the sample, as it is then."""
+    rng = np.random.RandomState(start_seed(settings.random_state))
+    starts = [kind.start(summary, family, n_charts, rng) for _ in range(settings.n_init)]
+    step = _em_step(family, ArrayRows(summary.sample, n_jobs=settings.n_jobs))
+    results = []
+    for start in starts:
+        results.append(em(step, start, max_iter=_SHORT, tol=0.0))
+        if results[-1].status is Status.INTERRUPTED:  # before there is a mixture that could be kept
+            raise KeyboardInterrupt
+    return max(results, key=lambda result: result.log_likelihood).parameters
+
+
+def run_em(
+    rows: Rows,
+    family: Family[P],
+    start: P,
+    summary: RowSummary,
+    settings: EMSettings,
+    *,
+    fewest: float,
+    before: Sequence[Record] = (),
+) -> FittedMixture[P]:
+    """EM on all rows; charts with ``fewest`` rows or less are restarted at rows that no chart explains.
+
+    A restart is kept where it leaves fewer dead charts or a better mixture. It is a stage of its own in the history,
+    which goes on from the records ``before``.
+    """
+    bar = ProgressBar(settings.owner) if settings.verbose else None
+    callback = both(bar, settings.callback)
+    step = _em_step(family, rows, summary.frame)
+    history = list(before)
+
+    def run(start: P, reseeded: int) -> EMResult[P]:
+        result = em(step, start, max_iter=settings.max_iter, tol=settings.tol, callback=callback)
+        history.extend(_in_stage(history, result.history, reseeded))
+        return result
+
+    best = run(start, 0)
+    for _ in range(_ROUNDS):
+        dead = _dead_charts(best.parameters, summary.n, fewest)
+        if len(dead) == 0 or best.status in _ENDED:
+            break
+        again = run(_restarted(family, best.parameters, dead, summary.sample), len(dead))
+        fewer = len(_dead_charts(again.parameters, summary.n, fewest)) < len(dead)
+        if not (fewer or again.log_likelihood > best.log_likelihood or again.status in _ENDED):
+            break
+        best = again
+    if bar is not None:
+        bar.close(best.message)
+    if best.status in (Status.ITERATIONS, Status.STALLED):
+        rule = f"did not let the fit converge: it {best.message}"
+        message = complain(settings.owner, "max_iter", settings.max_iter, rule, "Raise max_iter or tol")
+        warn(message, ConvergenceWarning)
+    interrupted = best.status is Status.INTERRUPTED
+    return FittedMixture(best.parameters, summary, best.status, tuple(history), interrupted)
+
+
+def _em_step(family: Family[P], rows: Rows, frame: Frame | None = None) -> Callable[[P], tuple[P, float]]:
+    """One EM step on rows, which are taken inside ``frame``."""
+
+    def step(mixture: P) -> tuple[P, float]:
+        sums = rows.total(lambda X: family.sums(mixture, X if frame is None else frame.inside(X)))
+        return family.maximised(sums, mixture), family.value(sums, mixture)
+
+    return step
+
+
+def _dead_charts(mixture: Mixture, n: int, fewest: float) -> Array:
+    return np.flatnonzero(mixture.weights * n <= fewest)
+
+
+def _restarted(family: Family[P], mixture: P, dead: Array, sample: Array) -> P:
+    """Dead charts at the rows of the sample that the mixture explains worst, different ones."""
+    _, log_density = normalised(family.joint(mixture, sample))
+    seen = np.maximum((~np.isnan(sample)).sum(axis=1), 1)
+    worst = sample[np.argsort(log_density / seen, kind="stable")]
+    _, first = np.unique(worst, axis=0, return_index=True)
+    places = np.sort(first)[: len(dead)]
+    return family.reseeded(mixture, dead[: len(places)], worst[places])
+
+
+def _in_stage(before: list[Record], new: Sequence[Record], reseeded: int) -> list[Record]:
+    """Records of a further run of EM, counted on from those before."""
+    stage = before[-1].stage + 1 if before else 0
+    more = {"reseeded": float(reseeded)} if reseeded else {}
+    last = len(before)
+    return [replace(r, stage=stage, iteration=r.iteration + last, terms={**r.terms, **more}) for r in new]
+
+
+def lowest_criterion(fit: Callable[[int], tuple[T, float]], most: int) -> tuple[T, T, dict[str, float]]:
+    """The fit with the lowest criterion: numbers of charts are doubled while that helps, then the middles are tried.
+
+    A criterion of infinity ends the search (the fit was stopped). Returns the best fit, the last one, and the criteria.
+
+    >>> lowest_criterion(lambda k: (k, abs(k - 6.0)), 100)
+    (6, 12, {'1': 5.0, '2': 4.0, '4': 2.0, '8': 2.0, '16': 10.0, '6': 0.0, '12': 6.0})
+    """
+    tried: dict[int, tuple[T, float]] = {}
+
+    def criterion(k: int) -> float:
+        if k not in tried:
+            tried[k] = fit(k)
+        return tried[k][1]
+
+    k = 1
+    criterion(k)
+    while criterion(k) < np.inf and 2 * k <= most and criterion(2 * k) <= criterion(k):
+        k *= 2
+    for middle in (k - k // 4, k + k // 2):
+        if middle <= most and np.isfinite([value for _, value in tried.values()]).all():
+            criterion(middle)
+    best = min(tried, key=lambda k: (tried[k][1], k))
+    last = tried[list(tried)[-1]][0]
+    return tried[best][0], last, {str(k): value for k, (_, value) in tried.items() if value < np.inf}
+
+
+def information_criterion(log_densities: Array, n_parameters: int) -> float:
+    """Bayesian information criterion of rows with these log densities (n,); the lower, the better."""
+    return float(-2.0 * log_densities.sum() + n_parameters * np.log(len(log_densities)))
+
+
+@dataclass(frozen=True)
+class MixtureStream(Generic[P, F]):
+    """The state of stepwise EM: the mixture, mean sums over the ``n_seen`` rows so far (None: there were none)."""
+
+    frame: Frame
+    family: F
+    mixture: P
+    sums: Sums | None
+    n_seen: int
+
+
+def begin_stream(X: Array, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> MixtureStream[P, F]:
+    """The best start on the first batch ``X`` (n, d) of a stream."""
+    rows, seed = ArrayRows(X, n_jobs=settings.n_jobs), start_seed(settings.random_state)
+    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
+    family = kind.family(summary, stream=True)
+    mixture = start_mixture(kind, family, summary, n_charts, settings)
+    return MixtureStream(summary.frame, family, mixture, None, 0)
+
+
+def resume_stream(found: FittedMixture[P], kind: MixtureKind[P, F]) -> MixtureStream[P, F]:
+    """The stream that goes on from a fit, with mean sums of the fit's sample."""
+    family = kind.family(found.summary, stream=True)
+    sums = stepwise_em(family, found.mixture, None, found.summary.sample, 1.0)[1]
+    return MixtureStream(found.summary.frame, family, found.mixture, sums, found.summary.n)
+
+
+def advance_stream(stream: MixtureStream[P, F], kind: MixtureKind[P, F], X: Array) -> MixtureStream[P, F]:
+    """The stream after one more batch ``X`` (n, d), which counts for less the more rows there were before.
+
+    Cappé and Moulines 2009: with shares (t + 2)^-0.7 the stream converges to where EM on all its rows would.
+    """
+    inside = stream.frame.inside(X)
+    stream = kind.joined(stream, inside)
+    share = (stream.n_seen / len(X) + 2.0) ** -0.7
+    mixture, sums = stepwise_em(stream.family, stream.mixture, stream.sums, inside, share)
+    return replace(stream, mixture=mixture, sums=sums, n_seen=stream.n_seen + len(X))
+
+
+def stepwise_em(family: Family[P], mixture: P, kept: Sums | None, X: Array, share: float) -> tuple[P, Sums]:
+    """One step of EM on mean sums: those ``kept`` of earlier rows, moved towards those of ``X`` by ``share``."""
+    own = {name: value / len(X) for name, value in family.sums(mixture, X).items()}
+    sums = own if kept is None else {name: (1.0 - share) * kept[name] + share * own[name] for name in own}
+    new = family.maximised(sums, mixture)
+    return new, family.carried(sums, mixture, new)

@@ -1,0 +1,106 @@
+"""Fit a mixture of probabilistic PCA: the kind of mixture that ``maps.mixture_fit`` takes, and a fit from known charts.
+
+Where a chart may have "auto" dimensions, it starts with ten, EM is run, each chart is cut down to what its rows support
+(``objectives.mixtures.kept_dimensions``), and EM is run again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.objectives.linear_gaussian import LinearGaussian
+from sidelight.objectives.mixtures import MixtureParameters, Planes, kept_dimensions
+from sidelight.objectives.plane_starts import planes
+from sidelight.rows import Rows
+from sidelight.solvers.partition import partition
+
+from .frames import Frame
+from .mixture_fit import EMSettings, FittedMixture, MixtureStream, run_em
+from .plane_charts import PlaneCharts, with_principal_axes
+from .row_summary import RowSummary, summarise_rows
+
+__all__ = ["PlaneKind", "refit_planes"]
+
+Array = npt.NDArray[Any]
+_MOST = 10  # local dimensions that "auto" starts with
+_TINY = 1e-12  # of the frame's unit: what constant data is given for a variance
+
+
+@dataclass(frozen=True)
+class PlaneKind:
+    """A mixture of probabilistic PCA.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        Local dimensions of each chart.
+    noise_floor : float
+        Least variance of the noise, as a share of the mean variance of the columns.
+    """
+
+    n_components: int | str = 2
+    noise_floor: float = 1e-6
+
+    framed: ClassVar[bool] = True
+
+    def family(self, summary: RowSummary, *, stream: bool = False) -> Planes:
+        """The EM; in a stream without parameter expansion, as its sums refer to the local axes before."""
+        floor = max(self.noise_floor * float(summary.variance.mean()), _TINY)
+        return Planes(floor, summary.missing, expand=not stream)
+
+    def start(
+        self, summary: RowSummary, family: Planes, n_charts: int, rng: np.random.RandomState
+    ) -> MixtureParameters:
+        """A plane for each part of a partition of the sample."""
+        centres, labels = partition(summary.sample, n_charts, rng)
+        return planes(summary.sample, centres, labels, self._n_local(len(summary.mean)), family.floor, rng)
+
+    def fewest_rows(self, summary: RowSummary, n_charts: int) -> float:
+        """A chart with so many rows or fewer is dead: q + 1 rows lie in a plane."""
+        return float(min(self._n_local(len(summary.mean)) + 1.5, summary.n / (2.0 * n_charts)))
+
+    def pruned(self, mixture: MixtureParameters, summary: RowSummary) -> MixtureParameters | None:
+        """With ``n_components="auto"``: each chart with as many dimensions as its rows support."""
+        if not isinstance(self.n_components, str):
+            return None
+        return kept_dimensions(mixture, mixture.weights * summary.n)
+
+    def finished(self, mixture: MixtureParameters) -> MixtureParameters:
+        """The mixture with principal local axes in each chart."""
+        return with_principal_axes(mixture)
+
+    def charts(self, mixture: MixtureParameters, frame: Frame) -> PlaneCharts:
+        """Charts in the units of the data."""
+        return PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts)
+
+    def joined(
+        self, stream: MixtureStream[MixtureParameters, Planes], X: Array
+    ) -> MixtureStream[MixtureParameters, Planes]:
+        """The stream, with sums that allow missing entries from the first batch on that has any."""
+        family = stream.family
+        if family.missing or not np.isnan(X).any():
+            return stream
+        sums = None if stream.sums is None else family.opened(stream.sums, stream.mixture)
+        return replace(stream, family=replace(family, missing=True), sums=sums)
+
+    def _n_local(self, d: int) -> int:
+        return min(_MOST if isinstance(self.n_components, str) else int(self.n_components), d - 1)
+
+
+def refit_planes(
+    rows: Rows, charts: PlaneCharts, kind: PlaneKind, settings: EMSettings, seed: int
+) -> FittedMixture[MixtureParameters]:
+    """EM on all rows, from the charts of a sample of them; ``seed`` is that of the summary's sample."""
+    summary = summarise_rows(settings.owner, rows, charts.n_charts, seed)
+    shrink = charts.scale / summary.frame.scale
+    moved = tuple(
+        LinearGaussian(summary.frame.inside(c.mean * charts.scale + charts.centre), c.W * shrink, c.noise * shrink**2)
+        for c in charts.charts
+    )
+    start = MixtureParameters(charts.weights, moved)
+    found = run_em(rows, kind.family(summary), start, summary, settings, fewest=max(charts.n_local) + 1.5)
+    return replace(found, mixture=kind.finished(found.mixture))

@@ -1,0 +1,107 @@
+"""What is known of rows before a density is fitted to them: number, mean, variance, missing entries, and a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.base.warnings import warn
+from sidelight.rows import Rows, Sums
+
+from .frames import Frame
+
+__all__ = ["RowSummary", "summarise_rows"]
+
+Array = npt.NDArray[Any]
+_SAMPLE = 5_000  # rows of the sample, at least; a hundred for each chart
+
+
+@dataclass(frozen=True)
+class RowSummary:
+    """Rows before a fit: everything but ``n`` is inside the frame.
+
+    Parameters
+    ----------
+    frame : Frame
+    n : int
+        Rows.
+    mean, variance : arrays of shape (d,)
+        Of the observed entries of each column.
+    missing : bool
+        Whether any entry is (NaN).
+    sample : array of shape (m, d)
+        Rows that starts are made of.
+    """
+
+    frame: Frame
+    n: int
+    mean: Array
+    variance: Array
+    missing: bool
+    sample: Array
+
+
+def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: bool = True) -> RowSummary:
+    """Read the rows once, and refuse what no density of ``n_charts`` charts can be fitted to.
+
+    Parameters
+    ----------
+    owner : str
+        Class name of the estimator, for messages.
+    rows : Rows
+    n_charts : int
+        Charts of the mixture to be fitted; 1 for a single Gaussian.
+    seed : int
+        Of the sample.
+    framed : bool
+        Whether rows are moved to their mean and scaled to unit size; False: the frame is the identity.
+    """
+    raw = rows.sample(max(_SAMPLE, 100 * n_charts), seed)
+    frame = _frame_of(raw) if framed else Frame(np.zeros(raw.shape[1]), 1.0)
+
+    def statistic(X: Array) -> Sums:
+        seen = ~np.isnan(X)
+        inside = np.where(seen, frame.inside(X), 0.0)
+        empty = np.flatnonzero(~seen.any(axis=1))
+        return {
+            "n": np.array(len(X)),
+            "seen": seen.sum(axis=0),
+            "x": inside.sum(axis=0),
+            "xx": (inside**2).sum(axis=0),
+            "empty": np.array(len(empty)),
+        }
+
+    found = rows.total(statistic)
+    n, seen = int(found["n"]), found["seen"]
+    _refuse(owner, n, n_charts, seen, int(found["empty"]))
+    mean = found["x"] / seen
+    variance = np.maximum(found["xx"] / seen - mean**2, 0.0)
+    return RowSummary(frame, n, mean, variance, bool((seen < n).any()), frame.inside(raw))
+
+
+def _refuse(owner: str, n: int, n_charts: int, seen: Array, empty: int) -> None:
+    if n < 2:
+        raise ValueError(f"{owner}: n_samples={n} while a minimum of 2 is required. Give more rows.")
+    if n_charts > n:
+        rule = f"is more than the {n} rows of X"
+        raise ValueError(complain(owner, "n_charts", n_charts, rule, f"Give at most {n}, or more rows"))
+    if empty:
+        rule = "have no value at all, and tell nothing"
+        message = complain(owner, "X", f"{empty} rows", rule, "Leave them out of the fit")
+        warn(message, UserWarning)
+    if (seen == 0).any():
+        column = int(np.flatnonzero(seen == 0)[0])
+        rule = "has no value in any row, so nothing can be learned of it"
+        raise ValueError(complain(owner, "X", f"column {column}", rule, "Leave the column out"))
+
+
+def _frame_of(X: Array) -> Frame:
+    """The frame of rows of which some entries are missing."""
+    seen = ~np.isnan(X)
+    size = float(np.abs(X[seen]).max(initial=0.0)) or 1.0
+    centre = np.where(seen, X / size, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1) * size
+    return Frame(centre, float(np.abs((X - centre)[seen]).max(initial=0.0)) or 1.0)

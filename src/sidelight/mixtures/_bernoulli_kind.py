@@ -1,0 +1,110 @@
+"""A mixture of Bernoullis as ``maps.mixture_fit`` takes it, and rows as 0, 1 and NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
+from sidelight.maps.frames import Frame
+from sidelight.maps.mixture_fit import MixtureStream
+from sidelight.maps.row_summary import RowSummary
+from sidelight.objectives.bernoulli import BernoulliParameters, Bernoullis
+from sidelight.rows import Rows, Statistic, Sums
+from sidelight.solvers.partition import partition
+
+__all__ = ["BernoulliKind", "BinaryRows", "binary"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class BernoulliKind:
+    """A mixture of Bernoullis; ``smoothing``: rows like the mean of all that each chart is given on top of its own."""
+
+    smoothing: float
+
+    framed: ClassVar[bool] = False
+
+    def family(self, summary: RowSummary, *, stream: bool = False) -> Bernoullis:
+        """The EM, with the share of 1 in each column as the prior, strictly between 0 and 1."""
+        del stream
+        return Bernoullis(np.asarray((summary.n * summary.mean + 0.5) / (summary.n + 1.0)), self.smoothing)
+
+    def start(
+        self, summary: RowSummary, family: Bernoullis, n_charts: int, rng: np.random.RandomState
+    ) -> BernoulliParameters:
+        """A chart for each part of a partition of the sample."""
+        X = summary.sample
+        labels = partition(X, n_charts, rng)[1]
+        own = (labels[:, None] == np.arange(n_charts)).astype(np.float64)
+        seen = ~np.isnan(X)
+        sums = {"n": own.sum(axis=0) + 1.0, "x": own.T @ np.where(seen, X, 0.0), "seen": own.T @ seen}
+        return family.maximised(sums, BernoulliParameters(np.empty(0), np.empty((0, 0))))
+
+    def fewest_rows(self, summary: RowSummary, n_charts: int) -> float:
+        """A chart with so many rows or fewer is dead."""
+        return float(min(1.0, summary.n / (2.0 * n_charts)))
+
+    def pruned(self, mixture: BernoulliParameters, summary: RowSummary) -> BernoulliParameters | None:
+        """Charts have no local dimensions."""
+        del mixture, summary
+        return None
+
+    def finished(self, mixture: BernoulliParameters) -> BernoulliParameters:
+        """The mixture as it is."""
+        return mixture
+
+    def charts(self, mixture: BernoulliParameters, frame: Frame) -> BernoulliCharts:
+        """Charts without local coordinates."""
+        del frame
+        return bernoulli_charts(mixture)
+
+    def joined(
+        self, stream: MixtureStream[BernoulliParameters, Bernoullis], X: Array
+    ) -> MixtureStream[BernoulliParameters, Bernoullis]:
+        """The stream, with the prior's share of all rows so far: its sums are means over rows."""
+        strength = self.smoothing / (stream.n_seen + len(X))
+        return replace(stream, family=replace(stream.family, strength=strength))
+
+
+class BinaryRows(Rows):
+    """Rows as 0, 1 and NaN, wherever they come from."""
+
+    def __init__(self, rows: Rows, threshold: float | None) -> None:
+        self._rows, self._threshold, self.n_features = rows, threshold, rows.n_features
+
+    def blocks(self) -> Iterator[Array]:
+        """Those of the rows."""
+        return (binary(block, self._threshold) for block in self._rows.blocks())
+
+    def total(self, statistic: Statistic) -> Sums:
+        """The sum over the rows."""
+        threshold = self._threshold
+        return self._rows.total(lambda X: statistic(binary(X, threshold)))
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return self._rows.count()
+
+    def sample(self, m: int, seed: int) -> Array:
+        """At most m of the rows."""
+        return binary(self._rows.sample(m, seed), self._threshold)
+
+
+def binary(X: Array, threshold: float | None) -> Array:
+    """Rows as 0, 1 and NaN: 1 above ``threshold``; None: they must be so already."""
+    missing = np.isnan(X)
+    if threshold is not None:
+        return np.asarray(np.where(missing, X, (threshold < X).astype(X.dtype)))
+    strange = ~(missing | (X == 0) | (X == 1))
+    if strange.any():
+        seen = f"array with {float(X[strange][0])!r}"
+        remedy = "Give 0 and 1 (NaN where missing), or to a BernoulliMixture by itself a threshold: binarize="
+        raise ValueError(complain("BernoulliMixture", "X", seen, "is not binary", remedy))
+    return X

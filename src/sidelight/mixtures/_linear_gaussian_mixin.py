@@ -1,0 +1,123 @@
+"""The methods of ``ProbabilisticPCA``: rows are checked here, ``LinearGaussianMaps`` answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.base.messages import complain
+from sidelight.base.random import random_seed
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import checked_latent, validated
+from sidelight.objectives.gaussian import Gaussian
+from sidelight.objectives.linear_gaussian import LinearGaussian
+
+from ._linear_gaussian_maps import LinearGaussianMaps
+
+__all__ = ["LinearGaussianMixin"]
+
+Array = npt.NDArray[Any]
+
+
+class LinearGaussianMixin(TransformerMixin):
+    """Maps, imputation and densities of a fitted ``model_`` (and, for missing entries, ``gaussian_``)."""
+
+    n_jobs: int | None
+    random_state: Any
+    model_: LinearGaussian
+    gaussian_: Gaussian | None
+    centre_: Array
+    scale_: Array
+    n_components_: int
+
+    @one_blas_thread
+    def transform(self, X: Array) -> Array:
+        """Posterior means of the latent points, each row by itself, from its observed entries.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            NaN where an entry is missing.
+
+        Returns
+        -------
+        Z : array of shape (m, q)
+        """
+        X = self._checked(X)
+        return self._maps().embed(X, self.n_jobs)
+
+    @one_blas_thread
+    def posterior_covariance(self, X: Array) -> Array:
+        """Posterior covariances of the latent points (m, q, q): ``σ² M⁻¹``, wider where more entries are missing."""
+        X = self._checked(X)
+        return self._maps().covariance(X)
+
+    @one_blas_thread
+    def inverse_transform(self, X: Array) -> Array:
+        """Take latent points (m, q) back to the data space, E[x | z], shape (m, d)."""
+        Z = self._checked_latent(X)
+        return self._maps().reconstruct(Z)
+
+    @one_blas_thread
+    def denoise(self, X: Array) -> Array:
+        """Project rows onto the plane: ``inverse_transform(transform(X))``, shape (m, d)."""
+        X = self._checked(X)
+        return self._maps().project(X, self.n_jobs)
+
+    @one_blas_thread
+    def impute(self, X: Array) -> Array:
+        """Rows with their missing entries (NaN) replaced by their mean given the observed ones, shape (m, d)."""
+        X = self._checked(X)
+        return self._maps().complete(X, self.n_jobs)
+
+    @one_blas_thread
+    def impute_variance(self, X: Array) -> Array:
+        """Variance (m, d) of each missing entry given the observed ones of its row; 0 where the entry is observed."""
+        X = self._checked(X)
+        return self._maps().missing_variance(X, self.n_jobs)
+
+    def predictive_variance(self, X: Array) -> Array:
+        """How uncertain the data is at latent points (m, q): the variance of the noise in each column, (m, d)."""
+        Z = self._checked_latent(X)
+        return np.tile(self._maps().noise_variance(), (len(Z), 1))
+
+    @one_blas_thread
+    def score_samples(self, X: Array) -> Array:
+        """Log density of each row (m,), of its observed entries."""
+        X = self._checked(X)
+        return self._maps().log_density(X, self.n_jobs)
+
+    def score(self, X: Array, y: Any = None) -> float:
+        """Mean log density of rows, as scikit-learn's PCA has it."""
+        del y
+        return float(np.mean(self.score_samples(X), dtype=np.float64))
+
+    def latent_log_density(self, X: Array) -> Array:
+        """Log density of latent points (m,), standard normal."""
+        Z = self._checked_latent(X)
+        return np.asarray(-0.5 * ((Z.astype(np.float64) ** 2).sum(axis=1) + Z.shape[1] * np.log(2 * np.pi)))
+
+    @one_blas_thread
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows (n_samples, d); ``random_state=None`` uses the model's own, so that it gives the same rows."""
+        check_is_fitted(self, "model_")
+        if n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+        return self._maps().sample(n_samples, np.random.default_rng(random_seed(random_state, self.random_state)))
+
+    def _maps(self) -> LinearGaussianMaps:
+        """The fitted model as one value."""
+        return LinearGaussianMaps(self.model_, self.gaussian_, self.centre_, self.scale_)
+
+    def _checked(self, X: Array) -> Array:
+        check_is_fitted(self, "model_")
+        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+        return np.asarray(validated(self, X, reset=False, spread=float(np.min(self.scale_)), **kinds))
+
+    def _checked_latent(self, X: Array) -> Array:
+        check_is_fitted(self, "model_")
+        return checked_latent(self, X, self.n_components_)

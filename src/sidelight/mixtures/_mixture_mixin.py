@@ -1,0 +1,245 @@
+"""The methods that all mixture estimators share: fits (``maps.mixture_fit``), responsibilities, density, samples."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
+from sidelight.base.messages import complain
+from sidelight.base.random import random_numbers
+from sidelight.base.result import Callback
+from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.validation import check_integer, check_number, validated
+from sidelight.maps.charts import ChartEstimator
+from sidelight.maps.mixture_fit import (
+    EMSettings,
+    Family,
+    Mixture,
+    MixtureKind,
+    MixtureStream,
+    advance_stream,
+    begin_stream,
+    fit_mixture,
+    information_criterion,
+    resume_stream,
+)
+from sidelight.rows import BLOCK, ArrayRows, Rows, Sums, as_rows
+
+__all__ = ["MixtureMixin"]
+
+Array = npt.NDArray[Any]
+P = TypeVar("P", bound=Mixture)
+F = TypeVar("F", bound=Family[Any])
+
+
+class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChartEstimator):
+    """An estimator that fits a mixture and sets ``charts_``; every method allows missing entries (NaN).
+
+    A subclass says which kind of mixture it fits (``_kind``), which attributes follow from its state (``_keep_stream``)
+    and how these become the state again, for ``partial_fit`` (``_stream``).
+    """
+
+    n_charts: int | str
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    callback: Callback | None
+    dtype_: str
+    criteria_: dict[str, float]
+    running_: Sums
+    n_samples_seen_: int
+    n_features_in_: int
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit(self, X: Array, y: Any = None) -> Self:
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            NaN where an entry is missing.
+        y : ignored
+        """
+        del y
+        X = self._validated(X, ensure_min_samples=2)
+        rows = ArrayRows(self._prepared(X), n_jobs=self.n_jobs, block=self._block(len(X)))
+        return self._fit_rows(rows, X.dtype.name)
+
+    @all_or_nothing
+    @one_blas_thread
+    def fit_batches(self, source: Any) -> Self:
+        """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
+
+        Parameters
+        ----------
+        source : callable, array, list of arrays, or path
+            A callable that returns batches, an array (also mapped from a file), a list of batches, or the path of a
+            .npy or Parquet file. The result is that of ``fit`` on all rows at once.
+        """
+        rows = as_rows(source, owner=self, missing=True, n_jobs=self.n_jobs)
+        return self._fit_rows(self._prepared_rows(rows), "float64")
+
+    @all_or_nothing_continued
+    @one_blas_thread
+    def partial_fit(self, X: Array, y: Any = None) -> Self:
+        """Move the mixture towards one more batch of a stream (stepwise EM).
+
+        The first batch makes the start, and must have rows enough for one; each later batch counts for less, with the
+        power -0.7 of how many there were. After ``fit`` or ``fit_batches`` the stream goes on from there.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            NaN where an entry is missing.
+        y : ignored
+        """
+        del y
+        begun = "running_" in vars(self)
+        X = self._validated(X, reset=not begun)
+        rows, kind, settings = self._prepared(X), self._kind(), self._settings()
+        stream = self._stream() if begun else begin_stream(rows, kind, settings, self._n_stream_charts())
+        stream = advance_stream(stream, kind, rows)
+        if not begun:
+            self.dtype_ = X.dtype.name
+        self._keep_stream(stream)
+        return self
+
+    def predict_proba(self, X: Array) -> Array:
+        """Responsibilities (n, k): how likely each chart has made a row, given its observed entries."""
+        X = self._checked(X)
+        return by_block(self.charts_.responsibilities, X, self.n_jobs)
+
+    def predict(self, X: Array) -> Array:
+        """The most likely chart of each row (n,)."""
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def transform(self, X: Array) -> Array:
+        """Responsibilities (n, k): of a mixture alone the latent variable is the chart."""
+        return self.predict_proba(X)
+
+    def score_samples(self, X: Array) -> Array:
+        """Log density of each row (n,), of its observed entries."""
+        X = self._checked(X)
+        return by_block(self.charts_.log_density, X, self.n_jobs)
+
+    def denoise(self, X: Array) -> Array:
+        """Rows by their charts alone (n, d): the mean of each chart, weighed by its responsibility for the row."""
+        X = self._checked(X)
+        return by_block(self.charts_.expected, X, self.n_jobs)
+
+    def score(self, X: Array, y: Any = None) -> float:
+        """Mean log density of rows."""
+        del y
+        return float(np.mean(self.score_samples(X), dtype=np.float64))
+
+    def bic(self, X: Array) -> float:
+        """Bayesian information criterion on rows; the lower, the better."""
+        return information_criterion(self.score_samples(X).astype(np.float64), self.charts_.n_parameters)
+
+    def aic(self, X: Array) -> float:
+        """Akaike information criterion on rows; the lower, the better."""
+        logs = self.score_samples(X).astype(np.float64)
+        return float(-2.0 * logs.sum() + 2.0 * self.charts_.n_parameters)
+
+    @one_blas_thread
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows (n_samples, d) from the fitted density; ``random_state=None`` uses the model's own."""
+        check_is_fitted(self, "charts_")
+        if n_samples < 1:
+            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
+        rng = random_numbers(random_state, self.random_state)
+        return np.asarray(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
+
+    @abstractmethod
+    def _kind(self) -> MixtureKind[P, F]:
+        """Check the parameters, and return the kind of mixture with its settings."""
+
+    @abstractmethod
+    def _keep_stream(self, stream: MixtureStream[P, F]) -> None:
+        """Set the charts, what follows from them, and the state of the stream."""
+
+    @abstractmethod
+    def _stream(self) -> MixtureStream[P, F]:
+        """The state that ``_keep_stream`` has set."""
+
+    @abstractmethod
+    def _n_stream_charts(self) -> int:
+        """How many charts a stream begins with; refuses "auto"."""
+
+    def _prepared(self, X: Array) -> Array:
+        """Rows as the mixture sees them."""
+        return X
+
+    def _prepared_rows(self, rows: Rows) -> Rows:
+        """The same for rows in batches."""
+        return rows
+
+    def _block(self, n: int) -> int:
+        """Rows of a block in ``fit``."""
+        del n
+        return BLOCK
+
+    def _fit_rows(self, rows: Rows, dtype: str) -> Self:
+        kind = self._kind()
+        found = fit_mixture(rows, kind, self._settings(), self.n_charts)
+        stream = resume_stream(found, kind)
+        self.n_features_in_ = rows.n_features
+        self.dtype_ = dtype
+        self.history_ = [vars(record) for record in found.history]
+        self.n_iter_ = max(1, len(found.history))
+        if found.criteria is not None:
+            self.criteria_ = found.criteria
+        self._keep_stream(stream)
+        if found.interrupted:
+            raise KeptInterrupt
+        return self
+
+    def _settings(self) -> EMSettings:
+        return EMSettings(
+            owner=type(self).__name__,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            callback=self.callback,
+        )
+
+    def _check_shared(self) -> None:
+        """Every parameter that mixtures share in range, or a sentence."""
+        if self.n_charts != "auto":
+            check_integer(self, "n_charts", self.n_charts, 1)
+        check_integer(self, "n_init", self.n_init, 1)
+        check_integer(self, "max_iter", self.max_iter, 1)
+        check_number(self, "tol", self.tol, 0.0)
+
+    def _validated(self, X: Array, **options: Any) -> Array:
+        kinds = [np.float64, np.float32]
+        return np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", **options))
+
+    def _checked(self, X: Array) -> Array:
+        """New rows, as the mixture sees them."""
+        check_is_fitted(self, "charts_")
+        return self._prepared(self._validated(X, reset=False, spread=self.charts_.spread))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.charts_.n_charts)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,91 @@
+"""Checks of the relations of a fit: what they leave open is refused or warned of, in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_number
+from sidelight.base.warnings import warn
+from sidelight.side.relations import Relation
+
+__all__ = ["check_relations", "check_weights", "with_two_rows"]
+
+Array = npt.NDArray[Any]
+
+
+def check_weights(owner: str, weights: Mapping[str, float] | None, names: Sequence[str]) -> None:
+    """Weights must be positive numbers of relations that there are (``names``)."""
+    for name, weight in (weights or {}).items():
+        if name not in names:
+            rule, remedy = "is not the name of a relation", f"Use one of {', '.join(map(repr, names))}"
+            raise ValueError(complain(owner, "weights", name, rule, remedy))
+        check_number(owner, f"weights[{name!r}]", weight, 0.0)
+
+
+def with_two_rows(owner: str, relations: Mapping[str, Relation]) -> dict[str, Relation]:
+    """The relations that have two rows to compare, the others being left out with a warning."""
+    kept = {}
+    for name, relation in relations.items():
+        if len(relation.index) > 1:
+            kept[name] = relation
+            continue
+        seen, rule = f"{name!r}: {relation!r}", "has fewer than two rows to compare, and is left out"
+        warn(complain(owner, "relations", seen, rule, "Say more of it"), UserWarning)
+    return kept
+
+
+def check_relations(owner: str, relations: Mapping[str, Relation], n: int) -> None:
+    """Refuse relations that leave a row out; warn of pieces that nothing connects, and of uninformative relations.
+
+    Parameters
+    ----------
+    owner : str
+        Class that a message names.
+    relations : dict of name to Relation
+        All relations of the fit.
+    n : int
+        Rows.
+    """
+    known = np.zeros(n, dtype=bool)
+    for name, relation in relations.items():
+        known[relation.index] = True
+        _warn_if_uninformative(owner, name, relation)
+    if not known.all():
+        rows = np.flatnonzero(~known)
+        listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+        rule = "are in no relation, so nothing says where they belong"
+        raise ValueError(complain(owner, "relations", f"rows {listed}", rule, "Give X, or leave them out"))
+    pieces = _count_pieces(list(relations.values()), n)
+    if pieces > 1:
+        rule = "have no row in common, directly or through others, so where they lie to each other means nothing"
+        message = complain(owner, "relations", f"{pieces} sets of rows", rule, "Tie them with Relation.from_pairs")
+        warn(message, UserWarning)
+
+
+def _warn_if_uninformative(owner: str, name: str, relation: Relation) -> None:
+    """Labels or values that are all equal, and labels that are all different, say nothing."""
+    if relation.kind not in ("labels", "values"):
+        return
+    distinct = len(np.unique(relation.entries, axis=0))
+    seen, remedy = f"{name!r}: {relation!r}", "Leave it out"
+    if distinct == 1:
+        rule = "says the same of every row, which is nothing"
+        warn(complain(owner, "relations", seen, rule, remedy), UserWarning)
+    elif relation.kind == "labels" and distinct == len(relation.index):
+        rule = "has a name of its own for every row, so that no two are alike"
+        warn(complain(owner, "relations", seen, rule, remedy), UserWarning)
+
+
+def _count_pieces(relations: Sequence[Relation], n: int) -> int:
+    """Into how many sets the rows fall that no relation has rows of two of."""
+    rows = np.concatenate([relation.index for relation in relations])
+    cols = np.concatenate([np.full(len(relation.index), relation.index[0]) for relation in relations])
+    ties = csr_array(coo_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)))
+    return int(connected_components(ties, directed=False)[0])

@@ -1,0 +1,113 @@
+"""The objective of a multiple relational embedding, its unknowns, and where the search begins.
+
+The unknowns are one array: the latent points Z (n, q), then the transformations R_c, as rows of their diagonals
+(C, q), as whole matrices (C q, q), or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.random import random_numbers
+from sidelight.base.validation import checked_start
+from sidelight.kernels.profiles import profile
+from sidelight.kernels.relations import Similarity
+from sidelight.objectives.relational import Divergence, Part, RelationalSum
+from sidelight.side.relations import Relation
+
+from ._relational_start import Start
+
+__all__ = ["ObjectiveSettings", "first_unknowns", "relational_objective"]
+
+Array = npt.NDArray[Any]
+_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the start: the objective chooses
+
+
+@dataclass(frozen=True)
+class ObjectiveSettings:
+    """Parameters of the estimator that the objective depends on.
+
+    Parameters
+    ----------
+    transformation : "diagonal", "full" or "identity"
+    weights : dict of name to float
+        1 where not given.
+    latent_kernel : str
+    sparsity : float
+    n_jobs : int or None
+    """
+
+    transformation: str
+    weights: Mapping[str, float]
+    latent_kernel: str
+    sparsity: float
+    n_jobs: int | None
+
+
+def relational_objective(
+    relations: Mapping[str, Relation], similarities: Sequence[Similarity], n: int, settings: ObjectiveSettings
+) -> RelationalSum:
+    """``Σ_c w_c KL(P^c || Q^c(R_c Z))`` over the relations.
+
+    Parameters
+    ----------
+    relations : dict of name to Relation
+    similarities : sequence of Similarity
+        P^c, in the order of the relations.
+    n : int
+        Rows.
+    settings : ObjectiveSettings
+    """
+    latent = profile(settings.latent_kernel)
+    parts = [
+        Part(
+            name,
+            relation.index,
+            Divergence(found, latent, n_jobs=settings.n_jobs),
+            float(settings.weights.get(name, 1.0)),
+            learned=len(relations) > 1 and not (relation.kind == "pairs" and len(relation.entries) == 1),
+            few_axes=relation.kind in ("labels", "values", "pairs"),
+        )
+        for (name, relation), found in zip(relations.items(), similarities, strict=True)
+    ]
+    # of one relation the transformation is part of the latent space itself
+    transformation = settings.transformation if len(relations) > 1 else "identity"
+    return RelationalSum(parts, n, transformation, sparsity=settings.sparsity)
+
+
+def first_unknowns(owner: str, objective: RelationalSum, start: Start, init: Any, random_state: Any) -> Array:
+    """Where the search begins.
+
+    Parameters
+    ----------
+    owner : str
+        Class that a message names.
+    objective : RelationalSum
+        Chooses the size of the start that relations give.
+    start : Start
+    init : "relations", "random" or array of shape (n, q)
+    random_state : int, RandomState or None
+        For "random".
+    """
+    (n, q), transformation = start.Z.shape, objective.transformation
+    if not isinstance(init, str):
+        return _packed(checked_start(owner, init, (n, q)), start.R, transformation)
+    if init == "random":
+        noise = random_numbers(random_state).standard_normal((n + len(start.R), q))
+        return _packed(0.1 * noise[:n], 0.1 * noise[n:], transformation)
+    candidates = [_packed(size * start.Z, start.R, transformation) for size in _SIZES]
+    return candidates[int(np.argmin([objective.value_and_grad(candidate).value for candidate in candidates]))]
+
+
+def _packed(Z: Array, R: Array, transformation: str) -> Array:
+    """The array of unknowns, of Z (n, q) and the diagonals of the R_c (C, q)."""
+    if transformation == "identity":
+        return np.array(Z)
+    if transformation == "diagonal":
+        return np.vstack([Z, R])
+    return np.vstack([Z, *(np.diag(row) for row in R)])

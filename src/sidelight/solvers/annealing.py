@@ -1,0 +1,108 @@
+"""How the weight λ of a penalty falls along an annealed fit, and what is said when the fit ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.result import Callback, Status
+from sidelight.base.validation import check_integer, check_number
+from sidelight.base.warnings import warn
+
+from .anneal import Path, geometric
+
+__all__ = ["ENDED_EARLY", "Annealing", "FitProgress", "FittedPath", "end_progress", "fitted_path"]
+
+Array = npt.NDArray[Any]
+ENDED_EARLY = (Status.STOPPED, Status.INTERRUPTED)
+"""Somebody asked for the end: no further stage is to follow."""
+_START = 30.0  # times the final λ, where the user does not say: the points are one clump there
+_AGAIN = 4.0  # times the final λ: from there a refined problem is annealed again
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """λ falls geometrically from ``start`` (None: 30 times ``regularization``) to ``regularization``.
+
+    ``max_iter`` and ``tol`` end each stage.
+    """
+
+    regularization: float
+    start: float | None
+    decay: float
+    max_iter: int
+    tol: float
+
+    def check(self, owner: str) -> None:
+        """Refuse what is out of range."""
+        check_number(owner, "regularization", self.regularization, 0.0)
+        if self.start is not None:
+            check_number(owner, "regularization_start", self.start, 0.0)
+        check_number(owner, "regularization_decay", self.decay, 0.0, 1.0)
+        check_integer(owner, "max_iter", self.max_iter, 1)
+        check_number(owner, "tol", self.tol, 0.0)
+
+    @property
+    def first(self) -> float:
+        """λ of the first stage."""
+        return self.start or _START * self.regularization
+
+    def schedule(self) -> list[float]:
+        """λ of each stage."""
+        return geometric(self.first, self.regularization, self.decay)
+
+    def last_part(self) -> list[float]:
+        """λ of the stages that are repeated when the problem was refined."""
+        return [weight for weight in self.schedule() if weight <= _AGAIN * self.regularization]
+
+
+class FitProgress:
+    """The progress bar of one fit (``verbose``) and the user's callback, as one callback."""
+
+    def __init__(self, owner: str, verbose: int, callback: Callback | None) -> None:
+        self.owner = owner
+        self.bar = ProgressBar(owner) if verbose else None
+        self.callback = both(self.bar, callback)
+
+    def end(self, path: Path, max_iter: int) -> None:
+        """Close the bar, and warn where the last stage did not converge."""
+        end_progress(self.owner, max_iter, self.bar, path)
+
+
+@dataclass(frozen=True)
+class FittedPath:
+    """A path as estimators keep it: the centred embedding at the end of each stage, and a record per iteration."""
+
+    point: Array
+    stages: Array
+    weights: Array
+    history: list[dict[str, Any]]
+    n_iter: int
+
+
+def fitted_path(path: Path, dtype: npt.DTypeLike) -> FittedPath:
+    """The stages (s, n, q) in ``dtype``, and the centred end of the path as it was computed."""
+    centred = [stage.point - stage.point.mean(axis=0) for stage in path.stages]
+    return FittedPath(
+        np.asarray(centred[-1]),
+        np.array(centred, dtype=dtype),
+        np.array(path.schedule),
+        [vars(record) for record in path.history],
+        max(1, path.n_iter),
+    )
+
+
+def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path) -> None:
+    """Close the bar, and warn where the last stage did not converge."""
+    if bar is not None:
+        bar.close(f"{path.status.value}, {path.n_iter} iterations")
+    if path.status in (Status.ITERATIONS, Status.STALLED):
+        rule = f"did not let the last stage converge: it {path.stages[-1].message}"
+        message = complain(owner, "max_iter", max_iter, rule, "Raise max_iter or tol")
+        warn(message, ConvergenceWarning)

@@ -1,0 +1,127 @@
+"""The distances of a hybrid embedding: which kind ``distance=`` asks for, and the matrix M it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.base.messages import complain
+from sidelight.base.validation import refuse_too_large
+from sidelight.maps.frames import AnyFrame, Frame
+
+from ._hybrid_problem import Distances, from_graph, from_rows, from_squares
+
+__all__ = ["DataView", "check_square", "distance_kind", "hybrid_distances"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DataView:
+    """The rows of a fit in the forms that distances are measured in.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    table : array or data frame of shape (n, d)
+        As the user gave it, with the names of its columns, which a learned metric asks for.
+    points : array of shape (n, d)
+        X inside its frame.
+    frame : AnyFrame
+    """
+
+    X: Array
+    table: Any
+    points: Array
+    frame: AnyFrame
+
+
+def distance_kind(distance: Any) -> str:
+    """Which kind of distance a user has given.
+
+    Returns
+    -------
+    kind : str
+        A name as it is; of objects "graph" (a callable with a method ``graph``, whose shortest paths are the
+        distances), "callable", "transformer", "matrix" or "unknown".
+    """
+    if isinstance(distance, str):
+        return distance
+    if callable(distance):
+        return "graph" if hasattr(distance, "graph") else "callable"  # TangentDistance has one only with paths=True
+    if hasattr(distance, "transform"):
+        return "transformer"
+    return "matrix" if np.ndim(distance) == 2 else "unknown"
+
+
+def check_square(owner: str, X: Array) -> None:
+    """Precomputed distances must be a square matrix of numbers of 0 or more."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(complain(owner, "X", f"array of shape {X.shape}", "is not square", "Give all distances"))
+    if (X < 0).any():
+        raise ValueError(complain(owner, "X", float(X.min()), "is a negative distance", "Give distances"))
+
+
+def hybrid_distances(
+    owner: str,
+    distance: Any,
+    data: DataView,
+    edges: csr_array,
+    *,
+    n_landmarks: int | None,
+    n_components: int,
+    n_jobs: int | None,
+) -> tuple[Distances, float]:
+    """Return M, and the length of one of its units in units of the distance.
+
+    Parameters
+    ----------
+    owner : str
+        Class that a message names.
+    distance : str, array or object
+        The parameter of the estimator.
+    data : DataView
+    edges : sparse array of shape (n, n)
+        The neighbour graph, inside the frame, for "geodesic".
+    n_landmarks : int or None
+        Rows from which distances along a graph are taken; None: all.
+    n_components : int
+        Dimensions that landmarks must at least keep.
+    n_jobs : int or None
+        Threads.
+    """
+    kind, points, scale = distance_kind(distance), data.points, data.frame.scale
+    if kind == "euclidean":
+        return from_rows(points), scale
+    if kind == "geodesic":
+        return from_graph(edges, n_landmarks, n_components, n_jobs), scale
+    if kind == "graph":
+        graph = distance.graph(data.X)
+        unit = float(graph.data.max()) or 1.0
+        graph = csr_array((graph.data / unit, graph.indices, graph.indptr), shape=graph.shape)
+        return from_graph(graph, n_landmarks, n_components, n_jobs), unit
+    if kind == "precomputed":
+        return from_squares(0.5 * (points**2 + points.T**2)), scale
+    if kind == "transformer":
+        made = np.asarray(distance.transform(data.table), dtype=np.float64)
+        frame = Frame.of(made)
+        return from_rows(frame.inside(made)), frame.scale
+    D = _checked_matrix(owner, distance(data.X) if kind == "callable" else distance, len(points))
+    unit = float(D.max()) or 1.0
+    D = D / unit
+    return from_squares(0.5 * (D**2 + D.T**2)), unit
+
+
+def _checked_matrix(owner: str, distances: Any, n: int) -> Array:
+    """Finite distances (n, n) of 0 or more."""
+    D = np.asarray(distances, dtype=np.float64)
+    if D.shape != (n, n) or not np.isfinite(D).all() or (D < 0).any():
+        rule = f"does not give finite distances, 0 or more, of shape ({n}, {n})"
+        seen = f"array of shape {D.shape}"
+        raise ValueError(complain(owner, "distance", seen, rule, "Give the distances between the rows of X"))
+    refuse_too_large(owner, "distance", D)
+    return D

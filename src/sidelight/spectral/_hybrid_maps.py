@@ -1,0 +1,132 @@
+"""The maps of a hybrid embedding: kernel regression both ways, and the Nyström formula where M has one.
+
+Nyström's places are exact at training rows only where M and L are (not with LLE, nor at equal rows); what it misses
+there is added back, faded with distance (``maps.interpolation.Correction``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from sidelight.maps.frames import AnyFrame, Frame
+from sidelight.maps.interpolation import Correction, correction_at_rows, interpolate, nearest_anchors
+from sidelight.maps.kernel_map import KernelMap, adaptive_map
+from sidelight.maps.nystrom import NystromMap
+from sidelight.maps.parzen import neighbourhood_density
+from sidelight.maps.two_way import LISTED, TwoWayMaps
+from sidelight.maps.weights import PrecomputedWeights
+from sidelight.neighbours.search import Neighbours, nearest
+from sidelight.objectives.spectral import padded_lists
+
+from ._hybrid_problem import Distances, Hybrid
+
+__all__ = ["NystromPlaces", "hybrid_maps", "nystrom_map", "nystrom_places"]
+
+Array = npt.NDArray[Any]
+_FADE = 1.0  # of what Nyström misses at training rows: equal ones, and those of LLE
+
+
+@dataclass(frozen=True)
+class NystromPlaces:
+    """Rows inside the frame to latent points (m, n_components), by Nyström, exact at training rows."""
+
+    nystrom: NystromMap
+    correction: Correction | None
+    n_components: int
+
+    def __call__(self, points: Array, n_jobs: int | None) -> Array:
+        """Latent points (m, n_components) of rows inside the frame."""
+        Z = np.zeros((len(points), self.n_components))
+        Z[:, : self.nystrom.vectors.shape[1]] = self.nystrom(points, n_jobs)
+        if self.correction is None:
+            return Z
+        return np.asarray(Z + self.correction(*nearest_anchors(self.nystrom.points, points, n_jobs)))
+
+
+def nystrom_places(nystrom: NystromMap, Z: Array, n_jobs: int | None) -> NystromPlaces:
+    """Add to Nyström's places what they miss of the embedding ``Z`` (n, q) at the training rows."""
+    plain = NystromPlaces(nystrom, None, Z.shape[1])
+    correction = correction_at_rows(nystrom.points, Z - plain(nystrom.points, n_jobs), _FADE, n_jobs)
+    return NystromPlaces(nystrom, correction, Z.shape[1])
+
+
+def nystrom_map(
+    points: Array,
+    M: Distances,
+    found: Hybrid,
+    factor: Array,
+    edges: csr_array,
+    *,
+    alpha: float,
+    locality: str,
+    heat: float | None,
+    n_neighbors: int,
+) -> NystromMap:
+    """The Nyström formula of a solved eigenproblem.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        Training rows inside the frame.
+    M : Distances
+        Straight distances, or those along a graph.
+    found : Hybrid
+        Eigenpairs of the problem.
+    factor : array of shape (q,)
+        What multiplies each eigenvector.
+    edges : sparse array of shape (n, n)
+        The neighbour graph.
+    alpha, locality, heat
+        Parameters of the estimator; ``heat`` inside the frame.
+    n_neighbors : int
+        Neighbours of a new row; 0: those of its nearest row in the graph.
+    """
+    V = found.pairs.vectors
+    gain, constant = M.gain(V)
+    weight = (1 - alpha) * found.scale
+    return NystromMap(
+        points, V, found.pairs.values, factor, weight * gain, M.offset, M.paths, weight * constant,
+        0.5 * alpha, locality, heat or 0.0, padded_lists(edges), n_neighbors,
+    )  # fmt: skip
+
+
+def hybrid_maps(
+    frame: AnyFrame, points: Array, Z: Array, near: Neighbours, *, precomputed: bool, n_jobs: int | None
+) -> TwoWayMaps:
+    """Kernel maps and densities of an embedding.
+
+    Parameters
+    ----------
+    frame : AnyFrame
+        Of the data.
+    points : array of shape (n, d)
+        The rows inside the frame, or if ``precomputed`` their distances (n, n).
+    Z : array of shape (n, q)
+        Latent points; equal rows have one place.
+    near : Neighbours
+        ``LISTED`` or more neighbours of each row.
+    precomputed : bool
+        There is no data space to go back to.
+    n_jobs : int or None
+        Threads.
+    """
+    latent_frame = Frame.of(Z)
+    latent = latent_frame.inside(Z)
+    near_latent = nearest(latent, k=LISTED, n_jobs=n_jobs)
+    latent_density = neighbourhood_density(latent, near_latent.distance)
+    if precomputed:
+        weights = PrecomputedWeights.of_few(len(Z))
+        return TwoWayMaps(frame, latent_frame, interpolate(KernelMap(weights, latent), near, n_jobs), latent_density)
+    return TwoWayMaps(
+        frame,
+        latent_frame,
+        interpolate(adaptive_map(points, latent, lists=near.index[:, :LISTED]), n_jobs=n_jobs),
+        latent_density,
+        adaptive_map(latent, points, lists=near_latent.index),
+        neighbourhood_density(points, near.distance[:, :LISTED]),
+    )

@@ -1,0 +1,108 @@
+"""Distances by how well a known transformation makes one row of another (S4 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_integer
+from sidelight.objectives.spectral import geodesic_squares
+
+from ._chosen_transformation import STEPS, chosen_transformation, is_local, picture_shape
+from ._connected_graph import connected_graph
+from ._transformations import filter_neighbours, transformed_neighbours
+
+__all__ = ["ReconstructionDistance"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ReconstructionDistance:
+    """Distance between rows by the error with which a transformation makes one of the other, along shortest paths.
+
+    Edges have the error ``min_θ |T(x_i, θ) - x_j|``, the smaller of both directions; the distance is the length of the
+    shortest path. Rows that a chain of transformed rows connects are near, however different they are column by
+    column. The edges are the reconstruction errors of [1]_, section 2.6; paths as in Isomap [2]_.
+
+    Parameters
+    ----------
+    transformation : "shift", "rotate", "local" or callable, default="shift"
+        As for :class:`TangentDistance`; for "local" the best filter of each pair is found in closed form.
+    image_shape : tuple (height, width) or None, default=None
+        How to fold a row into a picture; None: a row is a line of values.
+    parameters : sequence or None, default=None
+        The θ that are tried. None: a pixel to either side, 10 degrees to either side; a callable needs them.
+    n_neighbors : int, default=20
+        Edges kept of each row and θ. Pieces left unconnected are joined by their shortest straight links.
+    size : int, default=3
+        Width of the local filter.
+    n_jobs : int or None, default=None
+        Threads; None: all. The result does not depend on it.
+
+    References
+    ----------
+    .. [1] A. Ghodsi, "Nonlinear dimensionality reduction with side information", PhD thesis, University of Waterloo,
+       2005.
+    .. [2] J. B. Tenenbaum, V. de Silva and J. C. Langford, "A global geometric framework for nonlinear dimensionality
+       reduction", Science 290, 2319-2323, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bump = np.eye(9)[:5] * 3 + np.roll(np.eye(9), 1, axis=1)[:5]
+    >>> D = ReconstructionDistance("shift")(bump)
+    >>> bool(D[0, 4] < 1e-6 < np.linalg.norm(bump[0] - bump[4]))
+    True
+    """
+
+    transformation: Any = "shift"
+    image_shape: tuple[int, int] | None = None
+    parameters: Any = None
+    n_neighbors: int = 20
+    size: int = 3
+    n_jobs: int | None = None
+
+    def __call__(self, X: Array) -> Array:
+        """Distances (n, n) between the rows of ``X``."""
+        return np.sqrt(geodesic_squares(self.graph(X), n_jobs=self.n_jobs))
+
+    def graph(self, X: Array) -> csr_array:
+        """The connected graph of errors whose shortest paths are the distances.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+
+        Returns
+        -------
+        graph : sparse array of shape (n, n)
+        """
+        X, owner = np.asarray(X, dtype=np.float64), type(self).__name__
+        check_integer(owner, "n_neighbors", self.n_neighbors, 1)
+        k = min(self.n_neighbors, len(X) - 1)
+        if is_local(self.transformation):
+            check_integer(owner, "size", self.size, 2)
+            shape = picture_shape(owner, self.image_shape, X.shape[1])
+            edges = filter_neighbours(X, shape, self.size, k=k, n_jobs=self.n_jobs)
+        else:
+            move = chosen_transformation(owner, self.transformation, self.image_shape, X.shape[1])
+            edges = transformed_neighbours(X, move, self._tried_parameters(), k=k, n_jobs=self.n_jobs)
+        return connected_graph(edges, lambda rows: cdist(X[rows], X))
+
+    def _tried_parameters(self) -> Sequence[Any]:
+        """The θ that are tried: those given, or a step to either side."""
+        if self.parameters is not None:
+            return list(self.parameters)
+        if not isinstance(self.transformation, str):
+            rule = "says nothing of a transformation of your own"
+            raise ValueError(complain(self, "parameters", None, rule, "Give the values of θ to try"))
+        step = STEPS[self.transformation]
+        return [-step, step]

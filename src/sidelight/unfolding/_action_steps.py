@@ -1,0 +1,171 @@
+r"""How well each action is known: the error of "action a leads from place i to place k".
+
+An action a is a rotation and translation that takes the places φ_j where it was tried to φ_{j+1}. These determine it
+within their hull; across it they keep the distance from the hull, and leave the direction open. So the error of
+"a leads from place i to place k" that the steps determine is
+
+    e_a(i, k)² = |R (φ_i - m)∥ - (φ_k - m')∥|² + (|(φ_i - m)⊥| - |(φ_k - m')⊥|)²
+
+with m and m' the mean places before and after a, and ∥ and ⊥ the parts within the hull and across it.
+
+An edge i → k is that of least e_a(i, k), if this is at most the tolerance √(ρ_a ℓ_a / 2): the geometric mean of the
+error ρ_a of the map on its own steps and half of their length ℓ_a. Or at most half a step, where an action that undoes
+a leads back from k to i by the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.maps.rigid import RigidMap
+from sidelight.neighbours.distances import squared_distances
+
+from ._action_model import ActionModel
+
+__all__ = ["Step", "action_steps", "transitions"]
+
+Array = npt.NDArray[Any]
+_EXACT = 1e-5  # of a step: no solver is more exact
+_TIED = 1e-9  # of a step: errors that differ by less are equal
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """How well one action is known.
+
+    Parameters
+    ----------
+    name : label
+    ends : array of shape (m, 2)
+        Places at the ends of its steps.
+    error : array of shape (n_places, n_places)
+        e_a, of leading from place to place.
+    guess : array of shape (n_places, n_places)
+        Distance of each place from where the rigid map leads, which across the hull is a guess.
+    length, residual : float
+        Of the steps, and of the map's errors on them: root mean squares.
+    """
+
+    name: Any
+    ends: Array
+    error: Array
+    guess: Array
+    length: float
+    residual: float
+
+    @property
+    def tolerance(self) -> float:
+        """Up to which error a place is the one that the action leads to."""
+        return float(np.sqrt(0.5 * max(self.residual, _EXACT * self.length) * self.length))
+
+
+def action_steps(owner: str, world: ActionModel) -> list[Step]:
+    """What the training steps determine of each action that was taken."""
+    actions, points = world.actions, world.points
+    ends = world.states[actions.steps]
+    taken = np.unique(actions.codes[actions.codes >= 0])
+    if len(taken) == 0:
+        rule, remedy = "has no action that was taken in training", "Fit with actions="
+        raise ValueError(complain(owner, "actions", actions, rule, remedy))
+    names = [actions.names[code] for code in taken]
+    parts = [ends[actions.codes == code] for code in taken]
+    return [_step(name, points, world.maps[name], part) for name, part in zip(names, parts, strict=True)]
+
+
+def transitions(points: Array, steps: Sequence[Step]) -> Array:
+    """Where each action leads from each place, (actions, n_places): a place, or -1 where that is not known.
+
+    Parameters
+    ----------
+    points : array of shape (n_places, r)
+        Latent points of the places.
+    steps : sequence of Step
+        Of all actions.
+    """
+    every = np.arange(len(points))
+    known = np.full((len(steps), len(every)), -1)
+    for row, step in enumerate(steps):
+        known[row, step.ends[:, 0]] = step.ends[:, 1]
+    best = [_best_places(step) for step in steps]
+    near = [step.error[every, k] <= step.tolerance for step, k in zip(steps, best, strict=True)]
+    undoing = _undoing(known, points, steps)
+    sure = _consistent(np.where(known >= 0, known, np.where(near, best, -1)), known, points, steps, undoing)
+    table = sure.copy()
+    for a, b in zip(*np.nonzero(undoing), strict=True):
+        back = np.flatnonzero(sure[b] >= 0)
+        free = (table[a, sure[b, back]] < 0) & (steps[a].error[sure[b, back], back] <= 0.5 * steps[a].length)
+        table[a, sure[b, back[free]]] = back[free]
+    return table
+
+
+def _best_places(step: Step) -> Array:
+    """The place (n_places,) of least error from each place; of equal ones the one nearest to the map's guess.
+
+    Steps along a line fit a place and its mirror image equally well, and rounding must not choose between them.
+    """
+    tied = step.error <= step.error.min(axis=1, keepdims=True) + _TIED * step.length
+    return np.asarray(np.where(tied, step.guess, np.inf).argmin(axis=1))
+
+
+def _consistent(table: Array, known: Array, Z: Array, steps: Sequence[Step], undoing: Array) -> Array:
+    """Drop an edge that contradicts another: two places never lead to one, and undoing an action leads back.
+
+    Steps along a line cannot tell a place from its mirror image: of two edges the one nearer to the map's guess stays.
+    """
+    every = np.arange(len(Z))
+    costs = np.array([step.guess[every, row] for step, row in zip(steps, table, strict=True)])
+    costs[known >= 0] = 0.0
+    apart = np.sqrt(squared_distances(Z, Z)) > 2.0 * max(step.tolerance for step in steps)
+    kept = table >= 0
+    for a, row in enumerate(table):
+        rival = (row[:, None] == row) & apart & (costs[a][:, None] > costs[a])
+        kept[a] &= ~rival.any(axis=1)
+    for a, b in zip(*np.nonzero(undoing), strict=True):
+        back = table[b, table[a]]
+        kept[a] &= ~((back >= 0) & apart[every, back] & (costs[a] > costs[b, table[a]]))
+    return np.where(kept, table, -1)
+
+
+def _undoing(known: Array, Z: Array, steps: Sequence[Step]) -> Array:
+    """Which action (column) undoes which (row): it followed it in training, and every time led back."""
+    undoes = np.zeros((len(steps), len(steps)), dtype=bool)
+    for a, b in np.ndindex(undoes.shape):
+        begin = np.flatnonzero(known[a] >= 0)
+        end = known[b, known[a, begin]]
+        begin, end = begin[end >= 0], end[end >= 0]
+        if len(begin):
+            away = np.sqrt(((Z[end] - Z[begin]) ** 2).sum(axis=1).max())
+            undoes[a, b] = away <= max(steps[a].tolerance, steps[b].tolerance)
+    return undoes
+
+
+def _step(name: Any, Z: Array, rigid: RigidMap, ends: Array) -> Step:
+    """The errors of one action over places Z (n_places, r), from the places (m, 2) at the ends of its steps."""
+    before, after = Z[ends[:, 0]], Z[ends[:, 1]]
+    residual = _rms(rigid(before) - after)
+    _, sizes, directions = np.linalg.svd(before - before.mean(axis=0), full_matrices=False)
+    # A direction in which the places differ by no more than the map errs is not determined.
+    hull = directions[sizes > max(residual, 1e-9 * _rms(Z)) * np.sqrt(len(ends))]
+    turned = rigid(hull) - rigid(np.zeros((1, Z.shape[1])))
+    inside, across = _parts(Z - before.mean(axis=0), hull)
+    inside_after, across_after = _parts(Z - after.mean(axis=0), turned)
+    error = np.sqrt(squared_distances(inside, inside_after) + (across[:, None] - across_after) ** 2)
+    guess = np.sqrt(squared_distances(rigid(Z), Z))
+    return Step(name, ends, error, guess, _rms(after - before), residual)
+
+
+def _parts(offsets: Array, hull: Array) -> tuple[Array, Array]:
+    """Coordinates within the hull (n_places, p), and the distance from it (n_places,)."""
+    inside = offsets @ hull.T
+    rest = offsets - inside @ hull
+    return inside, np.sqrt(np.einsum("ij,ij->i", rest, rest))
+
+
+def _rms(vectors: Array) -> float:
+    return float(np.sqrt(np.mean(np.sum(vectors**2, axis=1)))) if len(vectors) else 0.0

@@ -1,0 +1,26 @@
+"""Where the solver of a Gram program begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["START_RANK", "with_spare_columns"]
+
+Array = npt.NDArray[Any]
+START_RANK = 8
+"""Columns that the solver begins with."""
+_SMALL = 1e-3  # of the spread of the start
+
+
+def with_spare_columns(start: Array) -> Array:
+    """Add small smooth columns to a start (n, r): two at least, up to ``START_RANK`` in all.
+
+    At exactly 0 a column has no slope to leave it by, so the solver could not use more dimensions than the start has.
+    """
+    n, r = start.shape
+    spread = float(np.sqrt((start**2).sum() / n)) or 1.0
+    waves = np.arange(1, max(2, min(START_RANK, n - 1) - r) + 1)
+    return np.hstack([start, _SMALL * spread * np.cos(np.pi * np.outer(np.arange(n) + 0.5, waves) / n)])

@@ -1,0 +1,118 @@
+"""Localization: where a walk is, by a Bayes filter over the places.
+
+b_t(k) ∝ p(x_t | k) Σ_i b_{t-1}(i) p_a(k | i),     p_a ∝ exp(-½ e_a² / (tolerance² + ℓ_a² / 12))
+
+with the errors e_a of ``_action_steps``; ℓ_a² / 12 because a place stands for its surroundings up to half a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.side.actions import as_actions
+
+from ._action_model import ActionModel
+from ._action_steps import Step, action_steps
+
+__all__ = ["Localization", "likelihood_of_places", "localized", "motion"]
+
+Array = npt.NDArray[Any]
+_CELL = 1 / 12  # variance of a uniform spread over one step, in squared steps
+
+
+@dataclass(frozen=True, eq=False)
+class Localization:
+    """Where a walk was: at each of its m rows a belief over the places, its mean, and its most probable row.
+
+    Parameters
+    ----------
+    points : array of shape (m, r)
+        Mean latent points under the belief, in the units of ``latent_``.
+    belief : array of shape (m, n_places)
+        Probability of each place, by its number in ``states_``, after the row's own observation.
+    rows : array of shape (m,)
+        First training row of the most probable place.
+    """
+
+    points: Array
+    belief: Array
+    rows: Array
+
+
+def localized(
+    owner: str, world: ActionModel, squares: Array, actions: Any, *, wrong: float, slip: float
+) -> Localization:
+    """Follow a walk.
+
+    Parameters
+    ----------
+    owner : str
+        Class that a message names.
+    world : ActionModel
+    squares : array of shape (m, n)
+        Squared distances of the observations to the training rows, in units of the data.
+    actions : array-like of shape (m,) or (m - 1,), or Actions
+        What was done at each row.
+    wrong, slip : float
+        Share of observations that are of any place, and of actions that had no effect.
+    """
+    steps = action_steps(owner, world)
+    moves = np.stack([motion(step, slip) for step in steps])
+    spread = float(np.median([step.length for step in steps])) ** 2 * _CELL
+    likelihood = likelihood_of_places(squares, world.states, spread, wrong)
+    belief = _filtered(likelihood, moves, _moves_before(owner, actions, [step.name for step in steps], len(squares)))
+    return Localization(belief @ world.points, belief, world.place_rows[np.argmax(belief, axis=1)])
+
+
+def motion(step: Step, slip: float) -> Array:
+    """Transition probabilities p(k | i) of an action (n_places, n_places): rows sum to 1."""
+    variance = step.tolerance**2 + _CELL * step.length**2
+    logs = -0.5 * step.error**2 / (variance or 1.0)
+    moved = np.exp(logs - logs.max(axis=1, keepdims=True))
+    moved /= moved.sum(axis=1, keepdims=True)
+    return np.asarray((1.0 - slip) * moved + slip * np.eye(len(moved)))
+
+
+def likelihood_of_places(squares: Array, states: Array, spread: float, wrong: float) -> Array:
+    """p(x | k) up to a factor (m, n_places), by the most similar row of each place."""
+    order = np.argsort(states, kind="stable")
+    starts = np.searchsorted(states[order], np.arange(states.max() + 1))
+    nearest = np.minimum.reduceat(squares[:, order], starts, axis=1)
+    seen = np.exp(-0.5 * (nearest - nearest.min(axis=1, keepdims=True)) / (spread or 1.0))
+    seen /= seen.sum(axis=1, keepdims=True)
+    return np.asarray((1.0 - wrong) * seen + wrong / seen.shape[1])
+
+
+def _filtered(likelihood: Array, moves: Array, before: Array) -> Array:
+    """Beliefs (m, n_places): the last one moved, times the likelihood; uniform before a walk begins."""
+    belief = np.empty_like(likelihood)
+    uniform = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
+    for t, code in enumerate(before):
+        prior = uniform if code < 0 else belief[t - 1] @ moves[code]
+        belief[t] = prior * likelihood[t]
+        total = belief[t].sum()
+        belief[t] = belief[t] / total if total > 0 else likelihood[t] / likelihood[t].sum()
+    return belief
+
+
+def _moves_before(owner: str, actions: Any, names: Sequence[Any], m: int) -> Array:
+    """The place in ``names`` of the action that led to each row (m,); -1 where a walk begins."""
+    done = as_actions(actions, m)
+    known = {name: place for place, name in enumerate(names)}
+    unknown = [done.names[code] for code in np.unique(done.codes[done.codes >= 0]) if done.names[code] not in known]
+    if unknown:
+        rule = "was not taken in training"
+        raise ValueError(complain(owner, "actions", unknown[0], rule, f"Use {', '.join(map(str, known))}"))
+    if np.any(done.steps[:, 1] != done.steps[:, 0] + 1):
+        raise ValueError(
+            complain(owner, "actions", done, "do not lead from each row to the next", "Put walks in order")
+        )
+    before = np.full(m, -1)
+    before[done.steps[:, 1]] = np.array([*(known.get(name, -1) for name in done.names), -1])[done.codes]
+    return before
