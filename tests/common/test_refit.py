@@ -28,6 +28,7 @@ from sidelight import (
 )
 from sidelight.base.fitting import is_fitted_name
 from sidelight.gated import Autoencoder, GatedBoltzmannMachine, RestrictedBoltzmannMachine
+from sidelight.gated._objectives import PredictionObjective
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FEW = {"max_iter": 2}
@@ -193,7 +194,7 @@ def test_a_stream_goes_on_after_ctrl_c_as_if_it_had_not_been(monkeypatch):
     for one in (model, other):
         one.partial_fit(X[:8])
     before = dict(vars(model))
-    loss, calls = Autoencoder._loss, []
+    loss, calls = PredictionObjective.loss, []
 
     def interrupted(self, *args):
         calls.append(args)
@@ -202,7 +203,7 @@ def test_a_stream_goes_on_after_ctrl_c_as_if_it_had_not_been(monkeypatch):
         return loss(self, *args)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Autoencoder, "_loss", interrupted)
+        patched.setattr(PredictionObjective, "loss", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[8:24])
     assert all(vars(model)[name] is before[name] for name in before)

@@ -348,7 +348,7 @@ def test_all_rows_at_once_where_they_are_few_and_batches_where_not(monkeypatch):
     X, Y = pairs()
     few = BiasedAutoencoder(**quick).fit(X, Y)
     assert few.history_[0]["iteration"] == 1
-    monkeypatch.setattr("sidelight.gated._network_model._SMALL", 10)
+    monkeypatch.setattr("sidelight.gated._settings._SMALL", 10)
     many = BiasedAutoencoder(**quick).fit(X, Y)
     np.testing.assert_array_equal(many.predict(X), BiasedAutoencoder(optimizer="adam", **quick).fit(X, Y).predict(X))
 

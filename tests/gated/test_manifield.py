@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -46,9 +47,9 @@ def test_a_prediction_is_the_average_of_patches_at_every_site(make):
     guess = (x - field.output_frame_.centre) / field.output_frame_.scale
     total, count = np.zeros(25), np.zeros(25)
     for s in range(21):
-        rows = [field._tensor(part[None, s : s + 5]) for part in (inside, guess)]
+        rows = [torch.as_tensor(part[None, s : s + 5]) for part in (inside, guess)]
         given = rows[1] if isinstance(field.model, GatedAutoencoder) and field.model.predictor is None else None
-        total[s : s + 5] += field.model_._point(module, rows[0], given).numpy()[0]
+        total[s : s + 5] += field.architecture_.point(module, rows[0], given).numpy()[0]
         count[s : s + 5] += 1
     expected = total / count * field.output_frame_.scale + field.output_frame_.centre
     np.testing.assert_allclose(field.predict([x])[0], expected, rtol=1e-10)
@@ -135,7 +136,7 @@ def test_a_sample_as_large_as_a_patch_is_a_row_of_the_gated_autoencoder():
     field = gated_field().fit(X, Y)
     module = field._module(np.float64)
     frames = (field.input_frame_, field.output_frame_)
-    x, y = (field._tensor(frame.inside(part[0][:5, None]).T) for frame, part in zip(frames, (X, Y), strict=True))
+    x, y = (torch.as_tensor(frame.inside(part[0][:5, None]).T) for frame, part in zip(frames, (X, Y), strict=True))
     codes = module.condition(x).encode(y)
     np.testing.assert_allclose(field.infer([X[0][:5]], [Y[0][:5]])[0], codes.numpy(), rtol=1e-12)
     expected = field.output_frame_.outside(module.condition(x).decode(codes).numpy()[0, :, None])[:, 0]

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import sidelight
+from sidelight.base.random import random_seed
 from sidelight.base.result import Status
 from sidelight.gated import GatedBoltzmannMachine
 from sidelight.gated._batches import array_batches, as_batches, first_of, share, tensor
@@ -87,7 +88,7 @@ def test_early_stopping_ends_and_keeps_the_best_parameters():
     assert model.n_iter_ < 20_000
     assert model.n_iter_ % 100 == 0
     best = model.history_[-1]["terms"]["held_out"]
-    held = np.random.default_rng(model._seed()).permutation(60)[:24]
+    held = np.random.default_rng(random_seed(0)).permutation(60)[:24]
     far = (model.reconstruct(X[held], Y[held]) - Y[held]) / model.output_frame_.scale
     np.testing.assert_allclose((far**2).sum(axis=1).mean(), best, rtol=1e-5)
 
@@ -101,8 +102,7 @@ def test_running_out_of_updates_while_held_out_rows_improve_is_warned_of():
 
 def test_held_out_rows_are_never_trained_on():
     X, Y = pairs(100)
-    seed = gated()._seed()
-    held = np.random.default_rng(seed).permutation(100)[:20]
+    held = np.random.default_rng(random_seed(0)).permutation(100)[:20]
     changed = Y.copy()
     changed[held] = Y[held[::-1]]  # the frame stays the same
     options = {"validation_fraction": 0.2, "patience": 0, "max_iter": 30}

@@ -153,6 +153,20 @@ def with_parameter(name, value):
     return lambda tree, arrays: tree["parameters"].update({name: value})
 
 
+def with_field(name, field, value):
+    return lambda tree, arrays: tree["attributes"][name]["fields"].update({field: value})
+
+
+def as_before(name, value):
+    """A file of the time when networks were described by parameters alone, of which one is changed."""
+
+    def forge(tree, arrays):
+        del tree["attributes"]["architecture_"]
+        tree["parameters"][name] = value
+
+    return forge
+
+
 def past_the_end(lists):
     return np.where(np.arange(lists.size).reshape(lists.shape) == 3, len(lists), lists)
 
@@ -186,7 +200,19 @@ def past_the_end(lists):
         ("two-way", with_array("backward_.mean.weights.lists", lambda L: L - 1), r"lists points outside the 40 rows"),
         ("two-way", lambda tree, arrays: tree["attributes"].pop("frame_"), "has no frame_, which every fit leaves"),
         ("two-way", lambda tree, arrays: tree["attributes"].pop("forward_"), "has no forward_, which belongs to such"),
-        ("autoencoder", with_parameter("hidden", [10**9]), "has parameters_, which are not those of its network"),
+        (
+            "autoencoder",
+            with_field("architecture_", "hidden", [10**9]),
+            "parameters_, which are not those of its network",
+        ),
+        (
+            "autoencoder",
+            with_field("architecture_", "activation", "step"),
+            r"architecture_\.activation is none of linear",
+        ),
+        ("autoencoder", with_attribute("architecture_", 3), "architecture_, which is not a record"),
+        ("autoencoder", as_before("hidden", [10**9]), "has parameters_, which are not those of its network"),
+        ("autoencoder", as_before("activation", "step"), "has parameters of which no network can be made"),
         ("autoencoder", with_array("encoder.0.weight", lambda W: W[:, :1].copy()), "are not those of its network"),
         ("autoencoder", with_parameter("device", "moon"), "has parameters of which no network can be made"),
     ],

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap
@@ -245,3 +246,12 @@ def test_cost_is_said_and_landmarks_keep_it_small():
     assert many.bytes < 8 * 50_000**2 / 10
     assert HybridEmbedding(n_landmarks=None).estimate_cost(50_000, 10).bytes > 8 * 50_000**2
     assert HybridEmbedding(distance="euclidean").estimate_cost(50_000, 10).bytes < many.bytes
+
+
+def test_a_fitted_transformer_with_a_parameter_called_graph_is_a_transformer():
+    """Distances between its outputs count; only a callable with a method ``graph`` is asked for one."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    first = HybridEmbedding(3, distance="euclidean", alpha=0).fit(X)
+    model = HybridEmbedding(2, distance=first, alpha=0).fit(X)
+    D, made = cdist(first.transform(X), first.transform(X)), HybridEmbedding(2, alpha=0)
+    np.testing.assert_allclose(model.embedding_, made.set_params(distance=D).fit(X).embedding_, atol=1e-8)

@@ -13,22 +13,20 @@ from sklearn.base import BaseEstimator
 
 from sidelight.base.messages import complain
 
-__all__ = ["FREE", "read", "settings_of"]
+__all__ = ["FREE", "identity_of", "read"]
 
 FREE = ("callback", "checkpoint", "device", "max_iter", "n_jobs", "tol", "verbose")
 """Parameters that may be others when a run is taken up again."""
-_SIZES = ("n_features_in_", "n_outputs_", "n_channels_in_", "n_channels_out_")
 _OWNER = "estimator"
 
 
-def settings_of(model: Any) -> dict[str, str]:
+def identity_of(owner: str, parameters: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, str]:
     """Parameters that decide what is trained, with those of a patch model, and the columns of the data, as text."""
-    settings = {_OWNER: type(model).__name__}
-    for name, value in model.get_params(deep=True).items():
+    identity = {_OWNER: owner}
+    for name, value in parameters.items():
         if name.rpartition("__")[2] not in FREE:
-            settings[name] = _text(value)
-    settings |= {name.rstrip("_"): _text(getattr(model, name)) for name in _SIZES if hasattr(model, name)}
-    return settings
+            identity[name] = _text(value)
+    return identity | {name: _text(size) for name, size in sizes.items()}
 
 
 def _text(value: Any) -> str:

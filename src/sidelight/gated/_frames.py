@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,31 @@ from torch import Tensor
 
 from sidelight.maps.frames import Frame
 
-__all__ = ["explained", "frame_of", "framed", "unframed"]
+from ._values import ValueKind
+
+__all__ = ["Framing", "explained", "frame_of", "framed", "unframed"]
 
 Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Framing:
+    """How the arrays of a batch are checked and moved into their frames; ``inputs=None``: rows without inputs."""
+
+    owner: str
+    values: ValueKind
+    outputs: Frame
+    inputs: Frame | None = None
+
+    def inside(self, *parts: Array) -> tuple[Array, ...]:
+        """Rows; or inputs, outputs and first guesses of these, in their frames."""
+        if self.inputs is None:
+            return (self._checked("X", parts[0]),)
+        return (self.inputs.inside(parts[0]), *(self._checked("Y", Y) for Y in parts[1:]))
+
+    def _checked(self, name: str, rows: Array) -> Array:
+        self.values.check(self.owner, name, rows)
+        return self.outputs.inside(rows)
 
 
 def frame_of(X: Array, *, scaled: bool) -> Frame:

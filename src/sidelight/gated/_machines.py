@@ -70,11 +70,13 @@ class Conditioned:
 
 
 class PlainMachine(nn.Module):
-    """A restricted Boltzmann machine: nothing is conditioned on."""
+    """A restricted Boltzmann machine: nothing is conditioned on. ``chains``: states of persistent ones (m, j)."""
 
     def __init__(self, visible: Units, hidden: Units, *, size: float = 0.01) -> None:
         super().__init__()
         self.visible, self.hidden = visible, hidden
+        self.chains: Tensor | None
+        self.register_buffer("chains", None)
         self.tie = PlainInteraction(visible.size, hidden.size, size=size)
         self.visible_bias = nn.Parameter(torch.zeros(visible.size))
         self.hidden_bias = nn.Parameter(torch.zeros(hidden.size))
@@ -87,7 +89,8 @@ class PlainMachine(nn.Module):
 class GatedMachine(nn.Module):
     """A machine whose weights and biases are functions of an input, through a premapping where there is one.
 
-    ``n_factors=None``: the full three-way tensor. ``biases``: those of ``BIASES`` that are there.
+    ``n_factors=None``: the full three-way tensor. ``biases``: those of ``BIASES`` that are there. ``chains``: states of
+    persistent ones, one for each training row (n, j).
     """
 
     def __init__(
@@ -103,6 +106,8 @@ class GatedMachine(nn.Module):
     ) -> None:
         super().__init__()
         self.visible, self.hidden = visible, hidden
+        self.chains: Tensor | None
+        self.register_buffer("chains", None)
         self.premapping = premapping
         j, k = visible.size, hidden.size
         if n_factors is None:

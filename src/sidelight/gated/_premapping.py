@@ -1,15 +1,15 @@
-"""Networks that inputs pass before they gate anything, trained together with the rest (S0 5.3.2)."""
+"""Networks that inputs pass before they gate anything, trained together with the rest (S0 5.3.2); checks of sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
-from typing import Any
 
 from torch import nn
 
 from sidelight.base.validation import check_choice, check_integer
 
-__all__ = ["check_gate", "check_layers", "layers", "premapping"]
+__all__ = ["check_layers", "check_mapping", "checked_biases", "layers", "premapping", "whole"]
 
 
 def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | None) -> tuple[int, ...]:
@@ -20,14 +20,23 @@ def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | No
     return tuple(int(size) for size in listed)
 
 
-def check_gate(owner: Any, paths: tuple[str, ...]) -> None:
-    """What models with three-way weights are made of: mapping units, factors, biases (of ``paths``), a premapping."""
-    check_integer(owner, "n_mapping", owner.n_mapping, 1)
-    if owner.n_factors is not None:
-        check_integer(owner, "n_factors", owner.n_factors, 1)
-    for bias in owner.biases:
+def check_mapping(owner: object, n_mapping: int, n_factors: int | None) -> None:
+    """Mapping units and factors of three-way weights."""
+    check_integer(owner, "n_mapping", n_mapping, 1)
+    if n_factors is not None:
+        check_integer(owner, "n_factors", n_factors, 1)
+
+
+def checked_biases(owner: object, biases: Collection[str], paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of ``paths`` that are among the ``biases``, in their order."""
+    for bias in biases:
         check_choice(owner, "biases", bias, paths)
-    check_layers(owner, "premapping", owner.premapping)
+    return tuple(path for path in paths if path in biases)
+
+
+def whole(number: int | None) -> int | None:
+    """Python's own integer for one that was checked; None stays."""
+    return None if number is None else int(number)
 
 
 def layers(sizes: tuple[int, ...], nonlinearity: type[nn.Module] = nn.Sigmoid) -> nn.Sequential:

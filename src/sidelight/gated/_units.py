@@ -15,6 +15,7 @@ Weights multiply t and add to η (S0 5.13-5.15, with + in 5.13), so inference an
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ __all__ = ["KINDS", "BinaryUnits", "GaussianUnits", "MultinomialUnits", "Poisson
 _LARGEST_RATE = 8.0  # natural parameter of a Poisson unit: rates up to e⁸ = 2981, or one bad batch overflows
 
 
-class Units(nn.Module):
+class Units(nn.Module, ABC):
     """``size`` units of one type."""
 
     def __init__(self, size: int) -> None:
@@ -47,17 +48,17 @@ class Units(nn.Module):
         """Σ_j E[h(y_j)] - h(E[y_j]), as a function of what h depends on; the distribution itself is a constant."""
         return 0.0
 
+    @abstractmethod
     def log_partition(self, eta: Tensor) -> Tensor:
         """Σ_j A(η_j) (n,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mean(self, eta: Tensor) -> Tensor:
         """E[y | η] (n, size)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sample(self, eta: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Draw y (n, size)."""
-        raise NotImplementedError
 
     def mode(self, eta: Tensor) -> Tensor:
         """The most probable y (n, size)."""

@@ -1,7 +1,8 @@
-"""Which values an output may have, by what it is said to be."""
+"""What the modelled values are: numbers of any scale, probabilities, counts or one-hot rows; and which may occur."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from sidelight.base.messages import complain
 
-__all__ = ["check_values"]
+__all__ = ["ValueKind"]
 
 Array = npt.NDArray[Any]
 _RANGES = {
@@ -18,24 +19,41 @@ _RANGES = {
     "multinomial": (0.0, 1.0),
     "poisson": (0.0, np.inf),
 }
+_ANY_NUMBERS = {"loss": "squared", "visible": "gaussian"}
 
 
-def check_values(owner: object, name: str, Y: Array, said: tuple[str, str, str], levels: int | None) -> None:
-    """Rows must suit what was ``said``: an option's name, its value, and the value that takes any numbers.
+@dataclass(frozen=True)
+class ValueKind:
+    """A kind of values by the estimator's ``option`` ("loss" or "visible") and its value ``kind``.
 
-    Multinomial rows must add up to 1 in each group of ``levels`` columns (None: all are one group).
+    ``levels``: columns of one group of multinomial values; None: all are one group.
     """
-    option, kind, anything = said
-    low, high = _RANGES.get(kind, (-np.inf, np.inf))
-    if Y.min() < low or Y.max() > high:
-        seen = f"values from {Y.min():g} to {Y.max():g}"
-        remedy = f"Scale them, or use {option}={anything!r}"
-        raise ValueError(complain(owner, name, seen, f"does not suit {option}={kind!r}", remedy))
-    if kind == "multinomial":
-        _check_one_hot(owner, name, Y, Y.shape[1] if levels is None else levels)
+
+    option: str
+    kind: str
+    levels: int | None = None
+
+    @property
+    def is_real(self) -> bool:
+        """Whether these are numbers of any scale, so that rows are moved and scaled first.
+
+        >>> ValueKind("visible", "gaussian-learned").is_real, ValueKind("loss", "cross-entropy").is_real
+        (True, False)
+        """
+        return self.kind.startswith(("squared", "gaussian"))
+
+    def check(self, owner: str, name: str, Y: Array) -> None:
+        """Refuse values of the argument ``name`` that are not of this kind."""
+        low, high = _RANGES.get(self.kind, (-np.inf, np.inf))
+        if Y.min() < low or Y.max() > high:
+            seen = f"values from {Y.min():g} to {Y.max():g}"
+            remedy = f"Scale them, or use {self.option}={_ANY_NUMBERS[self.option]!r}"
+            raise ValueError(complain(owner, name, seen, f"does not suit {self.option}={self.kind!r}", remedy))
+        if self.kind == "multinomial":
+            _check_one_hot(owner, name, Y, Y.shape[1] if self.levels is None else self.levels)
 
 
-def _check_one_hot(owner: object, name: str, Y: Array, levels: int) -> None:
+def _check_one_hot(owner: str, name: str, Y: Array, levels: int) -> None:
     if Y.shape[1] % levels:
         rule = f"does not divide the {Y.shape[1]} columns of {name}"
         raise ValueError(complain(owner, "levels", levels, rule, "Give the columns of one group"))

@@ -1,6 +1,6 @@
 """The auto-encoder: rows to a few numbers and back, by networks trained together (S0 2.2.1).
 
-The networks stand in ``networks.py``, the two ways to train them in ``training.py`` and ``descent.py``.
+The networks stand in ``_networks.py``, the two ways to train them in ``_training.py`` and ``_descent.py``.
 """
 
 from __future__ import annotations
@@ -8,28 +8,30 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from torch import Tensor, nn
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
-from sidelight.base.validation import check_integer
 
-from ._batches import Batch
 from ._frames import explained
-from ._network_model import NetworkModel
-from ._networks import AutoencoderNetwork, finished
-from ._premapping import check_layers
-from ._row_model import RowModel
+from ._network_architectures import AutoencoderArchitecture
+from ._networks import AutoencoderNetwork
+from ._objectives import PredictionObjective
+from ._row_estimator import RowEstimator
+from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["Autoencoder"]
 
 Array = npt.NDArray[Any]
 
 
-class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, NetworkModel):
+@shows_training_parameters(NETWORK_OPTIMIZERS)
+class Autoencoder(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[AutoencoderArchitecture, AutoencoderNetwork]
+):
     """Encode rows by a network into a few numbers from which a second one decodes them.
 
     Parameters
@@ -48,37 +50,13 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, N
         Of "multinomial": columns of one group; None: all are one group.
     tied : bool, default=False
         True: the way back has the same weights, transposed.
-    optimizer : {"auto", "lbfgs", "adam", "sgd"}, default="auto"
-        "lbfgs": all rows at once, in double precision. "auto": that where rows times parameters are few, else "adam".
-    learning_rate : float, default=0.001
-        Of "adam" and "sgd".
-    momentum : float, default=0.9
-        Of "sgd".
-    weight_decay : float, default=0.0
-        λ in the penalty λ/2 Σ W² on weights, not on biases. The loss itself is a mean over rows and columns.
-    batch_size : int, default=100
-        Of "adam" and "sgd".
-    max_iter : int, default=2000
-        Updates of a batch each, or iterations on all rows.
-    validation_fraction : float, default=0.0
-        Share of the rows held out; the parameters with the lowest loss on them are kept.
-    patience : int, default=5
-        With held-out rows: looks (every 100 updates, 10 iterations on all rows) without improvement that end training.
-    device : str, default="cpu"
-    checkpoint : path or None, default=None
-        A file that training by batches is saved to every 100 updates, and taken up from where it exists,
-        by a model with the same parameters.
-    random_state : int, RandomState or None, default=None
-        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
-        result.
-    verbose : int, default=0
-        1: a progress bar.
-    callback : callable or None, default=None
-        Called with a state now and then; returning True ends training.
+    {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
+    architecture_ : frozen record
+        What the network is made of; parameters that are set later do not change it.
     frame_ : Frame
         How rows are moved and scaled first (only with squared loss).
     history_ : list of dict
@@ -98,6 +76,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, N
     """
 
     _capabilities = NETWORK_OF_ROWS.also("has_transform", "has_inverse", "has_denoise")
+    _optimizers = NETWORK_OPTIMIZERS
 
     def __init__(
         self,
@@ -146,52 +125,41 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, N
     def fit(self, X: Array, y: Any = None) -> Autoencoder:
         """Train on rows of ``X`` (n, d); ``y`` is not used."""
         del y
-        self._check_parameters()
-        self._fit_rows(self._in_frame(self._rows(X, reset=True)))
-        return self
+        architecture = self._new_architecture()
+        objective, settings = self._objective(architecture), self._settings()
+        X = self._new_rows(X, architecture.values)
+        framing = self._framing(X, architecture.values)
+        rows = tuple(part.astype(np.float32) for part in framing.inside(X))
+        trainer, seed = self._trainer(objective, settings), settings.draw_seed()
+        return self._keep_rows(architecture, framing, trainer.on_arrays(trainer.begin(seed), rows, seed))
 
     def transform(self, X: Array) -> Array:
         """Codes (n, n_components)."""
         X = self._rows(X)
         module = self._module(X.dtype)
-        return self._by_block(lambda x: module.encode(self._in(x)), X)
+        return self._mapped(lambda x: module.encode(self._in(x)), X)
 
     def inverse_transform(self, X: Array) -> Array:
         """Rows (n, d) that codes (n, n_components) stand for."""
-        Z = self._given_codes(X)
-        module = self._module(Z.dtype)
-        return self._by_block(lambda z: self._finished(module.decode(z)), Z)
+        Z = self._codes(X)
+        module, architecture = self._module(Z.dtype), self._architecture()
+        return self._mapped(lambda z: self._back(architecture.finished(module.decode(z))), Z)
 
     def denoise(self, X: Array) -> Array:
         """Rows as the code knows them (n, d)."""
         X = self._rows(X)
-        module = self._module(X.dtype)
-        return self._by_block(lambda x: self._finished(module(self._in(x))), X)
+        module, architecture = self._module(X.dtype), self._architecture()
+        return self._mapped(lambda x: self._back(architecture.finished(module(self._in(x)))), X)
 
     def score(self, X: Array, y: Any = None) -> float:
         """Share of the variance of ``X`` that ``denoise`` keeps (1 is best)."""
         del y
         return explained(self._rows(X), self.denoise(X))
 
-    def _finished(self, raw: Tensor) -> Tensor:
-        return self._back(finished(self.loss, raw, self.levels))
+    def _new_architecture(self) -> AutoencoderArchitecture:
+        return AutoencoderArchitecture.checked(
+            self._owner, self.n_components, self.hidden, self.activation, self.tied, self.loss, self.levels
+        )
 
-    def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        check_layers(self, "hidden", self.hidden)
-        self._check_network()
-
-    def _build(self) -> nn.Module:
-        return self._network(self.n_features_in_, self.n_features_in_)
-
-    def _network(self, n_inputs: int, n_outputs: int) -> nn.Module:
-        del n_inputs
-        sizes = (n_outputs, *check_layers(self, "hidden", self.hidden), self.n_components)
-        return AutoencoderNetwork(sizes, self.activation, tied=self.tied)
-
-    def _readings(self, module: AutoencoderNetwork, batch: Batch) -> list[tuple[float, Tensor]]:
-        return [(1.0, module(batch[0]))]
-
-    def _point(self, module: AutoencoderNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
-        del guess
-        return module(x)
+    def _objective(self, architecture: AutoencoderArchitecture) -> PredictionObjective[AutoencoderNetwork]:
+        return PredictionObjective(architecture, architecture.readings)

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
-from sidelight.base.validation import check_integer, check_number
+from sidelight.base.validation import check_number
 
 from ._batches import Batch
-from ._network_model import PairedModel
-from ._networks import AutoencoderNetwork, BiasedNetwork, error
-from ._premapping import check_layers
+from ._frames import explained
+from ._network_architectures import BiasedArchitecture
+from ._networks import BiasedNetwork, error
+from ._objectives import PredictionObjective
+from ._pair_estimator import PairEstimator
+from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["BiasedAutoencoder"]
 
 Array = npt.NDArray[Any]
 
 
-class BiasedAutoencoder(PairedModel):
+@shows_training_parameters(NETWORK_OPTIMIZERS)
+class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     """Predict structured outputs: a network guesses, an auto-encoder of outputs takes the guess onto their manifold.
 
     Parameters
@@ -46,37 +53,13 @@ class BiasedAutoencoder(PairedModel):
     reconstruction : float, default=0.0
         Weight of a second aim: that true outputs pass the auto-encoder unchanged. Outputs without inputs
         (``fit(..., outputs=)``) teach it the manifold this way.
-    optimizer : {"auto", "lbfgs", "adam", "sgd"}, default="auto"
-        "lbfgs": all rows at once, in double precision. "auto": that where rows times parameters are few, else "adam".
-    learning_rate : float, default=0.001
-        Of "adam" and "sgd".
-    momentum : float, default=0.9
-        Of "sgd".
-    weight_decay : float, default=0.0
-        λ in the penalty λ/2 Σ W² on weights, not on biases. The loss itself is a mean over rows and columns.
-    batch_size : int, default=100
-        Of "adam" and "sgd".
-    max_iter : int, default=2000
-        Updates of a batch each, or iterations on all rows.
-    validation_fraction : float, default=0.0
-        Share of the rows held out; the parameters with the lowest loss on them are kept.
-    patience : int, default=5
-        With held-out rows: looks (every 100 updates, 10 iterations on all rows) without improvement that end training.
-    device : str, default="cpu"
-    checkpoint : path or None, default=None
-        A file that training by batches is saved to every 100 updates, and taken up from where it exists,
-        by a model with the same parameters.
-    random_state : int, RandomState or None, default=None
-        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
-        result.
-    verbose : int, default=0
-        1: a progress bar.
-    callback : callable or None, default=None
-        Called with a state now and then; returning True ends training.
+    {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
+    architecture_ : frozen record
+        What the network is made of; parameters that are set later do not change it.
     input_frame_, output_frame_ : Frame
         How rows are moved and scaled first.
     history_ : list of dict
@@ -95,6 +78,7 @@ class BiasedAutoencoder(PairedModel):
     """
 
     _capabilities = NETWORK_OF_ROWS.also("has_predict")
+    _optimizers = NETWORK_OPTIMIZERS
 
     def __init__(
         self,
@@ -147,74 +131,73 @@ class BiasedAutoencoder(PairedModel):
 
         These teach the auto-encoder, and so need one, and ``reconstruction`` above 0.
         """
-        self._check_parameters()
+        architecture = self._new_architecture()
+        objective, settings = self._objective(architecture), self._settings()
         if outputs is not None and (self.n_components is None or not self.reconstruction):
             rule = "teach nothing without an auto-encoder that is to reconstruct them"
             remedy = "Set reconstruction=1.0, or leave them out"
             raise ValueError(complain(self, "outputs", f"{len(outputs)} rows", rule, remedy))
-        X, Y = self._pair(X, Y, reset=True)
-        more = Y if outputs is None else self._outputs("outputs", outputs).astype(Y.dtype, copy=False)
-        self._frames(X, more)
-        self._alone = None if outputs is None else torch.as_tensor(self.output_frame_.inside(more))
-        try:
-            self._fit_rows(self._framed(X, Y))
-        finally:
-            del self._alone
-        return self
+        X, Y = parts = self._new_parts(architecture, X, Y)
+        framing = self._framing(architecture, X, Y)
+        if outputs is not None:
+            found = self._like("outputs", self._output_rows("outputs", outputs, None), architecture, Y)
+            more = found.astype(Y.dtype, copy=False)
+            framing = self._framing(architecture, X, more)
+            alone = torch.as_tensor(framing.outputs.inside(more))
+            objective = replace(objective, more=_Reconstruction(alone, architecture, self.reconstruction))
+        rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
+        trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
+        return self._keep_pairs(architecture, framing, trainer.on_arrays(trainer.begin(seed), rows, seed))
 
     def predict(self, X: Array) -> Array:
         """Outputs (n, e) for rows of ``X`` (n, d)."""
         X = self._inputs(X)
         module = self._module(X.dtype)
-        return self._by_block(lambda x: self._finished(module(self._in(x))), X)
+        return self._mapped(lambda x: self._finished(module(self._in(x))), X)
 
     def guess(self, X: Array) -> Array:
         """What the predictor says before the auto-encoder (n, e)."""
         X = self._inputs(X)
         module = self._module(X.dtype)
-        return self._by_block(lambda x: self._finished(module.guess(self._in(x))), X)
+        return self._mapped(lambda x: self._finished(module.guess(self._in(x))), X)
 
     def project(self, Y: Array) -> Array:
         """Outputs (n, e) as the auto-encoder gives them back."""
         Y = self._outputs("Y", Y)
-        module = self._module(Y.dtype)
-        if module.autoencoder is None:
+        autoencoder = self._module(Y.dtype).autoencoder
+        if autoencoder is None:
             return Y
-        return self._by_block(lambda y: self._finished(module.autoencoder(self._out(y))), Y)
+        return self._mapped(lambda y: self._finished(autoencoder(self._out(y))), Y)
 
-    def _check_parameters(self) -> None:
-        if self.n_components is not None:
-            check_integer(self, "n_components", self.n_components, 1)
-        check_layers(self, "hidden", self.hidden)
-        check_layers(self, "predictor", self.predictor)
+    def score(self, X: Array, Y: Array) -> float:
+        """Share of the variance of ``Y`` that predictions explain (1 is best)."""
+        return explained(self._pair(X, Y)[1], self.predict(X))
+
+    def _finished(self, raw: Tensor) -> Tensor:
+        return self._back(self._architecture().finished(raw))
+
+    def _new_architecture(self) -> BiasedArchitecture:
+        return BiasedArchitecture.checked(
+            self._owner, self.n_components, self.hidden, self.predictor, self.activation, self.loss, self.levels
+        )
+
+    def _objective(self, architecture: BiasedArchitecture) -> PredictionObjective[BiasedNetwork]:
         check_number(self, "reconstruction", self.reconstruction, -1e-12)
-        self._check_network()
+        return PredictionObjective(architecture, partial(architecture.readings, reconstruction=self.reconstruction))
 
-    def _network(self, n_inputs: int, n_outputs: int) -> nn.Module:
-        sizes = (n_inputs, *check_layers(self, "predictor", self.predictor), n_outputs)
-        if self.n_components is None:
-            return BiasedNetwork(sizes, None, self.activation, loss=self.loss, levels=self.levels)
-        code = (n_outputs, *check_layers(self, "hidden", self.hidden), self.n_components)
-        autoencoder = AutoencoderNetwork(code, self.activation)
-        return BiasedNetwork(sizes, autoencoder, self.activation, loss=self.loss, levels=self.levels)
 
-    def _readings(self, module: BiasedNetwork, batch: Batch) -> list[tuple[float, Tensor]]:
-        x, y = batch
-        read = [(1.0, module(x))]
-        if self.reconstruction and module.autoencoder is not None:
-            read.append((self.reconstruction, module.autoencoder(y)))
-        return read
+@dataclass(frozen=True)
+class _Reconstruction:
+    """The part of the loss of outputs without inputs: ``alone`` (m, e), framed; as many of them as a batch has rows."""
 
-    def _loss(self, module: BiasedNetwork, batch: Batch, generator: torch.Generator) -> Tensor:
-        total = self._held_out_loss(module, batch)
-        alone: Tensor | None = getattr(self, "_alone", None)
-        if alone is None or module.autoencoder is None or not self.reconstruction:
-            return total
-        at_once = batch[0].dtype == torch.float64
-        chosen = alone if at_once else alone[torch.randint(len(alone), (len(batch[0]),), generator=generator)]
-        rows = chosen.to(batch[0])
-        return total + self.reconstruction * error(self.loss, module.autoencoder(rows), rows, self.levels)
+    alone: Tensor
+    architecture: BiasedArchitecture
+    weight: float
 
-    def _point(self, module: BiasedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
-        del guess
-        return module(x)
+    def __call__(self, module: BiasedNetwork, batch: Batch, generator: torch.Generator) -> Tensor:
+        assert module.autoencoder is not None
+        n, is_at_once = len(batch[0]), batch[0].dtype == torch.float64
+        drawn = ... if is_at_once else torch.randint(len(self.alone), (n,), generator=generator)
+        rows = self.alone[drawn].to(batch[0])
+        loss, levels = self.architecture.loss, self.architecture.levels
+        return self.weight * error(loss, module.autoencoder(rows), rows, levels)

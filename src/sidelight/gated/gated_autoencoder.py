@@ -6,25 +6,29 @@ import os
 from collections.abc import Collection
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
-from torch import Tensor, nn
+from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
 
-from ._batches import Batch
-from ._network_model import PairedModel
-from ._networks import PATHS, GatedNetwork, finished
-from ._premapping import check_gate, check_layers, layers, premapping
+from ._frames import explained
+from ._network_architectures import GatedArchitecture
+from ._networks import PATHS, GatedNetwork
+from ._objectives import PredictionObjective
+from ._pair_estimator import PairEstimator
+from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
 
 Array = npt.NDArray[Any]
 
 
-class GatedAutoencoder(PairedModel):
+@shows_training_parameters(NETWORK_OPTIMIZERS)
+class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     """Learn transformations from pairs of rows: infer them, apply them, take a guess onto the manifold of an input.
 
     Parameters
@@ -47,37 +51,13 @@ class GatedAutoencoder(PairedModel):
         side, answered as the probabilities of each group.
     levels : int or None, default=None
         Of "multinomial": columns of one group; None: all are one group.
-    optimizer : {"auto", "lbfgs", "adam", "sgd"}, default="auto"
-        "lbfgs": all rows at once, in double precision. "auto": that where rows times parameters are few, else "adam".
-    learning_rate : float, default=0.001
-        Of "adam" and "sgd".
-    momentum : float, default=0.9
-        Of "sgd".
-    weight_decay : float, default=0.0
-        λ in the penalty λ/2 Σ W² on weights, not on biases. The loss itself is a mean over rows and columns.
-    batch_size : int, default=100
-        Of "adam" and "sgd".
-    max_iter : int, default=2000
-        Updates of a batch each, or iterations on all rows.
-    validation_fraction : float, default=0.0
-        Share of the rows held out; the parameters with the lowest loss on them are kept.
-    patience : int, default=5
-        With held-out rows: looks (every 100 updates, 10 iterations on all rows) without improvement that end training.
-    device : str, default="cpu"
-    checkpoint : path or None, default=None
-        A file that training by batches is saved to every 100 updates, and taken up from where it exists,
-        by a model with the same parameters.
-    random_state : int, RandomState or None, default=None
-        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
-        result.
-    verbose : int, default=0
-        1: a progress bar.
-    callback : callable or None, default=None
-        Called with a state now and then; returning True ends training.
+    {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
+    architecture_ : frozen record
+        What the network is made of; parameters that are set later do not change it.
     input_frame_, output_frame_ : Frame
         How rows are moved and scaled first.
     history_ : list of dict
@@ -102,6 +82,8 @@ class GatedAutoencoder(PairedModel):
     _capabilities = NETWORK_OF_ROWS.also(
         "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights"
     )
+    _optimizers = NETWORK_OPTIMIZERS
+    _widths = (2, 3)  # batches may bring first guesses
 
     def __init__(
         self,
@@ -150,8 +132,6 @@ class GatedAutoencoder(PairedModel):
         self.verbose = verbose
         self.callback = callback
 
-    _widths = (2, 3)  # batches may bring first guesses
-
     @all_or_nothing
     def fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
         """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e).
@@ -159,11 +139,13 @@ class GatedAutoencoder(PairedModel):
         ``guess`` (n, e): first guesses of ``Y`` such as ``predict`` will be given. Then the model also learns to take
         these to ``Y``, as it does with those of its ``predictor``.
         """
-        self._check_parameters()
-        parts = self._group(X, Y, *(() if guess is None else (guess,)), reset=True)
-        self._frames(*parts[:2])
-        self._fit_rows(self._framed(*parts))
-        return self
+        architecture = self._new_architecture()
+        objective, settings = self._objective(architecture), self._settings()
+        parts = self._new_parts(architecture, X, Y, *(() if guess is None else (guess,)))
+        framing = self._framing(architecture, *parts[:2])
+        rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
+        trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
+        return self._keep_pairs(architecture, framing, trainer.on_arrays(trainer.begin(seed), rows, seed))
 
     @all_or_nothing_continued
     def partial_fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> Self:
@@ -171,21 +153,20 @@ class GatedAutoencoder(PairedModel):
 
         The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
         """
-        self._continue_pairs(X, Y, *(() if guess is None else (guess,)))
-        return self
+        return self._continue(X, Y, *(() if guess is None else (guess,)))
 
     def infer(self, X: Array, Y: Array) -> Array:
         """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
         X, Y = self._pair(X, Y)
         module = self._module(X.dtype)
-        return self._by_block(lambda x, y: module.condition(self._in(x)).encode(self._out(y)), X, Y)
+        return self._mapped(lambda x, y: module.condition(self._in(x)).encode(self._out(y)), X, Y)
 
     def apply(self, X: Array, mapping: Array) -> Array:
         """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
         X = self._inputs(X)
-        mapping = self._mapping(mapping, self.n_mapping, X)
+        mapping = self._mapping(mapping, self._architecture().n_mapping, X)
         module = self._module(X.dtype)
-        return self._by_block(lambda x, z: self._finished(module.condition(self._in(x)).decode(z)), X, mapping)
+        return self._mapped(lambda x, z: self._finished(module.condition(self._in(x)).decode(z)), X, mapping)
 
     def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
         """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy by rows (or of one pair for all)."""
@@ -195,7 +176,7 @@ class GatedAutoencoder(PairedModel):
         """``Y`` as the model sees it through its mapping units: its projection onto the manifold of ``X`` (n, e)."""
         X, Y = self._pair(X, Y)
         module = self._module(X.dtype)
-        return self._by_block(lambda x, y: self._finished(module.condition(self._in(x)).project(self._out(y))), X, Y)
+        return self._mapped(lambda x, y: self._finished(module.condition(self._in(x)).project(self._out(y))), X, Y)
 
     def predict(self, X: Array, guess: Array | None = None) -> Array:
         """Outputs (n, e): a first guess (n, e), taken onto the manifold of each row of ``X`` (n, d).
@@ -203,11 +184,17 @@ class GatedAutoencoder(PairedModel):
         Without ``guess`` it is what the predictor says, or the input itself where that has as many columns.
         """
         X = self._inputs(X)
-        module = self._module(X.dtype)
+        module, architecture = self._module(X.dtype), self._architecture()
         if guess is None and module.predictor is not None:
-            return self._by_block(lambda x: self._finished(self._point(module, self._in(x), None)), X)
-        guess = self._outputs("guess", self._first(X) if guess is None else guess, X)
-        return self._by_block(lambda x, y: self._finished(self._point(module, self._in(x), self._out(y))), X, guess)
+            return self._mapped(lambda x: self._finished(architecture.point(module, self._in(x), None)), X)
+        first = self._outputs("guess", self._first(X) if guess is None else guess, X)
+        return self._mapped(
+            lambda x, y: self._finished(architecture.point(module, self._in(x), self._out(y))), X, first
+        )
+
+    def score(self, X: Array, Y: Array) -> float:
+        """Share of the variance of ``Y`` that predictions explain (1 is best)."""
+        return explained(self._pair(X, Y)[1], self.predict(X))
 
     def _first(self, X: Array) -> Array:
         if self.n_features_in_ != self.n_outputs_:
@@ -215,36 +202,21 @@ class GatedAutoencoder(PairedModel):
             raise ValueError(complain(self, "guess", None, rule, "Give a first guess, or fit with predictor=(30,)"))
         return X
 
-    def _check_parameters(self) -> None:
-        check_gate(self, PATHS)
-        check_layers(self, "predictor", self.predictor)
-        self._check_network()
+    def _finished(self, raw: Tensor) -> Tensor:
+        return self._back(self._architecture().finished(raw))
 
-    def _network(self, n_inputs: int, n_outputs: int) -> nn.Module:
-        network, n_features = premapping(n_inputs, check_layers(self, "premapping", self.premapping))
-        sizes = (n_inputs, *check_layers(self, "predictor", self.predictor), n_outputs)
-        return GatedNetwork(
-            n_features,
-            n_outputs,
+    def _new_architecture(self) -> GatedArchitecture:
+        return GatedArchitecture.checked(
+            self._owner,
             self.n_mapping,
-            n_factors=self.n_factors,
-            activation=self.activation,
-            biases=self.biases,
-            premapping=network,
-            predictor=None if self.predictor is None else layers(sizes),
+            self.n_factors,
+            self.activation,
+            self.biases,
+            self.premapping,
+            self.predictor,
+            self.loss,
+            self.levels,
         )
 
-    def _readings(self, module: GatedNetwork, batch: Batch) -> list[tuple[float, Tensor]]:
-        x, y, *given = batch
-        coded = module.condition(x)
-        read = [coded.project(y)]
-        if module.predictor is not None:
-            raw = module.predictor(x)
-            read += [coded.project(finished(self.loss, raw, self.levels)), raw]
-        read += [coded.project(first) for first in given]
-        return [(1.0, raw) for raw in read]
-
-    def _point(self, module: GatedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
-        if module.predictor is not None and guess is None:
-            guess = finished(self.loss, module.predictor(x), self.levels)
-        return module.condition(x).project(guess)
+    def _objective(self, architecture: GatedArchitecture) -> PredictionObjective[GatedNetwork]:
+        return PredictionObjective(architecture, architecture.readings)

@@ -1,18 +1,17 @@
 """The gated Boltzmann machine: hidden units that say how an input became an output (S0 5.2).
 
-The energies stand in ``machines.py``, the gradient in ``divergence.py``, the loop in ``training.py``.
+The energies stand in ``_machines.py``, the gradient in ``_divergence.py``, the loop in ``_training.py``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
@@ -20,16 +19,16 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import complain
 from sidelight.base.result import Callback
 
-from ._batches import Batch
-from ._boltzmann_model import BoltzmannModel
 from ._distance import pairwise_distance
 from ._flow import arrows, check_picture, targets
 from ._frames import explained
+from ._machine_architectures import GatedMachineArchitecture
 from ._machines import BIASES, GatedMachine
-from ._pair_model import PairModel
-from ._premapping import check_gate, check_layers, premapping
-from ._torch_model import one_thread
-from ._units import units
+from ._modules import as_rows, one_thread
+from ._objectives import GatedObjective, Sampling
+from ._pair_estimator import PairEstimator
+from ._premapping import check_layers
+from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedBoltzmannMachine"]
 
@@ -38,7 +37,8 @@ _BLOCK = 1 << 22  # numbers of the filters of a block
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-class GatedBoltzmannMachine(PairModel, BoltzmannModel):
+@shows_training_parameters(MACHINE_OPTIMIZERS)
+class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine]):
     """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
 
     Parameters
@@ -64,34 +64,13 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
     persistent : bool, default=False
         True: the steps start where those of the same row ended the last time, instead of at the data; they draw
         samples. This keeps one chain for each training row, so rows must be given as arrays.
-    optimizer : {"adam", "sgd"}, default="adam"
-    learning_rate : float, default=0.01
-    momentum : float, default=0.9
-        Of "sgd".
-    weight_decay : float, default=0.0
-        On weights, not on biases.
-    batch_size : int, default=100
-    max_iter : int, default=3000
-        Updates, of one batch each. In the last half of them the rate falls to nothing.
-    validation_fraction : float, default=0.0
-        Share of the rows held out; the parameters that reconstruct them best are kept.
-    patience : int, default=5
-        With held-out rows: looks (every 100 updates) without improvement after which training ends.
-    device : str, default="cpu"
-    checkpoint : path or None, default=None
-        A file that training is saved to every 100 updates, and taken up from where it exists,
-        by a model with the same parameters.
-    random_state : int, RandomState or None, default=None
-        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
-        result.
-    verbose : int, default=0
-        1: a progress bar.
-    callback : callable or None, default=None
-        Called with a state now and then; returning True ends training.
+    {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
+    architecture_ : frozen record
+        What the network is made of; parameters that are set later do not change it.
     input_frame_, output_frame_ : Frame
         How rows are moved and scaled first. Gaussian outputs become deviations of unit mean square; so do inputs,
         unless outputs are of another type and inputs are between 0 and 1.
@@ -123,6 +102,7 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
         "learns_by_contrast",
         "has_column_weights",
     )
+    _optimizers = MACHINE_OPTIMIZERS
 
     def __init__(
         self,
@@ -178,17 +158,17 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
     @all_or_nothing
     def fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
         """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e)."""
-        self._check_parameters()
-        X, Y = self._pair(X, Y, reset=True)
+        architecture = self._new_architecture()
+        objective, settings = self._objective(architecture), self._settings()
+        X, Y = parts = self._new_parts(architecture, X, Y)
         refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
-        self._frames(X, Y)
-        seed = self._seed()
-        x, y = (part.astype(np.float32) for part in self._framed(X, Y))
-        module = self._initial(seed)
-        self._begin_chains(module, y)
+        framing = self._framing(architecture, X, Y)
+        trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
+        x, y = (part.astype(np.float32) for part in framing.inside(X, Y))
+        module = trainer.begin(seed)
+        objective.sampling.begin_chains(self._owner, module, y)
         arrays = (x, y, np.arange(len(x))) if self.persistent else (x, y)
-        self._train(module, self._from_arrays(arrays, seed), seed)
-        return self
+        return self._keep_pairs(architecture, framing, trainer.on_arrays(module, arrays, seed))
 
     def infer(self, X: Array, Y: Array) -> Array:
         """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
@@ -204,7 +184,7 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
     def apply(self, X: Array, mapping: Array) -> Array:
         """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
         X = self._inputs(X)
-        mapping = self._mapping(mapping, self.n_mapping, X)
+        mapping = self._mapping(mapping, self._architecture().n_mapping, X)
         module = self._module(X.dtype)
 
         def applied(x: Tensor, z: Tensor) -> Tensor:
@@ -245,7 +225,7 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
 
     def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
         with one_thread():
-            x, y = self._in(self._tensor(X)), self._out(self._tensor(Y))
+            x, y = self._in(as_rows(X, self.device)), self._out(as_rows(Y, self.device))
             squares = pairwise_distance(module, x, y, soft=soft)
             return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
 
@@ -255,14 +235,16 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
         Without ``shape``: the output column (n, d) that it is tied to most strongly. With the ``(height, width)`` of
         pictures, arrows (n, height, width, 2): steps down and to the right.
         """
-        if self.premapping is not None:
+        premapping = self._architecture().premapping
+        if premapping:
             rule = "mixes the columns of inputs, so that they have no places to go to"
-            raise ValueError(complain(self, "premapping", self.premapping, rule, "Fit without one"))
+            shown = premapping[0] if len(premapping) == 1 else premapping
+            raise ValueError(complain(self, "premapping", shown, rule, "Fit without one"))
         mapping = self.infer(X, Y)
         if shape is not None:
             check_picture(self, shape, self.n_features_in_, self.n_outputs_)
         with one_thread():
-            found = targets(self._module(mapping.dtype), self._tensor(mapping))
+            found = targets(self._module(mapping.dtype), as_rows(mapping, self.device))
             return np.asarray((found if shape is None else arrows(found, shape)).cpu().numpy())
 
     def score_samples(self, X: Array, Y: Array) -> Array:
@@ -288,34 +270,24 @@ class GatedBoltzmannMachine(PairModel, BoltzmannModel):
         updates = (2.0 + self.cd_steps / 10) * rows * weights + 8.0 * weights
         return Cost(4 * (5 * weights + states + chains + 3 * n * (d + e)), self.max_iter * updates / _MULTIPLICATIONS)
 
-    def _build(self) -> nn.Module:
-        sizes = check_layers(self, "premapping", self.premapping)
-        network, n_inputs = premapping(self.n_features_in_, sizes)
-        return GatedMachine(
-            n_inputs,
-            self._visible_units(self.n_outputs_),
-            units(self.mapping, self.n_mapping),
-            n_factors=self.n_factors,
-            biases=self.biases,
-            premapping=network,
+    def _by_block(self, function: Callable[..., Tensor], *arrays: Array) -> Array:
+        """A function of tensors of rows, of which each has filters of its own."""
+        block = max(1, int(_BLOCK // (self.n_outputs_ * self._architecture().n_mapping)))
+        return self._mapped(function, *arrays, block=block)
+
+    def _new_architecture(self) -> GatedMachineArchitecture:
+        return GatedMachineArchitecture.checked(
+            self._owner,
+            self.n_mapping,
+            self.n_factors,
+            self.visible,
+            self.mapping,
+            self.levels,
+            self.biases,
+            self.premapping,
         )
 
-    def _rows_of_a_block(self) -> int:
-        return max(1, int(_BLOCK // (self.n_outputs_ * self.n_mapping)))
-
-    def _loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
-        x, y, *rows = batch
-        return self._contrast(module, module.condition(x), y, generator, *rows)
-
-    def _held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
-        x, y = batch[:2]
-        return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
-
-    def _check_parameters(self) -> None:
-        check_gate(self, BIASES)
-        self._check_machine("mapping")
-
-    def _check_stream(self) -> None:
-        if self.persistent:
-            rule = "keeps a chain for each training row, and batches made on the fly have none"
-            raise ValueError(complain(self, "persistent", True, rule, "Use fit, or persistent=False"))
+    def _objective(self, architecture: GatedMachineArchitecture) -> GatedObjective:
+        return GatedObjective(
+            architecture, Sampling.checked(self._owner, self.cd_steps, self.negatives, self.persistent)
+        )

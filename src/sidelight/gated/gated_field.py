@@ -1,16 +1,17 @@
 """Fields of gated experts: one gated machine at every site of pictures of any size (S0 5.3.1).
 
-The product of patches stands in ``site_product.py``; the machine is that of :class:`GatedBoltzmannMachine`.
+The product of patches stands in ``_site_product.py``; the machine is that of :class:`GatedBoltzmannMachine`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from sidelight.base.capabilities import NETWORK
@@ -19,15 +20,16 @@ from sidelight.base.messages import complain
 from sidelight.base.random import random_seed
 from sidelight.base.validation import check_integer
 
-from ._batches import Batch
-from ._boltzmann_model import BoltzmannModel
-from ._field_model import FieldModel, of_model
+from ._field_estimator import FieldEstimator, Setup
+from ._field_reader import FieldFrames, FieldLayout
 from ._fields import Fields, as_tensor
 from ._frames import explained
+from ._machine_architectures import GatedMachineArchitecture
+from ._machines import GatedMachine
 from ._mappings import begun_again, given_mappings
-from ._patches import Patches
+from ._modules import one_thread
+from ._objectives import Sampling, SiteObjective
 from ._site_product import SiteProduct
-from ._torch_model import one_thread
 from .gated_boltzmann_machine import GatedBoltzmannMachine
 
 __all__ = ["GatedField"]
@@ -35,7 +37,7 @@ __all__ = ["GatedField"]
 Array = npt.NDArray[Any]
 
 
-class GatedField(FieldModel, BoltzmannModel):
+class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBoltzmannMachine]):
     """Learn what was done to pictures, patch by patch, and do it to others of any size.
 
     One :class:`GatedBoltzmannMachine` looks at every patch. Weights are shared by all sites, mapping units are not;
@@ -58,6 +60,8 @@ class GatedField(FieldModel, BoltzmannModel):
     model_ : GatedBoltzmannMachine
         The machine that was used.
     parameters_ : dict of arrays
+    architecture_, layout_ : frozen records
+        What the network is made of and where patches are; parameters that are set later do not change it.
     input_frame_, output_frame_ : Frame
         How channels are moved and scaled first.
     history_ : list of dict
@@ -81,15 +85,11 @@ class GatedField(FieldModel, BoltzmannModel):
 
     _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast")
 
-    visible: Any = of_model("visible")
-    levels: Any = of_model("levels")
-    cd_steps: Any = of_model("cd_steps")
-    negatives: Any = of_model("negatives")
-    persistent: Any = of_model("persistent")
+    structure = "grid"  # what a Manifield has as a parameter
 
     def __init__(
         self,
-        model: Any = None,
+        model: GatedBoltzmannMachine | None = None,
         patch_size: int | tuple[int, int] = 5,
         *,
         stride: int = 1,
@@ -103,11 +103,13 @@ class GatedField(FieldModel, BoltzmannModel):
     @all_or_nothing
     def fit(self, X: Any, Y: Any) -> GatedField:
         """Learn how pictures ``X`` become ``Y``: lists of (height, width[, channels]), or arrays of equal ones."""
-        self._check_parameters()
-        seen, held = self._split(self._begun(X, Y))
-        seed = self._seed()
-        self._fit_crops(self._initial(seed), seen, held, seed)
-        return self
+        setup = self._new_setup()
+        samples = setup.reader.samples(X, Y)
+        frames = FieldFrames.of(samples, setup.architecture)
+        parts = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
+        trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
+        found = self._on_crops(trainer, trainer.begin(seed), setup.layout, parts, seed)
+        return self._keep_fields(setup, frames, found)
 
     def infer(self, X: Any, Y: Any) -> Any:
         """Mapping units (down, across, n_mapping) of each pair: which change it was, at every place of a patch."""
@@ -125,8 +127,9 @@ class GatedField(FieldModel, BoltzmannModel):
         """Change each of ``X`` by mapping units (down, across, n_mapping) of each, or one row of them for all sites."""
         inputs = self._known("X", X)
         found = self._product(inputs)
-        places = [self._places(sample.shape) for sample in inputs.samples]
-        given = given_mappings(self, mapping, places, self.model_.n_mapping, self.structure)
+        layout, n_mapping = self._layout(), self._architecture().n_mapping
+        places = [layout.places(sample.shape) for sample in inputs.samples]
+        given = given_mappings(self, mapping, places, n_mapping, layout.structure)
 
         def one(x: Array, z: Array) -> Array:
             (tensor,) = self._inside(x)
@@ -142,7 +145,7 @@ class GatedField(FieldModel, BoltzmannModel):
         ``reconstruct`` afterwards, in which sites come to terms with their neighbours.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
-        found = self.apply(X_new, begun_again(self, codes, [self._places(s.shape) for s in new.samples]))
+        found = self.apply(X_new, begun_again(self, codes, [self._layout().places(s.shape) for s in new.samples]))
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
     def reconstruct(self, X: Any, Y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
@@ -155,8 +158,8 @@ class GatedField(FieldModel, BoltzmannModel):
         check_integer(self, "n_steps", n_steps, 1)
         inputs, outputs = self._pair(X, Y)
         found = self._product(inputs)
-        seed = random_seed(random_state, self.random_state) if sampled else 0
-        generator = torch.Generator(device=self.device).manual_seed(seed)
+        seed = random_seed(random_state, self.model_.random_state) if sampled else 0
+        generator = torch.Generator(device=self._device()).manual_seed(seed)
 
         def one(x: Array, y: Array) -> Array:
             tensor, state = self._inside(x, y)
@@ -170,29 +173,16 @@ class GatedField(FieldModel, BoltzmannModel):
     def score(self, X: Any, Y: Any) -> float:
         """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
         truth = self._pair(X, Y)[1].sites()
-        found = self._fields("Y", self.reconstruct(X, Y)).sites()
+        found = self._fitted_reader().fields("Y", self.reconstruct(X, Y)).sites()
         return explained(truth, found)
 
-    def _build(self) -> nn.Module:
-        area = self._patches().height * self._patches().width
-        model = self.model_
-        model.n_features_in_, model.n_outputs_ = area * self.n_channels_in_, area * self.n_channels_out_
-        return model._build()
-
-    def _loss(self, module: Any, batch: Batch, generator: torch.Generator) -> Tensor:
-        x, y = batch
-        mean_field = self.negatives == "mean-field"
-        product = SiteProduct(module, self._patches())
-        return product.contrast(x, y, steps=self.cd_steps, mean_field=mean_field, generator=generator)
-
-    def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
-        """Squared error of the reconstruction at a site; no more crops at once than in training."""
-        product, size = SiteProduct(module, self._patches()), self.batch_size
-        found = [product.reconstruct(x, y) for x, y in zip(*(part.split(size) for part in batch), strict=True)]
-        return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
+    def _objective(self, setup: Setup[GatedMachineArchitecture, GatedBoltzmannMachine]) -> SiteObjective:
+        model = setup.model
+        sampling = Sampling(model.cd_steps, model.negatives, model.persistent)
+        return SiteObjective(setup.architecture, sampling, setup.layout.patches, setup.settings.batch_size)
 
     def _check_parameters(self) -> None:
-        model = self._patch_model(fitted=False)
+        model: object = self._given_model()
         if not isinstance(model, GatedBoltzmannMachine):
             rule = "is not a GatedBoltzmannMachine"
             raise ValueError(complain(self, "model", model, rule, "Give one, not fitted"))
@@ -203,26 +193,34 @@ class GatedField(FieldModel, BoltzmannModel):
         if model.persistent:
             rule = "is not for crops, which are drawn anew for every batch"
             raise ValueError(complain(self, "model.persistent", True, rule, "Leave it out"))
-        for side in (self._patches().height, self._patches().width):
+        sides = self._sides()
+        for side in sides:
             check_integer(self, "patch_size", side, 1)
         check_integer(self, "stride", self.stride, 1)
-        if self.stride > min(self._patches().height, self._patches().width):
+        if self.stride > min(sides):
             rule = f"leaves sites between patches of {self.patch_size}"
             raise ValueError(complain(self, "stride", self.stride, rule, "Give at most the patch's side"))
         if self.crop is not None:
-            check_integer(self, "crop", self.crop, max(self._patches().height, self._patches().width))
+            check_integer(self, "crop", self.crop, max(sides))
 
-    def _default_model(self) -> Any:
-        return GatedBoltzmannMachine()
+    def _given_model(self) -> GatedBoltzmannMachine:
+        return GatedBoltzmannMachine() if self.model is None else self.model
 
-    def _patches(self) -> Patches:
+    def _is_conditional(self) -> bool:
+        return True
+
+    def _sides(self) -> tuple[int, int]:
         size = self.patch_size
-        return Patches(*(size if isinstance(size, tuple | list) else (size, size)), self.stride)
+        return (size[0], size[1]) if isinstance(size, tuple | list) else (size, size)
+
+    def _new_layout(self) -> FieldLayout:
+        height, width = self._sides()
+        return FieldLayout(int(height), int(width), int(self.stride), self.structure, residual=False)
 
     def _product(self, inputs: Fields) -> SiteProduct:
-        return SiteProduct(self._module(inputs.samples[0].dtype), self._patches())
+        return SiteProduct(self._module(inputs.samples[0].dtype), self._layout().patches)
 
-    def _each(self, inputs: Fields, one: Any, *others: Fields) -> Fields:
+    def _each(self, inputs: Fields, one: Callable[..., Array], *others: Fields) -> Fields:
         with one_thread():
             return inputs.changed(one, *others)
 
@@ -231,11 +229,11 @@ class GatedField(FieldModel, BoltzmannModel):
         frames = (self.input_frame_, self.output_frame_)
         dtype = samples[0].dtype
         tensors = [
-            as_tensor(frame.inside(sample).astype(dtype)).to(self.device)
+            as_tensor(frame.inside(sample).astype(dtype)).to(self._device())
             for frame, sample in zip(frames, samples, strict=False)
         ]
-        patches, shape = self._patches(), samples[0].shape
-        down, across = (-(shape[0] - patches.height) % self.stride, -(shape[1] - patches.width) % self.stride)
+        patches, shape = self._layout().patches, samples[0].shape
+        down, across = -(shape[0] - patches.height) % patches.stride, -(shape[1] - patches.width) % patches.stride
         return [functional.pad(part, (0, across, 0, down), mode="replicate") for part in tensors]
 
     def _outside(self, found: Tensor, like: Array) -> Array:
@@ -244,6 +242,6 @@ class GatedField(FieldModel, BoltzmannModel):
         return np.asarray(self.output_frame_.outside(rows).astype(like.dtype))
 
     def _pair(self, X: Any, Y: Any) -> tuple[Fields, Fields]:
-        inputs = self._known("X", X)
-        outputs = self._with_channels("Y", self._like("Y", Y, inputs), self.n_channels_out_)
-        return inputs, self._checked("Y", outputs)
+        inputs, reader = self._known("X", X), self._fitted_reader()
+        outputs = reader.with_channels("Y", reader.like("Y", Y, inputs), self.n_channels_out_)
+        return inputs, reader.checked("Y", outputs)

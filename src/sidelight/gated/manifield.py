@@ -1,19 +1,20 @@
 """The manifield: one patch model slid over sequences or pictures of any size, its outputs averaged (S0 6.2.3).
 
-Patches and averages stand in ``patches.py``; the patch models are this room's auto-encoders.
+Patches and averages stand in ``_patches.py``; the patch models are this room's auto-encoders.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.utils.metaestimators import available_if
-from torch import Tensor, nn
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
@@ -21,14 +22,16 @@ from sidelight.base.messages import complain
 from sidelight.base.validation import check_choice, check_integer, check_number
 
 from ._batches import Batch
-from ._field_model import FieldModel, of_model
+from ._field_estimator import FieldEstimator, Setup
+from ._field_reader import FieldFrames, FieldLayout
 from ._fields import STRUCTURES, Fields, as_tensor
 from ._frames import explained
 from ._mappings import begun_again, given_mappings
-from ._network_model import NetworkModel
-from ._networks import error, finished
+from ._modules import one_thread
+from ._network_architectures import GatedArchitecture, PredictionArchitecture
+from ._networks import AutoencoderNetwork, GatedNetwork
+from ._objectives import PatchObjective
 from ._patches import Patches, bands
-from ._torch_model import one_thread
 from .autoencoder import Autoencoder
 from .biased_autoencoder import BiasedAutoencoder
 from .gated_autoencoder import GatedAutoencoder
@@ -39,6 +42,9 @@ Array = npt.NDArray[Any]
 Band = tuple[int, int]
 Answer = Callable[..., Tensor]
 _TOGETHER = 1 << 16  # patches that are predicted at once
+
+
+PatchModel = Autoencoder | BiasedAutoencoder | GatedAutoencoder
 
 
 def _conditional(field: Manifield) -> bool:
@@ -53,7 +59,7 @@ def _gated(field: Manifield) -> bool:
     return isinstance(field._patch_model(), GatedAutoencoder)
 
 
-class Manifield(FieldModel, NetworkModel):
+class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
     """Predict, or denoise, sequences and pictures of any size by one patch model at every site.
 
     Parameters
@@ -78,6 +84,8 @@ class Manifield(FieldModel, NetworkModel):
     model_ : estimator
         The patch model that was used.
     parameters_ : dict of arrays
+    architecture_, layout_ : frozen records
+        What the network is made of and where patches are; parameters that are set later do not change it.
     input_frame_, output_frame_ : Frame
         How channels are moved and scaled first.
     history_ : list of dict
@@ -100,13 +108,10 @@ class Manifield(FieldModel, NetworkModel):
     _capabilities = NETWORK.also("takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise")
 
     _widths = (2, 3)  # batches may bring first guesses
-    loss: Any = of_model("loss")
-    levels: Any = of_model("levels")
-    activation: Any = of_model("activation")
 
     def __init__(
         self,
-        model: Any = None,
+        model: PatchModel | None = None,
         patch_size: int | tuple[int, int] = 7,
         structure: str = "sequence",
         *,
@@ -127,9 +132,20 @@ class Manifield(FieldModel, NetworkModel):
 
         An unconditional field takes ``X`` alone. ``guess``: first guesses of ``Y``, for a gated model (see there).
         """
-        self._check_parameters()
-        self._fit_fields(self._begun(X, Y, *(() if guess is None else (guess,))))
-        return self
+        setup = self._new_setup()
+        samples = setup.reader.samples(X, Y, *(() if guess is None else (guess,)))
+        frames = FieldFrames.of(samples, setup.architecture)
+        seen, held = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
+        trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
+        module, patches, objective = trainer.begin(seed), setup.layout.patches, self._objective(setup)
+        n = sum((h - patches.height + 1) * (w - patches.width + 1) for h, w in seen[0].shapes)
+        if trainer.is_at_once(module, n):
+            groups, out = _groups(seen), None if held is None else _groups(held)
+            judged = None if out is None else lambda: float(objective.of_groups(module, out).detach())
+            found = trainer.at_once(module, lambda: objective.of_groups(module, groups), judged, seed)
+        else:
+            found = self._on_crops(trainer, module, setup.layout, (seen, held), seed)
+        return self._keep_fields(setup, frames, found)
 
     @all_or_nothing_continued
     def partial_fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Self:
@@ -137,17 +153,16 @@ class Manifield(FieldModel, NetworkModel):
 
         The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
         """
-        self._continue_fields(X, Y, *(() if guess is None else (guess,)))
-        return self
+        return self._continue(X, Y, *(() if guess is None else (guess,)))
 
     @available_if(_conditional)
     def predict(self, X: Any, guess: Any = None) -> Any:
         """Outputs for each of ``X``, of any length or size; ``guess``: first guesses of them, for a gated model."""
-        inputs = self._known("X", X)
-        first = self._first(inputs) if guess is None else self._like("guess", guess, inputs)
+        inputs, reader = self._known("X", X), self._fitted_reader()
+        first = self._first(inputs) if guess is None else reader.like("guess", guess, inputs)
         if first is None:
             return self._answered(inputs, self._pointed)
-        guesses = self._difference(first, inputs).changed(self.output_frame_.inside)
+        guesses = reader.difference(first, inputs).changed(self.output_frame_.inside)
         return self._answered(inputs, self._pointed, guesses)
 
     @available_if(_unconditional)
@@ -159,23 +174,32 @@ class Manifield(FieldModel, NetworkModel):
     def transform(self, X: Any) -> Any:
         """Codes of every patch of each of ``X``: (places, n_components), or (down, across, n_components)."""
         inputs = self._known("X", X)
-        module = self._module(inputs.samples[0].dtype)
-        return inputs.changed(lambda sample: self._codes(module, sample)).given(bare=False)
+        module: AutoencoderNetwork = self._module(inputs.samples[0].dtype)
+        patches = self._layout().patches
+
+        def one(sample: Array) -> Array:
+            field = as_tensor(self.input_frame_.inside(sample).astype(sample.dtype)).to(self._device())
+            codes = module.encode(patches.rows(field)).cpu()
+            return np.asarray(codes.numpy().reshape(*patches.places(field), -1))
+
+        with one_thread():
+            return inputs.changed(one).given(bare=False)
 
     @available_if(_gated)
     def infer(self, X: Any, Y: Any) -> Any:
         """Mapping units of every patch of each pair: (places, n_mapping), or (down, across, n_mapping)."""
         dtype = self._known("X", X).samples[0].dtype
-        inputs, outputs = self._kinds(X, Y)
-        module = self._module(dtype)
+        reader, patches = self._fitted_reader(), self._layout().patches
+        inputs, outputs = reader.inside(reader.samples(X, Y), self._frames())
+        module: GatedNetwork = self._module(dtype)
 
         def one(*samples: Array) -> Array:
-            x, y = (as_tensor(sample.astype(dtype)).to(self.device) for sample in samples)
+            x, y = (as_tensor(sample.astype(dtype)).to(self._device()) for sample in samples)
             parts = [
-                module.condition(self._rows(x, band)).encode(self._rows(y, band)).cpu().numpy()
-                for band in self._bands(x)
+                module.condition(_rows(patches, x, band)).encode(_rows(patches, y, band)).cpu().numpy()
+                for band in _bands(patches, x)
             ]
-            return np.asarray(np.concatenate(parts).reshape(*self._patches().places(x), -1))
+            return np.asarray(np.concatenate(parts).reshape(*patches.places(x), -1))
 
         with one_thread():
             return inputs.changed(one, outputs).given(bare=False)
@@ -183,13 +207,14 @@ class Manifield(FieldModel, NetworkModel):
     @available_if(_gated)
     def apply(self, X: Any, mapping: Any) -> Any:
         """Change each of ``X`` by mapping units of every patch, as ``infer`` returns them, or one row for all."""
-        inputs = self._known("X", X)
-        places = [self._places(sample.shape) for sample in inputs.samples]
-        given = given_mappings(self, mapping, places, self.model_.n_mapping, self.structure)
+        inputs, layout, architecture = self._known("X", X), self._layout(), self._architecture()
+        assert isinstance(architecture, GatedArchitecture)
+        places = [layout.places(sample.shape) for sample in inputs.samples]
+        given = given_mappings(self, mapping, places, architecture.n_mapping, layout.structure)
 
-        def decoded(module: Any, band: Band, x: Tensor, z: Tensor) -> Tensor:
-            codes = z[0, :, band[0] : band[1] - self._patches().height + 1].flatten(1).T
-            return module.condition(self._rows(x, band)).decode(codes)
+        def decoded(module: GatedNetwork, band: Band, x: Tensor, z: Tensor) -> Tensor:
+            codes = z[0, :, band[0] : band[1] - layout.patches.height + 1].flatten(1).T
+            return module.condition(_rows(layout.patches, x, band)).decode(codes)
 
         return self._answered(inputs, decoded, given)
 
@@ -200,129 +225,68 @@ class Manifield(FieldModel, NetworkModel):
         A sample larger than those of the pair takes the pair's places again from the start.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
-        return self.apply(X_new, begun_again(self, codes, [self._places(s.shape) for s in new.samples]))
+        return self.apply(X_new, begun_again(self, codes, [self._layout().places(s.shape) for s in new.samples]))
 
     def score(self, X: Any, Y: Any = None) -> float:
         """Share of the variance of ``Y`` that predictions explain (of ``X``, that an unconditional field keeps)."""
-        outputs = self._known("X", X) if Y is None else self._fields("Y", Y)
-        found = self._fields("Y", self.predict(X) if _conditional(self) else self.denoise(X))
+        check_is_fitted(self, "parameters_")
+        reader = self._fitted_reader()
+        outputs = self._known("X", X) if Y is None else reader.fields("Y", Y)
+        found = reader.fields("Y", self.predict(X) if _conditional(self) else self.denoise(X))
         return explained(outputs.sites(), found.sites())
 
     def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Any:
         """Averaged outputs of each input, as the user has them; ``answer`` gives the raw ones of a band's patches."""
         dtype = inputs.samples[0].dtype
-        module = self._module(dtype)
+        module, architecture, layout = self._module(dtype), self._architecture(), self._layout()
 
         def one(*samples: Array) -> Array:
-            tensors = [as_tensor(sample.astype(dtype)).to(self.device) for sample in samples]
-            raw = self._averaged(tensors[0], lambda band: answer(module, band, *tensors))
-            return self.output_frame_.outside(np.moveaxis(finished(self.loss, raw)[0].numpy(), 0, 2)).astype(dtype)
+            tensors = [as_tensor(sample.astype(dtype)).to(self._device()) for sample in samples]
+            raw = self._averaged(layout.patches, tensors[0], lambda band: answer(module, band, *tensors))
+            found = np.moveaxis(architecture.finished(raw)[0].numpy(), 0, 2)
+            return np.asarray(self.output_frame_.outside(found).astype(dtype))
 
         with one_thread():
             found = inputs.changed(self.input_frame_.inside).changed(one, *others)
-        return (found.changed(np.add, inputs) if self.residual else found).given(bare=self.bare_)
+        return (found.changed(np.add, inputs) if layout.residual else found).given(bare=self.bare_)
 
-    def _pointed(self, module: nn.Module, band: Band, x: Tensor, *guess: Tensor) -> Tensor:
-        rows = [self._rows(part, band) for part in (x, *guess)]
-        return self.model_._point(module, rows[0], rows[1] if guess else None)
+    def _pointed(self, module: Any, band: Band, x: Tensor, *guess: Tensor) -> Tensor:
+        rows = [_rows(self._layout().patches, part, band) for part in (x, *guess)]
+        return self._architecture().point(module, rows[0], rows[1] if guess else None)
 
-    def _averaged(self, x: Tensor, answer: Callable[[Band], Tensor]) -> Tensor:
+    def _averaged(self, patches: Patches, x: Tensor, answer: Callable[[Band], Tensor]) -> Tensor:
         """The averaged raw outputs (1, channels, h, w) of one field, a band of it at a time."""
         shape = (int(x.shape[2]), int(x.shape[3]))
-        patches = self._patches()
         total = torch.zeros(1, self.n_channels_out_, *shape, dtype=x.dtype)
-        for begin, end in self._bands(x):
+        for begin, end in _bands(patches, x):
             raw = answer((begin, end))
             total[:, :, begin:end] += patches.summed(raw, 1, (end - begin, shape[1])).cpu()
         return total / patches.counts(shape, total)
 
-    def _bands(self, x: Tensor) -> list[Band]:
-        patches = self._patches()
-        return bands(x.shape[2], patches.height, max(1, _TOGETHER // patches.places(x)[1]))
-
-    def _rows(self, field: Tensor, band: Band) -> Tensor:
-        return self._patches().rows(field[:, :, band[0] : band[1]])
-
-    def _codes(self, module: Any, sample: Array) -> Array:
-        field = as_tensor(self.input_frame_.inside(sample).astype(sample.dtype)).to(self.device)
-        with one_thread():
-            codes = module.encode(self._patches().rows(field)).cpu()
-        return np.asarray(codes.numpy().reshape(*self._patches().places(field), -1))
-
-    def _fit_fields(self, kinds: list[Fields]) -> None:
-        seed = self._seed()
-        module = self._initial(seed)
-        seen, held = self._split(kinds)
-        patches = self._patches()
-        n = sum((h - patches.height + 1) * (w - patches.width + 1) for h, w in seen[0].shapes)
-        if self._at_once(module, n):
-            groups, out = _groups(seen), None if held is None else _groups(held)
-            looked = None if out is None else lambda: float(self._of_groups(module, out).detach())
-            self._descend_on(module, lambda: self._of_groups(module, groups), looked, seed)
-            return
-        self._fit_crops(module, seen, held, seed)
-
-    def _of_groups(self, module: nn.Module, groups: list[Batch]) -> Tensor:
-        """The loss of all sites: fields of one size at a time."""
-        sites = [float(group[0][:, 0].numel()) for group in groups]
-        parts = [
-            self._held_out_loss(module, group) * (size / sum(sites)) for group, size in zip(groups, sites, strict=True)
-        ]
-        return torch.stack(parts).sum()
-
-    def _held_out_loss(self, module: Any, batch: Batch) -> Tensor:
-        """The loss of averaged outputs, and of patches alone, for fields (n, channels, h, w)."""
-        patches, target = self._patches(), self._target(batch)
-        rows = tuple(patches.rows(part) for part in batch)
-        n, shape = len(target), (int(target.shape[2]), int(target.shape[3]))
-        total = target.new_zeros(())
-        for weight, raw in self.model_._readings(module, rows):
-            together = error(self.loss, patches.averaged(raw, n, shape), target)
-            each = error(self.loss, raw, self._target(rows))
-            total = total + weight * ((1 - self.alone) * together + self.alone * each)
-        return total
-
-    def _build(self) -> nn.Module:
-        patches = self._patches()
-        area = patches.height * patches.width
-        network: nn.Module = self.model_._network(area * self.n_channels_in_, area * self.n_channels_out_)
-        return network
-
-    def _default_model(self) -> Any:
-        return BiasedAutoencoder()
-
-    def _patches(self) -> Patches:
-        size = self.patch_size
-        if self.structure == "sequence":
-            return Patches(int(size), 1)  # type: ignore[arg-type]
-        return Patches(*(size if isinstance(size, tuple | list) else (size, size)))
+    def _objective(self, setup: Setup[PredictionArchitecture[Any], PatchModel]) -> PatchObjective[Any]:
+        rows = setup.model._objective(cast(Any, setup.architecture))  # which is of the model's own kind
+        return PatchObjective(rows, setup.layout.patches, self.alone)
 
     def _first(self, inputs: Fields) -> Fields | None:
         """The first guess where none is given: the predictor's (None), or the input itself."""
-        if not _gated(self) or self.model_.predictor is not None:
+        architecture = self._architecture()
+        if not isinstance(architecture, GatedArchitecture) or architecture.predictor is not None:
             return None
         if self.n_channels_in_ != self.n_channels_out_:
             rule = f"is needed: inputs have {self.n_channels_in_} channels, outputs {self.n_channels_out_}"
             raise ValueError(complain(self, "guess", None, rule, "Give first guesses, or a model with a predictor"))
         return inputs
 
-    def _difference(self, outputs: Fields, inputs: Fields) -> Fields:
-        return outputs.changed(np.subtract, inputs) if self.residual else outputs
+    def _given_model(self) -> PatchModel:
+        return BiasedAutoencoder() if self.model is None else self.model
 
-    def _inputs_scaled(self, X: Array) -> bool:
-        return _conditional(self) or self._real
+    def _is_conditional(self) -> bool:
+        return _conditional(self)
 
-    def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
-        return super()._members(name, batch) if _conditional(self) else (batch,)
-
-    def _samples(self, X: Any, Y: Any, *others: Any) -> list[Fields]:
-        if not _conditional(self):
-            return [self._checked("X", self._fields("X", X))]
-        inputs, *found = super()._samples(X, Y, *others)
-        if self.residual and inputs.channels != found[0].channels:
-            rule = f"needs as many channels in Y ({found[0].channels}) as in X ({inputs.channels})"
-            raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))
-        return [inputs, *(self._difference(part, inputs) for part in found)]
+    def _new_layout(self) -> FieldLayout:
+        size = self.patch_size
+        height, width = size if isinstance(size, tuple | list) else (size, 1 if self.structure == "sequence" else size)
+        return FieldLayout(int(height), int(width), 1, self.structure, bool(self.residual))
 
     def _check_parameters(self) -> None:
         check_choice(self, "structure", self.structure, tuple(STRUCTURES))
@@ -333,8 +297,8 @@ class Manifield(FieldModel, NetworkModel):
         check_number(self, "alone", self.alone, -1e-12, 1 + 1e-12)
         if self.crop is not None:
             check_integer(self, "crop", self.crop, max(int(side) for side in sides))
-        model = self._patch_model(fitted=False)
-        if not isinstance(model, NetworkModel) or isinstance(model, Manifield):
+        model: object = self._given_model()
+        if not isinstance(model, PatchModel):
             rule, remedy = "is no patch model", "Give an Autoencoder, BiasedAutoencoder or GatedAutoencoder"
             raise TypeError(complain(self, "model", type(model).__name__, rule, remedy))
         model._check_parameters()
@@ -344,6 +308,14 @@ class Manifield(FieldModel, NetworkModel):
         if self.residual and (isinstance(model, Autoencoder) or model.loss != "squared"):
             rule = "needs a conditional model with squared loss"
             raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))
+
+
+def _bands(patches: Patches, x: Tensor) -> list[Band]:
+    return bands(x.shape[2], patches.height, max(1, _TOGETHER // patches.places(x)[1]))
+
+
+def _rows(patches: Patches, field: Tensor, band: Band) -> Tensor:
+    return patches.rows(field[:, :, band[0] : band[1]])
 
 
 def _groups(kinds: list[Fields]) -> list[Batch]:

@@ -1,12 +1,11 @@
 """The restricted Boltzmann machine: hidden units that say what a row is made of (S0 2.2.3).
 
-The energies stand in ``machines.py``, the gradient in ``divergence.py``, the loop in ``training.py``.
+The energies stand in ``_machines.py``, the gradient in ``_divergence.py``, the loop in ``_training.py``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy.typing as npt
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
@@ -24,14 +22,14 @@ from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
 from sidelight.base.validation import check_integer
 
-from ._batches import Batch
-from ._boltzmann_model import BoltzmannModel
 from ._divergence import gibbs
 from ._frames import explained
+from ._machine_architectures import RestrictedArchitecture
 from ._machines import PlainMachine
-from ._row_model import RowModel
-from ._torch_model import one_thread
-from ._units import units
+from ._modules import as_rows, one_thread
+from ._objectives import RestrictedObjective, Sampling
+from ._row_estimator import RowEstimator
+from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["RestrictedBoltzmannMachine"]
 
@@ -39,7 +37,10 @@ Array = npt.NDArray[Any]
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel, BoltzmannModel):
+@shows_training_parameters(MACHINE_OPTIMIZERS)
+class RestrictedBoltzmannMachine(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[RestrictedArchitecture, PlainMachine]
+):
     """Learn hidden units that explain rows: code rows, bring codes back, draw new rows.
 
     Parameters
@@ -59,34 +60,13 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         where the density is high.
     persistent : bool, default=False
         True: the steps start where those of the last batch ended, instead of at the data; they draw samples.
-    optimizer : {"adam", "sgd"}, default="adam"
-    learning_rate : float, default=0.01
-    momentum : float, default=0.9
-        Of "sgd".
-    weight_decay : float, default=0.0
-        On weights, not on biases.
-    batch_size : int, default=100
-    max_iter : int, default=3000
-        Updates, of one batch each. In the last half of them the rate falls to nothing.
-    validation_fraction : float, default=0.0
-        Share of the rows held out; the parameters that reconstruct them best are kept.
-    patience : int, default=5
-        With held-out rows: looks (every 100 updates) without improvement after which training ends.
-    device : str, default="cpu"
-    checkpoint : path or None, default=None
-        A file that training is saved to every 100 updates, and taken up from where it exists,
-        by a model with the same parameters.
-    random_state : int, RandomState or None, default=None
-        For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same
-        result.
-    verbose : int, default=0
-        1: a progress bar.
-    callback : callable or None, default=None
-        Called with a state now and then; returning True ends training.
+    {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
+    architecture_ : frozen record
+        What the network is made of; parameters that are set later do not change it.
     frame_ : Frame
         How rows are moved and scaled first: Gaussian units see deviations of unit mean square.
     history_ : list of dict
@@ -108,6 +88,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     _capabilities = NETWORK_OF_ROWS.also(
         "has_transform", "has_inverse", "has_reconstruct", "has_density", "has_cost", "learns_by_contrast"
     )
+    _optimizers = MACHINE_OPTIMIZERS
 
     def __init__(
         self,
@@ -158,39 +139,41 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def fit(self, X: Array, y: Any = None) -> RestrictedBoltzmannMachine:
         """Learn from rows ``X`` (n, d); ``y`` is not used."""
         del y
-        self._check_parameters()
-        X = self._rows(X, reset=True)
+        architecture = self._new_architecture()
+        objective, settings = self._objective(architecture), self._settings()
+        X = self._new_rows(X, architecture.values)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        inside = self._in_frame(X)[0].astype(np.float32)
-        seed = self._seed()
-        module = self._initial(seed)
-        self._begin_chains(module, self._particles(inside, seed))
-        self._train(module, self._from_arrays((inside,), seed), seed)
-        return self
+        framing = self._framing(X, architecture.values)
+        inside = framing.inside(X)[0].astype(np.float32)
+        trainer, seed = self._trainer(objective, settings), settings.draw_seed()
+        module = trainer.begin(seed)
+        particles = np.random.default_rng(seed).permutation(len(inside))[: settings.batch_size]
+        objective.sampling.begin_chains(self._owner, module, inside[particles])
+        return self._keep_rows(architecture, framing, trainer.on_arrays(module, (inside,), seed))
 
     def transform(self, X: Array) -> Array:
         """Means of the hidden units (n, n_components) of each row."""
         X = self._rows(X)
         machine = self._module(X.dtype).condition()
-        return self._by_block(lambda x: machine.hidden.mean(machine.hidden_parameters(self._in(x))), X)
+        return self._mapped(lambda x: machine.hidden.mean(machine.hidden_parameters(self._in(x))), X)
 
     def inverse_transform(self, X: Array) -> Array:
         """Means of rows (n, d), given hidden units ``X`` (n, n_components)."""
-        Z = self._given_codes(X)
+        Z = self._codes(X)
         machine = self._module(Z.dtype).condition()
-        return self._by_block(lambda z: self._back(machine.visible.mean(machine.visible_parameters(z))), Z)
+        return self._mapped(lambda z: self._back(machine.visible.mean(machine.visible_parameters(z))), Z)
 
     def reconstruct(self, X: Array) -> Array:
         """Rows as the model sees them through its hidden units (n, d)."""
         X = self._rows(X)
         machine = self._module(X.dtype).condition()
-        return self._by_block(lambda x: self._back(machine.reconstruct(self._in(x))), X)
+        return self._mapped(lambda x: self._back(machine.reconstruct(self._in(x))), X)
 
     def score_samples(self, X: Array) -> Array:
         """Log density of each row (n,), up to one number: minus the free energy."""
         X = self._rows(X)
         machine = self._module(X.dtype).condition()
-        return self._by_block(lambda x: machine.free_score(self._in(x)), X)
+        return self._mapped(lambda x: machine.free_score(self._in(x)), X)
 
     def score(self, X: Array, y: Any = None) -> float:
         """Share of the variance of ``X`` that the reconstruction explains (1 is best)."""
@@ -216,7 +199,7 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 y = machine.visible.sample(machine.visible_bias.expand(n_samples, -1), generator)
             else:
                 rows = self._rows(start).astype(np.float64)
-                y = self._in(self._tensor(rows[np.arange(n_samples) % len(rows)]))
+                y = self._in(as_rows(rows[np.arange(n_samples) % len(rows)], self.device))
             y = gibbs(machine, y, n_steps, mean_field=False, generator=generator)
             return np.asarray(self._back(y).cpu().numpy())
 
@@ -232,23 +215,9 @@ class RestrictedBoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMix
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _build(self) -> nn.Module:
-        return PlainMachine(self._visible_units(self.n_features_in_), units(self.hidden, self.n_components))
+    def _new_architecture(self) -> RestrictedArchitecture:
+        return RestrictedArchitecture.checked(self._owner, self.n_components, self.visible, self.hidden, self.levels)
 
-    def _loss(self, module: PlainMachine, batch: Batch, generator: torch.Generator) -> Tensor:
-        return self._contrast(module, module.condition(), batch[0], generator)
-
-    def _held_out_loss(self, module: PlainMachine, batch: Batch) -> Tensor:
-        return ((module.condition().reconstruct(batch[0]) - batch[0]) ** 2).sum(dim=1).mean()
-
-    def _check_parameters(self) -> None:
-        check_integer(self, "n_components", self.n_components, 1)
-        self._check_machine("hidden")
-
-    def _prepare(self, module: nn.Module, batch: Sequence[Any]) -> None:
-        self._begin_chains(module, batch[0][: self.batch_size])
-
-    def _particles(self, inside: Array, seed: int) -> Array:
-        """Where chains begin: as many rows as a batch has, drawn at random."""
-        rows = np.random.default_rng(seed).permutation(len(inside))[: self.batch_size]
-        return np.asarray(inside[rows])
+    def _objective(self, architecture: RestrictedArchitecture) -> RestrictedObjective:
+        sampling = Sampling.checked(self._owner, self.cd_steps, self.negatives, self.persistent)
+        return RestrictedObjective(architecture, sampling, n_chains=self.batch_size)

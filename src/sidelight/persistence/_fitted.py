@@ -15,6 +15,9 @@ from sidelight.unfolding._measured_rows import METRICS
 __all__ = ["FITTED", "RECORD_TABLES"]
 
 _KERNEL = "choice:gaussian|student|quartic|delta"
+_ACTIVATION = "choice:linear|sigmoid|tanh|relu"
+_LOSS = "choice:squared|cross-entropy|multinomial"
+_UNITS = "choice:binary|gaussian|gaussian-learned|poisson|multinomial"
 
 RECORD_TABLES: dict[str, dict[str, str]] = {
     # between data and latent space
@@ -113,6 +116,18 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     },
     "Regression": {"origin": "float (p)", "slopes": "float (p, e)", "mean": "float (e)"},
     "CrossView": {"views": "list record D=D", "sums": "dict float", "full": "list record", "smoothing": "number"},
+    # networks
+    "AutoencoderArchitecture": {"n_components": "positive", "activation": _ACTIVATION, "loss": _LOSS},
+    "BiasedArchitecture": {"activation": _ACTIVATION, "loss": _LOSS},
+    "GatedArchitecture": {"n_mapping": "positive", "activation": _ACTIVATION, "loss": _LOSS},
+    "RestrictedArchitecture": {"n_components": "positive", "visible": _UNITS, "hidden": _UNITS},
+    "GatedMachineArchitecture": {"n_mapping": "positive", "visible": _UNITS, "mapping": _UNITS},
+    "FieldLayout": {
+        "height": "positive",
+        "width": "positive",
+        "stride": "positive",
+        "structure": "choice:sequence|grid",
+    },
     # metrics, actions, and what is all in the annotations
     "KernelSpan": {
         "centre": "float (d)",
@@ -166,13 +181,14 @@ _COORDINATED = _COURSE | {
     "embedding_": "~float (N, q)",
 }
 _GRAM = {"certificate_": "dict plain", "gram_eigenvalues_": "float (*)", "explained_": "float (*)"}
-_NETWORK = _COURSE | {"parameters_": "dict float"}
+_NETWORK = _COURSE | {"parameters_": "dict float", "architecture_": "~record"}
 _NETWORK_ROWS = _ROWS | _NETWORK | {"frame_": "record a=d"}
 _NETWORK_PAIRS = (
     _ROWS | _NETWORK | {"n_outputs_": "count:e", "input_frame_": "record a=d", "output_frame_": "record a=e"}
 )
 _NETWORK_FIELDS = _NETWORK | {
     "model_": "model",
+    "layout_": "~record",
     "n_channels_in_": "count:d",
     "n_channels_out_": "count:e",
     "bare_": "flag",

@@ -111,13 +111,14 @@ def _check_charts(model: Any) -> None:
 
 
 def _check_network(model: Any) -> None:
-    """The shapes of the network that the parameters describe, made without memory."""
+    """The shapes of the network that its architecture (in older files: parameters) describes, made without memory."""
     import torch
 
     try:
-        torch.device(model.device)
+        torch.device(model._device())
         with torch.device("meta"):
-            wanted = {name: tuple(value.shape) for name, value in model._build().state_dict().items()}
+            network = model._architecture().build(*model._sizes())
+        wanted = {name: tuple(value.shape) for name, value in network.state_dict().items()}
     except Exception as error:  # whatever a network of absurd parameters raises
         raise MismatchError(f"has parameters of which no network can be made ({type(error).__name__})") from error
     if {name: value.shape for name, value in model.parameters_.items()} != wanted:

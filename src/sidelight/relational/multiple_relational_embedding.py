@@ -62,24 +62,25 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     Parameters
     ----------
     n_components : int, default=2
-        Latent dimensions: one for each relation, and some for what the data says beside them.
+        Latent dimensions: one for each relation, and some for the structure of the data beside them.
     transformation : "diagonal", "full" or "identity", default="diagonal"
         How a relation sees the latent space: a weight for each axis, any linear map, or as it is.
     weights : dict, default=None
-        How much relations count, by name; 1 where not said.
+        Weight of each relation in the objective, by name; 1 where not given.
     latent_kernel : "gaussian" or "student", default="gaussian"
         How similarity falls with latent distance: as in SNE, or with heavy tails.
     sparsity : float, default=0
-        Above 0, each relation but those of data is pressed to choose few axes (diagonal transformations only).
+        Strength of a penalty that makes each relation, except those of data, use few axes (diagonal transformations
+        only).
     perplexity : float, default=10
         Effective neighbours of a row in the relation that X gives (with ``use_data``).
     n_neighbors : int or None, default=15
-        The graph along which that relation measures distances; None: in straight lines.
+        Neighbours of the graph along which that relation measures distances; None: straight distances.
     use_data : bool, default=True
         Whether X gives a relation ("data") of its own.
     init : "relations", "random" or array of shape (n, q), default="relations"
-        Where the fit begins: axes from what the relations say, the same for every seed, or noise (the source's), or
-        these points.
+        Start of the search: axes made from the relations, the same for every seed; random noise, as in [2]_; or these
+        points.
     max_iter : int, default=1000
         Iterations at most.
     tol : float, default=1e-6

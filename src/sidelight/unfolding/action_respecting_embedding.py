@@ -64,8 +64,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         T: the ball of a row reaches to the farthest row within this many steps; rows in each other's ball are
         neighbours. More steps hold the embedding tighter.
     metric : str or callable, default="euclidean"
-        Distance between observations: a name of scikit-learn's, a function of two rows, or "precomputed" (``X`` holds
-        the distances, and there is no way back to the data).
+        Distance between observations: a metric name of scikit-learn, a function of two rows, or "precomputed" (``X``
+        holds the distances, and there is no way back to the data).
     merge : float, default=0.3
         Equal rows are one place. Where no two are equal, rows nearer to each other than this share of the shortest step
         at either are one place (noise is estimated and taken off); 0: only equal rows.
@@ -90,9 +90,9 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     embedding_ : array of shape (n, q)
         The first columns of ``latent_``.
     latent_ : array of shape (n, r)
-        All axes of K that are not empty, widest first, in units of the data.
+        Coordinates along all principal axes of the solution that are not empty, widest first, in units of the data.
     states_ : array of shape (n,)
-        The place of each row, numbered in order of appearance.
+        The place of each row (rows of one place have one latent point), numbered in order of appearance.
     place_rows_ : array of shape (n_places,)
         The first row of each place.
     actions_ : Actions
@@ -100,7 +100,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     action_maps_ : dict
         Label of an action -> its ``RigidMap`` on ``latent_``.
     gram_eigenvalues_, explained_ : arrays of shape (r,)
-        Of K over the places, largest first, and as shares of their sum.
+        Eigenvalues of the Gram matrix of the places, largest first, and as shares of their sum.
     certificate_ : dict
         As in :class:`SemidefiniteEmbedding`.
     history_ : list of dict
@@ -123,7 +123,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     >>> from sidelight.datasets import imagebot
     >>> data = imagebot("line", view=20)  # forty steps forward, twenty back
     >>> model = ActionRespectingEmbedding().fit(data.X, actions=data.factors["actions"])
-    >>> int(model.predict_next(7, "backward")[0])  # nobody went back from there
+    >>> int(model.predict_next(7, "backward")[0])  # never done there in training
     6
     """
 

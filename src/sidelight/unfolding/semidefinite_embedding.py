@@ -55,11 +55,11 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         Neighbours of a row. Pairs of mutual neighbours, and rows that share one, keep their distances; neighbours that
         are far from each other along the nearest half are bridges between layers, and left out.
     metric : str or callable, default="euclidean"
-        Distance between rows: "precomputed" (``X`` holds the distances, and there is no way back to the data), a name
-        of scikit-learn's such as "cosine" or "manhattan", or a function of two rows.
+        Distance between rows: "precomputed" (``X`` holds the distances, and there is no way back to the data), a metric
+        name of scikit-learn such as "cosine" or "manhattan", or a function of two rows.
     equality : bool, default=False
         Distances of neighbours are kept exactly; False: they are not exceeded. With more neighbours than columns the
-        rows are then one rigid body and nothing unfolds, which is recognised and said.
+        rows are then one rigid body and nothing unfolds, which is recognised and warned of.
     n_landmarks : int, "auto" or None, default="auto"
         Rows that are unfolded, the others being placed by their neighbours; None: all, "auto": all up to 2,000 rows,
         else 1,000.
@@ -83,9 +83,9 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     embedding_ : array of shape (n, q)
         In units of the data, widest axis first.
     gram_eigenvalues_ : array of shape (r,)
-        Of K, largest first.
+        Of the Gram matrix, largest first.
     explained_ : array of shape (r,)
-        The same as shares of their sum: how many dimensions the rows have.
+        Eigenvalues as shares of their sum: how many dimensions the rows have.
     certificate_ : dict
         ``bound`` on the trace, certified ``gap``, ``slack`` (smallest eigenvalue of the slack matrix), ``feasibility``,
         ``worst`` relative violation, and whether rigid equalities were ``softened``.

@@ -1,0 +1,229 @@
+"""Estimators of fields: one patch model at every site, which brings the training parameters."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar, cast
+
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
+from sidelight.base.messages import complain
+from sidelight.maps.frames import Frame
+
+from ._architecture import Architecture
+from ._batches import Batch, first_of
+from ._checkpoints import identity_of
+from ._estimator import TorchEstimator
+from ._field_reader import JUDGED, FieldFrames, FieldLayout, FieldReader
+from ._fields import Fields, crops
+from ._objectives import Objective
+from ._pair_estimator import PairEstimator
+from ._row_estimator import RowEstimator
+from ._settings import TrainingSettings
+from ._trainer import Stream, TrainedNetwork, Trainer
+
+__all__ = ["FieldEstimator", "Setup"]
+
+Array = npt.NDArray[Any]
+Kind = TypeVar("Kind", bound=Architecture[Any])
+Module = TypeVar("Module", bound=nn.Module)
+Model = TypeVar("Model", bound=RowEstimator[Any, Any] | PairEstimator[Any, Any])
+
+
+@dataclass(frozen=True)
+class Setup(Generic[Kind, Model]):
+    """What a fit begins with: the patch model (not fitted itself), its network and settings, a reader of samples."""
+
+    model: Model
+    architecture: Kind
+    settings: TrainingSettings
+    reader: FieldReader
+
+    @property
+    def layout(self) -> FieldLayout:
+        """Where patches are."""
+        return self.reader.layout
+
+
+class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model]):
+    """One patch model at every site of samples."""
+
+    _widths: tuple[int, ...] = (2,)
+    """How many lists of samples a batch may have."""
+    crop: int | None
+    model_: Model
+    layout_: FieldLayout
+    n_channels_in_: int
+    n_channels_out_: int
+    bare_: bool
+    input_frame_: Frame
+    output_frame_: Frame
+
+    @abstractmethod
+    def _given_model(self) -> Model:
+        """The constructor's patch model, or the one that stands for None."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse constructor parameters, and a patch model, that a field cannot have."""
+
+    @abstractmethod
+    def _new_layout(self) -> FieldLayout:
+        """Where the constructor puts patches."""
+
+    @abstractmethod
+    def _is_conditional(self) -> bool:
+        """Whether the patch model takes outputs beside inputs."""
+
+    @abstractmethod
+    def _objective(self, setup: Setup[Kind, Model]) -> Objective[Module]:
+        """What training lowers."""
+
+    @all_or_nothing
+    def fit_batches(self, source: Any, *, held_out: Any = None) -> Self:
+        """Learn from pairs ``(X, Y)`` of lists of samples that an iterable yields, or a callable makes.
+
+        A batch is what ``fit`` takes: first guesses are a third part, a field without outputs has ``X`` alone. Each is
+        one update with ``batch_size`` crops. The scale of channels is that of the first batch. Training ends with the
+        iterable, or after ``max_iter`` updates. ``held_out``: one more batch, for early stopping;
+        ``validation_fraction`` plays no part.
+        """
+        setup = self._new_setup()
+        reader, settings = setup.reader, setup.settings
+        settings.check_stream(self._owner)
+        first, batches = first_of(source, self._owner)
+        frames = FieldFrames.of(reader.samples(*self._members("source", first)), setup.architecture)
+        trainer, seed = self._trainer(setup, frames), settings.draw_seed()
+
+        def cut(batch: Any, name: str, n: int, number: int = 0) -> Batch:
+            kinds = reader.inside(reader.samples(*self._members(name, batch)), frames)
+            return setup.layout.cut(kinds, self.crop, n, seed, settings.place, number)
+
+        def from_number(done: int) -> Iterator[Batch]:
+            for number, batch in enumerate(batches):
+                if number >= done:
+                    yield cut(batch, "source", settings.batch_size, number)
+
+        held = None if held_out is None else cut(held_out, "held_out", JUDGED)
+        found = trainer.on_stream(trainer.begin(seed), Stream(from_number, held), seed)
+        return self._keep_fields(setup, frames, found)
+
+    @all_or_nothing_continued
+    def partial_fit(self, X: Any, Y: Any = None) -> Self:
+        """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
+
+        The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        """
+        return self._continue(X, Y)
+
+    def _continue(self, *parts: Any) -> Self:
+        progress = self._progress()
+        is_new = progress.parameters is None
+        setup = self._new_setup() if is_new else self._continued_setup()
+        settings = setup.settings
+        settings.check_stream(self._owner)
+        samples = setup.reader.samples(*parts)
+        frames = FieldFrames.of(samples, setup.architecture) if is_new else self._frames()
+        kinds = setup.reader.inside(samples, frames)
+        batch = setup.layout.cut(
+            kinds, self.crop, settings.batch_size, settings.draw_seed(), settings.place, progress.n_iter
+        )
+        found = self._trainer(setup, frames).go_on_with(progress, iter([batch]))
+        return self._keep_fields(setup, frames, found)
+
+    def _new_setup(self) -> Setup[Kind, Model]:
+        """Of a new fit: parameters are checked, and the patch model is copied."""
+        self._check_parameters()
+        model = cast(Model, clone(self._given_model()))
+        return self._setup(model, model._new_architecture(), self._new_layout())
+
+    def _continued_setup(self) -> Setup[Kind, Model]:
+        """Of a fitted model, with the patch model that it has."""
+        self._check_parameters()
+        layout = self._layout()
+        self._refuse_change(layout.options, self._new_layout().options)
+        return self._setup(self.model_, self._continued_architecture(), layout)
+
+    def _setup(self, model: Model, architecture: Kind, layout: FieldLayout) -> Setup[Kind, Model]:
+        return Setup(model, architecture, model._settings(), self._reader(architecture, layout))
+
+    def _reader(self, architecture: Kind, layout: FieldLayout) -> FieldReader:
+        return FieldReader(self._owner, layout, architecture.values, self._is_conditional())
+
+    def _fitted_reader(self) -> FieldReader:
+        return self._reader(self._architecture(), self._layout())
+
+    def _trainer(self, setup: Setup[Kind, Model], frames: FieldFrames) -> Trainer[Module]:
+        channels = {"n_channels_in": frames.n_in, "n_channels_out": frames.n_out}
+        identity = identity_of(self._owner, self.get_params(deep=True), channels)
+        area = setup.layout.area
+        sizes = area * frames.n_in, area * frames.n_out
+        return Trainer(self._owner, setup.settings, self._objective(setup), sizes, identity)
+
+    def _on_crops(
+        self,
+        trainer: Trainer[Module],
+        module: Module,
+        layout: FieldLayout,
+        parts: tuple[list[Fields], list[Fields] | None],
+        seed: int,
+    ) -> TrainedNetwork:
+        """Train on crops of framed samples, of which some may be held out."""
+        (seen, held), settings = parts, trainer.settings
+        size, place = layout.crop(seen[0], self.crop), settings.place
+        kept = None if held is None else layout.cut(held, self.crop, JUDGED, seed, place)
+        stream = Stream(lambda done: crops(seen, size, settings.batch_size, seed, place, done=done), kept)
+        return trainer.on_stream(module, stream, seed)
+
+    def _keep_fields(self, setup: Setup[Kind, Model], frames: FieldFrames, found: TrainedNetwork) -> Self:
+        self.model_, self.layout_ = setup.model, setup.layout
+        self.n_channels_in_, self.n_channels_out_, self.bare_ = frames.n_in, frames.n_out, frames.bare
+        self.input_frame_, self.output_frame_ = frames.inputs, frames.outputs
+        self._keep(setup.architecture, found)
+        return self
+
+    def _frames(self) -> FieldFrames:
+        """Those of the fit."""
+        channels = self.n_channels_in_, self.n_channels_out_
+        return FieldFrames(*channels, self.bare_, self.input_frame_, self.output_frame_)
+
+    def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
+        """Inputs, outputs and what else belongs to a batch."""
+        if not self._is_conditional():
+            return (batch,)
+        if not isinstance(batch, tuple | list) or len(batch) not in self._widths:
+            rule = "is not a pair of lists of samples"
+            raise ValueError(complain(self, name, type(batch).__name__, rule, "Yield (X, Y)"))
+        return tuple(batch)
+
+    def _layout(self) -> FieldLayout:
+        """Where patches are in the fitted model; files and pickles of earlier versions do not have it."""
+        kept = vars(self).get("layout_")
+        return self._new_layout() if kept is None else cast(FieldLayout, kept)
+
+    def _patch_model(self) -> Model:
+        """The fitted one, or that of the constructor."""
+        kept = vars(self).get("model_")
+        return self._given_model() if kept is None else cast(Model, kept)
+
+    def _new_architecture(self) -> Kind:
+        return cast(Kind, self._patch_model()._new_architecture())
+
+    def _sizes(self) -> tuple[int, int]:
+        area = self._layout().area
+        return area * self.n_channels_in_, area * self.n_channels_out_
+
+    def _device(self) -> str:
+        return self._patch_model().device
+
+    def _known(self, name: str, samples: Any) -> Fields:
+        """Inputs with the channels of the fit."""
+        check_is_fitted(self, "parameters_")
+        reader = self._fitted_reader()
+        return reader.with_channels(name, reader.fields(name, samples), self.n_channels_in_)

@@ -1,0 +1,177 @@
+"""Samples of fields for a patch model: checked, cut into training and held-out parts, and moved into their frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import complain
+from sidelight.maps.frames import Frame
+
+from ._architecture import Architecture
+from ._batches import Batch, Place
+from ._fields import STRUCTURES, Fields, as_fields, crops
+from ._patches import Patches
+from ._values import ValueKind
+
+__all__ = ["JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
+
+Array = npt.NDArray[Any]
+JUDGED = 200
+"""Crops of held-out samples."""
+
+
+@dataclass(frozen=True)
+class FieldLayout:
+    """How a patch model lies on samples: size and ``stride`` of patches, ``structure`` of samples, kind of outputs."""
+
+    height: int
+    width: int
+    stride: int
+    structure: str
+    residual: bool
+    """Whether outputs are what is to be added to inputs."""
+
+    @property
+    def patches(self) -> Patches:
+        """All patches of a sample."""
+        return Patches(self.height, self.width, self.stride)
+
+    @property
+    def area(self) -> int:
+        """Sites of a patch."""
+        return self.height * self.width
+
+    @property
+    def patch_size(self) -> int | tuple[int, int]:
+        """As the constructor takes it."""
+        return self.height if self.structure == "sequence" or self.height == self.width else (self.height, self.width)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same by the names of constructor parameters."""
+        return {"patch_size": self.patch_size} | {
+            name: vars(self)[name] for name in ("stride", "structure", "residual")
+        }
+
+    def places(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """How many patches a sample has, down and across or along a sequence, when it is continued to end with one."""
+        beyond = (shape[0] - self.height, shape[1] - self.width)
+        found = tuple(-(-part // self.stride) + 1 for part in beyond)
+        return found[: STRUCTURES[self.structure]]
+
+    def crop(self, fields: Fields, wanted: int | None) -> tuple[int, int]:
+        """Size of a crop: ``wanted`` or three patches, as far as the smallest sample goes, ending with a patch."""
+        smallest = np.array(fields.shapes).min(axis=0)
+        sides = (self.height, self.width)
+        asked = [min(wanted or 3 * side, int(limit)) for side, limit in zip(sides, smallest, strict=True)]
+        height, width = (w - (w - side) % self.stride for w, side in zip(asked, sides, strict=True))
+        return height, width
+
+    def cut(self, kinds: list[Fields], crop: int | None, n: int, seed: int, place: Place, number: int = 0) -> Batch:
+        """Batch ``number`` of ``n`` crops."""
+        return next(crops(kinds, self.crop(kinds[0], crop), n, seed, place, done=number))
+
+    def split(self, kinds: list[Fields], fraction: float) -> tuple[list[Fields], list[Fields] | None]:
+        """Fields to train on and fields held out: the last ``fraction`` of each that is long enough for both."""
+        least = self.height
+        cuts = [int(h * (1 - fraction)) for h, _ in kinds[0].shapes]
+        fine = [least <= cut <= h - least for cut, (h, _) in zip(cuts, kinds[0].shapes, strict=True)]
+        if not fraction or not any(fine):
+            return kinds, None
+        cut_at = [cut if good else h for cut, good, (h, _) in zip(cuts, fine, kinds[0].shapes, strict=True)]
+        seen, held = [], []
+        for kind in kinds:
+            pairs = [(s[:cut], s[cut:]) for s, cut in zip(kind.samples, cut_at, strict=True)]
+            seen.append(Fields(tuple(first for first, _ in pairs), kind.structure, kind.bare, False))
+            rest = tuple(last for _, last in pairs if len(last))
+            held.append(Fields(rest, kind.structure, kind.bare, False))
+        return seen, held
+
+
+@dataclass(frozen=True)
+class FieldFrames:
+    """Channels of inputs and outputs and their frames; ``bare``: outputs have no axis for channels."""
+
+    n_in: int
+    n_out: int
+    bare: bool
+    inputs: Frame
+    outputs: Frame
+
+    @classmethod
+    def of(cls, kinds: list[Fields], architecture: Architecture[Any]) -> FieldFrames:
+        """Those that samples define."""
+        X, Y = kinds[0], kinds[min(1, len(kinds) - 1)]
+        inputs = X.frame(scaled=architecture.scales_inputs(X.sites()))
+        return cls(X.channels, Y.channels, Y.bare, inputs, Y.frame(scaled=architecture.values.is_real))
+
+
+@dataclass(frozen=True)
+class FieldReader:
+    """Checks samples; ``owner`` is the estimator's name, ``is_conditional``: there are outputs beside inputs."""
+
+    owner: str
+    layout: FieldLayout
+    values: ValueKind
+    is_conditional: bool = True
+
+    def samples(self, X: Any, Y: Any = None, *others: Any) -> list[Fields]:
+        """Inputs, outputs and first guesses whose sizes and values belong together; outputs as residuals if asked."""
+        inputs = self.fields("X", X)
+        if not self.is_conditional:
+            return [self.checked("X", inputs)]
+        named = zip(("Y", "guess"), (Y, *others), strict=False)
+        found = [self.checked(name, self.like(name, part, inputs)) for name, part in named]
+        if self.layout.residual and inputs.channels != found[0].channels:
+            rule = f"needs as many channels in Y ({found[0].channels}) as in X ({inputs.channels})"
+            raise ValueError(complain(self.owner, "residual", True, rule, "Set residual=False"))
+        return [inputs, *(self.difference(part, inputs) for part in found)]
+
+    def inside(self, kinds: list[Fields], frames: FieldFrames) -> list[Fields]:
+        """Samples in their frames, if they have the channels of these."""
+        self.with_channels("X", kinds[0], frames.n_in)
+        for name, part in zip(("Y", "guess"), kinds[1:], strict=False):
+            self.with_channels(name, part, frames.n_out)
+        return [kinds[0].changed(frames.inputs.inside), *(kind.changed(frames.outputs.inside) for kind in kinds[1:])]
+
+    def difference(self, outputs: Fields, inputs: Fields) -> Fields:
+        """What is to be added to the input, where outputs are residuals."""
+        return outputs.changed(np.subtract, inputs) if self.layout.residual else outputs
+
+    def fields(self, name: str, samples: Any) -> Fields:
+        """Samples, all of them at least as large as a patch."""
+        layout = self.layout
+        fields = as_fields(self.owner, name, samples, layout.structure)
+        for height, width in fields.shapes:
+            if height < layout.height or width < layout.width:
+                sites = f"{height} x {width}" if layout.structure == "grid" else f"{height}"
+                rule = f"is smaller than patch_size={layout.patch_size}"
+                remedy = "Give larger samples, or smaller patches"
+                raise ValueError(complain(self.owner, name, f"sample of {sites} sites", rule, remedy))
+        return fields
+
+    def like(self, name: str, samples: Any, inputs: Fields) -> Fields:
+        """Samples as large as the inputs."""
+        fields = self.fields(name, samples)
+        if fields.shapes != inputs.shapes:
+            rule = "does not have the sizes of X, sample by sample"
+            remedy = "Give one value per site of X"
+            raise ValueError(complain(self.owner, name, f"samples of {fields.shapes}", rule, remedy))
+        return fields
+
+    def checked(self, name: str, fields: Fields) -> Fields:
+        """Fields whose values are of the kind that is modelled."""
+        for sample in fields.samples:
+            self.values.check(self.owner, name, sample.reshape(-1, fields.channels))
+        return fields
+
+    def with_channels(self, name: str, fields: Fields, channels: int) -> Fields:
+        """Fields that have as many channels as those of the fit."""
+        if fields.channels != channels:
+            rule = f"does not match the {channels} channels of the fit"
+            raise ValueError(complain(self.owner, name, f"{fields.channels} channels", rule, "Give the same channels"))
+        return fields

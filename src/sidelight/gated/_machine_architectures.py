@@ -1,0 +1,120 @@
+"""The Boltzmann machines as values: their units and how these are tied. The modules stand in ``_machines.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from sidelight.base.validation import check_choice, check_integer
+
+from ._architecture import Layers
+from ._machines import BIASES, GatedMachine, PlainMachine
+from ._premapping import check_layers, check_mapping, checked_biases, premapping, whole
+from ._units import KINDS, Units, units
+from ._values import ValueKind
+
+__all__ = ["GatedMachineArchitecture", "RestrictedArchitecture"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class RestrictedArchitecture:
+    """The units of a ``RestrictedBoltzmannMachine``."""
+
+    n_components: int
+    visible: str
+    hidden: str
+    levels: int | None
+
+    @classmethod
+    def checked(
+        cls, owner: str, n_components: int, visible: str, hidden: str, levels: int | None
+    ) -> RestrictedArchitecture:
+        """Check constructor parameters."""
+        check_integer(owner, "n_components", n_components, 1)
+        _check_units(owner, visible, ("hidden", hidden), levels)
+        return cls(int(n_components), visible, hidden, whole(levels))
+
+    @property
+    def values(self) -> ValueKind:
+        """Of the rows."""
+        return ValueKind("visible", self.visible, self.levels)
+
+    def scales_inputs(self, X: Array) -> bool:
+        """Inputs are the rows themselves."""
+        del X
+        return self.values.is_real
+
+    def build(self, n_inputs: int, n_outputs: int) -> PlainMachine:
+        """Visible units are the outputs; there are no inputs."""
+        del n_inputs
+        return PlainMachine(_visible_units(self.values, n_outputs), units(self.hidden, self.n_components))
+
+
+@dataclass(frozen=True)
+class GatedMachineArchitecture:
+    """The units and weights of a ``GatedBoltzmannMachine``."""
+
+    n_mapping: int
+    n_factors: int | None
+    visible: str
+    mapping: str
+    levels: int | None
+    biases: tuple[str, ...]
+    premapping: tuple[int, ...]
+
+    @classmethod
+    def checked(
+        cls,
+        owner: str,
+        n_mapping: int,
+        n_factors: int | None,
+        visible: str,
+        mapping: str,
+        levels: int | None,
+        biases: Collection[str],
+        premapping: Layers,
+    ) -> GatedMachineArchitecture:
+        """Check constructor parameters."""
+        check_mapping(owner, n_mapping, n_factors)
+        present = checked_biases(owner, biases, BIASES)
+        sizes = check_layers(owner, "premapping", premapping)
+        _check_units(owner, visible, ("mapping", mapping), levels)
+        return cls(int(n_mapping), whole(n_factors), visible, mapping, whole(levels), present, sizes)
+
+    @property
+    def values(self) -> ValueKind:
+        """Of the outputs."""
+        return ValueKind("visible", self.visible, self.levels)
+
+    def scales_inputs(self, X: Array) -> bool:
+        """Not where outputs are of another type than numbers and inputs are between 0 and 1."""
+        return self.values.is_real or not bool(X.min() >= 0 and X.max() <= 1)
+
+    def build(self, n_inputs: int, n_outputs: int) -> GatedMachine:
+        """Three-way weights, behind a premapping of inputs where there is one."""
+        network, n_features = premapping(n_inputs, self.premapping)
+        return GatedMachine(
+            n_features,
+            _visible_units(self.values, n_outputs),
+            units(self.mapping, self.n_mapping),
+            n_factors=self.n_factors,
+            biases=self.biases,
+            premapping=network,
+        )
+
+
+def _check_units(owner: str, visible: str, hidden: tuple[str, str], levels: int | None) -> None:
+    check_choice(owner, "visible", visible, KINDS)
+    check_choice(owner, *hidden, KINDS)
+    if levels is not None:
+        check_integer(owner, "levels", levels, 2)
+
+
+def _visible_units(values: ValueKind, size: int) -> Units:
+    options = {"levels": values.levels} if values.kind == "multinomial" and values.levels is not None else {}
+    return units(values.kind, size, **options)

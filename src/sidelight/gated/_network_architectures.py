@@ -1,0 +1,252 @@
+"""The networks of the auto-encoders as values: what they are made of, and what is read from them.
+
+The modules stand in ``_networks.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy.typing as npt
+from torch import Tensor, nn
+
+from sidelight.base.validation import check_choice, check_integer
+
+from ._architecture import Architecture, Layers
+from ._batches import Batch
+from ._networks import ACTIVATIONS, LOSSES, PATHS, AutoencoderNetwork, BiasedNetwork, GatedNetwork, finished
+from ._premapping import check_layers, check_mapping, checked_biases, layers, premapping, whole
+from ._values import ValueKind
+
+__all__ = [
+    "AutoencoderArchitecture",
+    "BiasedArchitecture",
+    "GatedArchitecture",
+    "PredictionArchitecture",
+    "Readings",
+]
+
+Array = npt.NDArray[Any]
+Readings = list[tuple[float, Tensor]]
+"""Raw outputs (n, j) that should all be the target, with their weights in the loss."""
+Module = TypeVar("Module", bound=nn.Module)
+
+
+class PredictionArchitecture(Architecture[Module], Protocol[Module]):
+    """A network with raw outputs that are compared with targets."""
+
+    def readings(self, module: Module, batch: Batch) -> Readings:
+        """Raw outputs (n, j) of a batch that should all be its target."""
+        ...
+
+    def point(self, module: Module, x: Tensor, guess: Tensor | None) -> Tensor:
+        """The raw prediction (n, j) for inputs, given first guesses where the network needs them."""
+        ...
+
+    def finished(self, raw: Tensor) -> Tensor:
+        """Outputs that raw ones stand for."""
+        ...
+
+
+@dataclass(frozen=True)
+class AutoencoderArchitecture:
+    """The network of an ``Autoencoder``."""
+
+    n_components: int
+    hidden: tuple[int, ...]
+    activation: str
+    tied: bool
+    loss: str
+    levels: int | None
+
+    @classmethod
+    def checked(
+        cls, owner: str, n_components: int, hidden: Layers, activation: str, tied: bool, loss: str, levels: int | None
+    ) -> AutoencoderArchitecture:
+        """Check constructor parameters."""
+        check_integer(owner, "n_components", n_components, 1)
+        sizes = check_layers(owner, "hidden", hidden)
+        _check_loss(owner, activation, loss, levels)
+        return cls(int(n_components), sizes, activation, bool(tied), loss, whole(levels))
+
+    @property
+    def values(self) -> ValueKind:
+        """Of the rows."""
+        return ValueKind("loss", self.loss, self.levels)
+
+    def scales_inputs(self, X: Array) -> bool:
+        """Inputs are the rows themselves."""
+        del X
+        return self.values.is_real
+
+    def build(self, n_inputs: int, n_outputs: int) -> AutoencoderNetwork:
+        """Inputs are the outputs."""
+        del n_inputs
+        return AutoencoderNetwork((n_outputs, *self.hidden, self.n_components), self.activation, tied=self.tied)
+
+    def readings(self, module: AutoencoderNetwork, batch: Batch) -> Readings:
+        """Reconstructions."""
+        return [(1.0, module(batch[0]))]
+
+    def point(self, module: AutoencoderNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
+        """The raw reconstruction (n, j)."""
+        del guess
+        return module(x)
+
+    def finished(self, raw: Tensor) -> Tensor:
+        """Outputs that raw ones stand for."""
+        return finished(self.loss, raw, self.levels)
+
+
+@dataclass(frozen=True)
+class BiasedArchitecture:
+    """The network of a ``BiasedAutoencoder``; ``n_components=None``: the predictor alone."""
+
+    n_components: int | None
+    hidden: tuple[int, ...]
+    predictor: tuple[int, ...]
+    activation: str
+    loss: str
+    levels: int | None
+
+    @classmethod
+    def checked(
+        cls,
+        owner: str,
+        n_components: int | None,
+        hidden: Layers,
+        predictor: Layers,
+        activation: str,
+        loss: str,
+        levels: int | None,
+    ) -> BiasedArchitecture:
+        """Check constructor parameters."""
+        if n_components is not None:
+            check_integer(owner, "n_components", n_components, 1)
+        sizes = check_layers(owner, "hidden", hidden), check_layers(owner, "predictor", predictor)
+        _check_loss(owner, activation, loss, levels)
+        return cls(whole(n_components), *sizes, activation, loss, whole(levels))
+
+    @property
+    def values(self) -> ValueKind:
+        """Of the outputs."""
+        return ValueKind("loss", self.loss, self.levels)
+
+    def scales_inputs(self, X: Array) -> bool:
+        """Always."""
+        del X
+        return True
+
+    def build(self, n_inputs: int, n_outputs: int) -> BiasedNetwork:
+        """A predictor, and an auto-encoder of what it says."""
+        sizes = (n_inputs, *self.predictor, n_outputs)
+        code = None if self.n_components is None else (n_outputs, *self.hidden, self.n_components)
+        autoencoder = None if code is None else AutoencoderNetwork(code, self.activation)
+        return BiasedNetwork(sizes, autoencoder, self.activation, loss=self.loss, levels=self.levels)
+
+    def readings(self, module: BiasedNetwork, batch: Batch, *, reconstruction: float = 0.0) -> Readings:
+        """Predictions, and what the auto-encoder makes of true outputs where ``reconstruction`` has a weight."""
+        x, y = batch
+        read = [(1.0, module(x))]
+        if reconstruction and module.autoencoder is not None:
+            read.append((reconstruction, module.autoencoder(y)))
+        return read
+
+    def point(self, module: BiasedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
+        """The raw prediction (n, j)."""
+        del guess
+        return module(x)
+
+    def finished(self, raw: Tensor) -> Tensor:
+        """Outputs that raw ones stand for."""
+        return finished(self.loss, raw, self.levels)
+
+
+@dataclass(frozen=True)
+class GatedArchitecture:
+    """The network of a ``GatedAutoencoder``; ``predictor=None``: first guesses are given."""
+
+    n_mapping: int
+    n_factors: int | None
+    activation: str
+    biases: tuple[str, ...]
+    premapping: tuple[int, ...]
+    predictor: tuple[int, ...] | None
+    loss: str
+    levels: int | None
+
+    @classmethod
+    def checked(
+        cls,
+        owner: str,
+        n_mapping: int,
+        n_factors: int | None,
+        activation: str,
+        biases: Collection[str],
+        premapping: Layers,
+        predictor: Layers,
+        loss: str,
+        levels: int | None,
+    ) -> GatedArchitecture:
+        """Check constructor parameters."""
+        check_mapping(owner, n_mapping, n_factors)
+        present = checked_biases(owner, biases, PATHS)
+        sizes, guessing = check_layers(owner, "premapping", premapping), check_layers(owner, "predictor", predictor)
+        _check_loss(owner, activation, loss, levels)
+        first = None if predictor is None else guessing
+        return cls(int(n_mapping), whole(n_factors), activation, present, sizes, first, loss, whole(levels))
+
+    @property
+    def values(self) -> ValueKind:
+        """Of the outputs."""
+        return ValueKind("loss", self.loss, self.levels)
+
+    def scales_inputs(self, X: Array) -> bool:
+        """Always."""
+        del X
+        return True
+
+    def build(self, n_inputs: int, n_outputs: int) -> GatedNetwork:
+        """Three-way weights, behind a premapping of inputs and beside a predictor where there are such."""
+        network, n_features = premapping(n_inputs, self.premapping)
+        return GatedNetwork(
+            n_features,
+            n_outputs,
+            self.n_mapping,
+            n_factors=self.n_factors,
+            activation=self.activation,
+            biases=self.biases,
+            premapping=network,
+            predictor=None if self.predictor is None else layers((n_inputs, *self.predictor, n_outputs)),
+        )
+
+    def readings(self, module: GatedNetwork, batch: Batch) -> Readings:
+        """Projections of the outputs, of the predictor's guesses and of given ones; and the predictor's guesses."""
+        x, y, *given = batch
+        coded = module.condition(x)
+        read = [coded.project(y)]
+        if module.predictor is not None:
+            raw = module.predictor(x)
+            read += [coded.project(self.finished(raw)), raw]
+        read += [coded.project(first) for first in given]
+        return [(1.0, raw) for raw in read]
+
+    def point(self, module: GatedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
+        """The raw projection (n, j) of a guess, which is the predictor's where none is given."""
+        if guess is None:
+            assert module.predictor is not None
+            guess = self.finished(module.predictor(x))
+        return module.condition(x).project(guess)
+
+    def finished(self, raw: Tensor) -> Tensor:
+        """Outputs that raw ones stand for."""
+        return finished(self.loss, raw, self.levels)
+
+
+def _check_loss(owner: str, activation: str, loss: str, levels: int | None) -> None:
+    check_choice(owner, "activation", activation, tuple(ACTIVATIONS))
+    check_choice(owner, "loss", loss, LOSSES)
+    if levels is not None:
+        check_integer(owner, "levels", levels, 2)

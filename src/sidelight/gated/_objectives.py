@@ -1,0 +1,283 @@
+r"""What training lowers, as values: a loss of a network and a batch, and the loss that held-out rows are judged by.
+
+auto-encoders       Σ_r weight_r error(reading_r, target)                           (``PredictionObjective``)
+fields of them      the same for averages of overlapping patches, and for patches alone   (``PatchObjective``)
+machines            the surrogate of contrastive divergence; held-out rows by squared reconstruction error
+                    (``RestrictedObjective``, ``GatedObjective``, and at every site ``SiteObjective``)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from sidelight.base.messages import complain
+from sidelight.base.validation import check_choice, check_integer
+
+from ._architecture import Architecture
+from ._batches import Batch
+from ._divergence import contrast
+from ._machine_architectures import GatedMachineArchitecture, RestrictedArchitecture
+from ._machines import Conditioned, GatedMachine, PlainMachine
+from ._network_architectures import Readings
+from ._networks import error
+from ._patches import Patches
+from ._site_product import SiteProduct
+from ._training import several
+
+__all__ = [
+    "GatedObjective",
+    "Objective",
+    "PatchObjective",
+    "PredictionObjective",
+    "RestrictedObjective",
+    "Sampling",
+    "SiteObjective",
+]
+
+Array = npt.NDArray[Any]
+Module = TypeVar("Module", bound=nn.Module)
+_SETTLE = 0.5  # of the updates of a machine; without it Adam keeps Gaussian outputs trembling
+
+
+class Objective(Protocol[Module]):
+    """What a trainer needs to know of what it trains."""
+
+    @property
+    def architecture(self) -> Architecture[Module]:
+        """The network."""
+        ...
+
+    @property
+    def settle(self) -> float:
+        """Share of the updates, at the end, in which the rate falls to nothing."""
+        ...
+
+    def loss(self, module: Module, batch: Batch, generator: torch.Generator) -> Tensor:
+        """What an update lowers: one number."""
+        ...
+
+    def held_out_loss(self, module: Module, batch: Batch) -> Tensor:
+        """How good the network is on rows that it was not trained on: one number, less is better."""
+        ...
+
+    def check_stream(self, owner: str) -> None:
+        """Refuse options for which all rows must be known from the start."""
+        ...
+
+    def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
+        """Give a new module what training on a stream needs that begins with the rows ``opening``."""
+        ...
+
+
+@dataclass(frozen=True)
+class PredictionObjective(Generic[Module]):
+    """Raw outputs compared with the target: outputs, or the rows themselves where there are no others.
+
+    ``more``: a part of the loss that is not of the batch and that held-out rows are not judged by.
+    """
+
+    architecture: Architecture[Module]
+    readings: Callable[[Module, Batch], Readings]
+    more: Callable[[Module, Batch, torch.Generator], Tensor] | None = None
+    settle: float = 0.0
+
+    def loss(self, module: Module, batch: Batch, generator: torch.Generator) -> Tensor:
+        """Σ weight · error."""
+        total = self.held_out_loss(module, batch)
+        return total if self.more is None else total + self.more(module, batch, generator)
+
+    def held_out_loss(self, module: Module, batch: Batch) -> Tensor:
+        """Σ weight · error."""
+        target, values = target_of(batch), self.architecture.values
+        parts = [
+            weight * error(values.kind, raw, target, values.levels) for weight, raw in self.readings(module, batch)
+        ]
+        return torch.stack(parts).sum()
+
+    def check_stream(self, owner: str) -> None:
+        """Rows may come in any way."""
+
+    def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
+        """Nothing is needed."""
+
+
+def target_of(batch: Batch) -> Tensor:
+    """What readings are compared with: outputs, or the rows themselves."""
+    return batch[min(1, len(batch) - 1)]
+
+
+@dataclass(frozen=True)
+class PatchObjective(Generic[Module]):
+    """The loss of averaged outputs, and with the share ``alone`` of patches alone, for fields (n, channels, h, w)."""
+
+    rows: PredictionObjective[Module]
+    patches: Patches
+    alone: float
+    settle: float = 0.0
+
+    @property
+    def architecture(self) -> Architecture[Module]:
+        """That of the patch model."""
+        return self.rows.architecture
+
+    def loss(self, module: Module, batch: Batch, generator: torch.Generator) -> Tensor:
+        """The same with and without random numbers."""
+        del generator
+        return self.held_out_loss(module, batch)
+
+    def held_out_loss(self, module: Module, batch: Batch) -> Tensor:
+        """Σ weight · ((1 - alone) · error of averages + alone · error of patches)."""
+        target, loss = target_of(batch), self.architecture.values.kind
+        rows = tuple(self.patches.rows(part) for part in batch)
+        n, shape = len(target), (int(target.shape[2]), int(target.shape[3]))
+        total = target.new_zeros(())
+        for weight, raw in self.rows.readings(module, rows):
+            together = error(loss, self.patches.averaged(raw, n, shape), target)
+            each = error(loss, raw, target_of(rows))
+            total = total + weight * ((1 - self.alone) * together + self.alone * each)
+        return total
+
+    def of_groups(self, module: Module, groups: list[Batch]) -> Tensor:
+        """The loss of all sites: fields of one size at a time."""
+        sites = [float(group[0][:, 0].numel()) for group in groups]
+        parts = [
+            self.held_out_loss(module, group) * (size / sum(sites)) for group, size in zip(groups, sites, strict=True)
+        ]
+        return torch.stack(parts).sum()
+
+    def check_stream(self, owner: str) -> None:
+        """Samples may come in any way."""
+
+    def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
+        """Nothing is needed."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How negative states are made: ``cd_steps``, ``negatives`` and ``persistent`` of the constructor."""
+
+    cd_steps: int
+    negatives: str
+    persistent: bool
+
+    @classmethod
+    def checked(cls, owner: str, cd_steps: int, negatives: str, persistent: bool) -> Sampling:
+        """Check constructor parameters."""
+        check_integer(owner, "cd_steps", cd_steps, 1)
+        check_choice(owner, "negatives", negatives, ("mean-field", "sampled"))
+        return cls(cd_steps, negatives, persistent)
+
+    @property
+    def is_mean_field(self) -> bool:
+        """Whether steps take means instead of samples."""
+        return self.negatives == "mean-field"
+
+    def contrast(
+        self, machine: Conditioned, y: Tensor, generator: torch.Generator, chains: Tensor | None, rows: Any = ...
+    ) -> Tensor:
+        """The surrogate; ``chains``, where there are any, go on from where they were (``rows``: those of the batch)."""
+        start = None if chains is None else chains[rows]
+        mean_field = self.is_mean_field and chains is None
+        surrogate, fantasy = contrast(
+            machine, y, steps=self.cd_steps, mean_field=mean_field, start=start, generator=generator
+        )
+        if chains is not None:
+            chains[rows] = fantasy
+        return surrogate
+
+    def begin_chains(self, owner: str, module: PlainMachine | GatedMachine, start: Array) -> None:
+        """Chains that begin at the framed rows ``start`` (m, j), where chains are persistent."""
+        if not self.persistent:
+            return
+        if several():
+            rule = "keeps chains, which several processes cannot share"
+            raise ValueError(complain(owner, "persistent", True, rule, "Use one process, or persistent=False"))
+        module.chains = torch.tensor(start).to(next(module.parameters()))
+
+
+@dataclass(frozen=True)
+class RestrictedObjective:
+    """Contrastive divergence of rows; as many persistent chains as a batch has rows (``n_chains``)."""
+
+    architecture: RestrictedArchitecture
+    sampling: Sampling
+    n_chains: int
+    settle: float = _SETTLE
+
+    def loss(self, module: PlainMachine, batch: Batch, generator: torch.Generator) -> Tensor:
+        """The surrogate."""
+        return self.sampling.contrast(module.condition(), batch[0], generator, module.chains)
+
+    def held_out_loss(self, module: PlainMachine, batch: Batch) -> Tensor:
+        """Squared error of the reconstruction."""
+        return ((module.condition().reconstruct(batch[0]) - batch[0]) ** 2).sum(dim=1).mean()
+
+    def check_stream(self, owner: str) -> None:
+        """Rows may come in any way."""
+
+    def prepare(self, owner: str, module: PlainMachine, opening: Sequence[Array]) -> None:
+        """Chains begin at the first rows."""
+        self.sampling.begin_chains(owner, module, opening[0][: self.n_chains])
+
+
+@dataclass(frozen=True)
+class GatedObjective:
+    """Contrastive divergence of outputs given inputs; a persistent chain for each training row."""
+
+    architecture: GatedMachineArchitecture
+    sampling: Sampling
+    settle: float = _SETTLE
+
+    def loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
+        """The surrogate; the third part of a batch are the numbers of its rows."""
+        x, y, *rows = batch
+        return self.sampling.contrast(module.condition(x), y, generator, module.chains, *rows)
+
+    def held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
+        """Squared error of the reconstruction."""
+        x, y = batch[:2]
+        return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
+
+    def check_stream(self, owner: str) -> None:
+        """Chains of rows that are not known yet cannot be kept."""
+        if self.sampling.persistent:
+            rule = "keeps a chain for each training row, and batches made on the fly have none"
+            raise ValueError(complain(owner, "persistent", True, rule, "Use fit, or persistent=False"))
+
+    def prepare(self, owner: str, module: GatedMachine, opening: Sequence[Array]) -> None:
+        """Nothing is needed: a stream has no chains."""
+
+
+@dataclass(frozen=True)
+class SiteObjective:
+    """Contrastive divergence of a product of patches; held-out crops are judged ``batch_size`` at a time."""
+
+    architecture: GatedMachineArchitecture
+    sampling: Sampling
+    patches: Patches
+    batch_size: int
+    settle: float = _SETTLE
+
+    def loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
+        """The surrogate, a mean over patches."""
+        x, y = batch
+        steps, mean_field = self.sampling.cd_steps, self.sampling.is_mean_field
+        return SiteProduct(module, self.patches).contrast(x, y, steps=steps, mean_field=mean_field, generator=generator)
+
+    def held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
+        """Squared error of the reconstruction at a site."""
+        product, size = SiteProduct(module, self.patches), self.batch_size
+        found = [product.reconstruct(x, y) for x, y in zip(*(part.split(size) for part in batch), strict=True)]
+        return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
+
+    def check_stream(self, owner: str) -> None:
+        """Samples may come in any way."""
+
+    def prepare(self, owner: str, module: GatedMachine, opening: Sequence[Array]) -> None:
+        """Nothing is needed."""

@@ -1,0 +1,172 @@
+"""The thirteen training parameters that all estimators of this room share: one value, one text.
+
+``TrainingSettings`` is what is left of an estimator below it. ``shows_training_parameters`` puts the text below into
+the docstring of an estimator, with that class's own defaults, so that ``help`` and the API pages show it everywhere.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import torch
+
+from sidelight.base.messages import complain
+from sidelight.base.random import random_seed
+from sidelight.base.result import Callback
+from sidelight.base.validation import check_choice, check_integer, check_number
+
+from ._training import Schedule
+
+__all__ = ["MACHINE_OPTIMIZERS", "NETWORK_OPTIMIZERS", "TrainingSettings", "shows_training_parameters"]
+
+MACHINE_OPTIMIZERS = ("sgd", "adam")
+NETWORK_OPTIMIZERS = ("auto", "lbfgs", "adam", "sgd")
+_SMALL = 30_000_000  # rows times parameters: an iteration on all rows takes less than about 0.1 s
+_PLACE = "{training parameters}"
+_Estimator = TypeVar("_Estimator")
+
+# name: (type, text). <...> is shown only where an estimator can be trained on all rows at once, {...} where it cannot.
+_TEXTS = {
+    "optimizer": (
+        "",
+        '<"lbfgs": all rows at once, in double precision. "auto": that where rows times parameters are few, else '
+        '"adam".>',
+    ),
+    "learning_rate": ("float", '<Of "adam" and "sgd".>{In the last half of the updates it falls to nothing.}'),
+    "momentum": ("float", 'Of "sgd".'),
+    "weight_decay": (
+        "float",
+        "λ in the penalty λ/2 Σ W² on weights, not on biases.< The loss itself is a mean over rows and columns.>",
+    ),
+    "batch_size": ("int", 'Rows of an update<, of "adam" and "sgd">.'),
+    "max_iter": ("int", "Updates, of one batch each<, or iterations on all rows>."),
+    "validation_fraction": (
+        "float",
+        "Share of the rows held out; the parameters <with the lowest loss on them>{that reconstruct them best} are "
+        "kept.",
+    ),
+    "patience": (
+        "int",
+        "With held-out rows: looks (every 100 updates<, 10 iterations on all rows>) without improvement that end "
+        "training.",
+    ),
+    "device": ("str", "Where torch computes."),
+    "checkpoint": (
+        "path or None",
+        "A file that training< by batches> is saved to every 100 updates, and taken up from where it exists, by a "
+        "model with the same parameters.",
+    ),
+    "random_state": (
+        "int, RandomState or None",
+        "For the first weights, the batches and what is drawn. None is a fixed seed: the same call gives the same "
+        "result.",
+    ),
+    "verbose": ("int", "1: a progress bar."),
+    "callback": ("callable or None", "Called with a state now and then; returning True ends training."),
+}
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train; the fields are the constructor parameters of the same names."""
+
+    optimizer: str
+    learning_rate: float
+    momentum: float
+    weight_decay: float
+    batch_size: int
+    max_iter: int
+    validation_fraction: float
+    patience: int
+    device: str
+    checkpoint: str | os.PathLike[str] | None
+    random_state: Any
+    verbose: int
+    callback: Callback | None
+
+    @classmethod
+    def checked(cls, owner: str, parameters: Mapping[str, Any], optimizers: tuple[str, ...]) -> TrainingSettings:
+        """The settings among the ``parameters`` of an estimator, or a sentence about one that is out of range."""
+        found = cls(**{field.name: parameters[field.name] for field in fields(cls)})
+        check_choice(owner, "optimizer", found.optimizer, optimizers)
+        check_number(owner, "learning_rate", found.learning_rate, 0.0)
+        check_number(owner, "momentum", found.momentum, -1e-12, 1.0)
+        check_number(owner, "weight_decay", found.weight_decay, -1e-12)
+        check_integer(owner, "batch_size", found.batch_size, 1)
+        check_integer(owner, "max_iter", found.max_iter, 1)
+        check_number(owner, "validation_fraction", found.validation_fraction, -1e-12, 1.0)
+        check_integer(owner, "patience", found.patience, 0)
+        return found
+
+    def check_stream(self, owner: str) -> None:
+        """Refuse an optimiser that needs all rows at once."""
+        if self.optimizer == "lbfgs":
+            rule = "works on all rows at once, and here they come batch by batch"
+            raise ValueError(complain(owner, "optimizer", "lbfgs", rule, 'Use "adam", which "auto" takes here'))
+
+    @property
+    def place(self) -> tuple[torch.device, torch.dtype]:
+        """Device and type of the numbers in training."""
+        return torch.device(self.device), torch.float32
+
+    def draw_seed(self) -> int:
+        """A seed of ``random_state``: another one with each call where that is a generator."""
+        return random_seed(self.random_state)
+
+    def at_once(self, n_rows: int, n_parameters: int) -> bool:
+        """Whether to train on all rows at once instead of batches of them."""
+        if self.optimizer == "auto":
+            return n_rows * n_parameters <= _SMALL and self.checkpoint is None and self.device == "cpu"
+        return self.optimizer == "lbfgs"
+
+    def schedule(self, seed: int, *, settle: float = 0.0, identity: Mapping[str, str] | None = None) -> Schedule:
+        """What the loop needs to know; ``identity``: what a checkpoint must have been written with."""
+        return Schedule(
+            optimizer="adam" if self.optimizer == "auto" else self.optimizer,
+            learning_rate=self.learning_rate,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            max_iter=self.max_iter,
+            patience=self.patience,
+            seed=seed,
+            checkpoint=self.checkpoint,
+            settle=settle,
+            settings={} if identity is None else identity,
+        )
+
+
+def shows_training_parameters(optimizers: tuple[str, ...]) -> Callable[[type[_Estimator]], type[_Estimator]]:
+    """Decorate an estimator: the line ``{training parameters}`` of its docstring becomes their documentation."""
+
+    def decorate(cls: type[_Estimator]) -> type[_Estimator]:
+        if cls.__doc__:  # None under python -OO
+            cls.__doc__ = cls.__doc__.replace(_PLACE, _documentation(cls, optimizers))
+        return cls
+
+    return decorate
+
+
+def _documentation(cls: type[Any], optimizers: tuple[str, ...]) -> str:
+    """A numpydoc entry for each parameter, indented as in a class; the first line is where the place was."""
+    defaults = inspect.signature(cls).parameters
+    at_once = "lbfgs" in optimizers
+    lines: list[str] = []
+    for name, (kind, text) in _TEXTS.items():
+        options = kind or "{" + ", ".join(f'"{option}"' for option in optimizers) + "}"
+        default = defaults[name].default
+        shown = f'"{default}"' if isinstance(default, str) else repr(default)
+        lines.append(f"{name} : {options}, default={shown}")
+        lines += [f"    {line}" for line in textwrap.wrap(_chosen(text, at_once), width=112)]
+    return "\n    ".join(lines)
+
+
+def _chosen(text: str, at_once: bool) -> str:
+    """Keep the parts in <> or those in {}, without the brackets."""
+    dropped, kept = (r"\{[^}]*\}", r"[<>]") if at_once else (r"<[^>]*>", r"[{}]")
+    return re.sub(kept, "", re.sub(dropped, "", text))

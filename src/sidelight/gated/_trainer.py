@@ -1,0 +1,285 @@
+"""Training as a value: a trainer has settings and an objective, takes rows or batches and returns what it found.
+
+The design of this room, from below:
+
+    ``_settings``       ``TrainingSettings``: the thirteen training parameters, checked, and their only documentation
+    ``_architecture``   what a network is made of; builds the module for any number of columns; fitted models keep it
+    ``_values``         what the modelled values are (``ValueKind``): which may occur, and whether they are scaled
+    ``_objectives``     an architecture and what is lowered: a loss of module and batch, and one for held-out rows
+    ``_trainer``        ``Trainer(owner, settings, objective, sizes)``: the module in, a ``TrainedNetwork`` (arrays) out
+    ``_estimator``      what estimators share: arrays and architecture to module, and what ``partial_fit`` continues
+    ``_row_estimator``, ``_pair_estimator``, ``_field_estimator``: checks and frames of rows, of pairs, of samples
+
+An estimator names its architecture and its objective, and has the maps that its network allows; nothing below it sees
+it. ``_training`` (batches) and ``_descent`` (all rows at once) are the loops.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor, nn
+
+from sidelight.base.messages import complain
+from sidelight.base.progress import ProgressBar, both
+from sidelight.base.result import Record, Status
+from sidelight.base.warnings import warn
+
+from ._batches import Batch, array_batches, as_batches, in_order, tensor
+from ._descent import descend
+from ._frames import Framing
+from ._modules import load_module, one_thread
+from ._objectives import Objective
+from ._settings import TrainingSettings
+from ._training import Run, Schedule, Trained, train
+
+__all__ = ["Paused", "Progress", "Stream", "TrainedNetwork", "Trainer"]
+
+Array = npt.NDArray[Any]
+Module = TypeVar("Module", bound=nn.Module)
+_CHAINS = "chains"  # a buffer of machines that checkpoints keep and fitted models do not
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Where batches come from (``batches(done)``: from number ``done`` on), and held-out rows to be judged by."""
+
+    batches: Callable[[int], Iterator[Batch]]
+    held_out: Batch | None = None
+
+
+@dataclass(frozen=True)
+class Paused:
+    """Where a call of ``partial_fit`` ended and the next one continues; nobody changes what it holds.
+
+    ``parameters`` are those the model then had: others mean that it was fitted in between.
+    """
+
+    schedule: Schedule
+    parameters: Mapping[str, Array]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a model was trained: its parameters (None: not at all), updates, records, and the run, if in memory."""
+
+    parameters: dict[str, Array] | None = None
+    n_iter: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+    paused: Paused | None = None
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """What training leaves; ``paused`` only where another call continues."""
+
+    parameters: dict[str, Array]
+    history: list[dict[str, Any]]
+    n_iter: int
+    was_interrupted: bool = False
+    paused: Paused | None = None
+
+
+@dataclass(frozen=True)
+class Trainer(Generic[Module]):
+    """Trains the network of an objective.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+    settings : TrainingSettings
+    objective : Objective
+        The network's architecture and what is lowered.
+    sizes : (int, int)
+        Columns of the network's inputs and outputs.
+    identity : mapping of str to str
+        What a checkpoint must have been written with to be gone on with (``_checkpoints.identity_of``).
+    """
+
+    owner: str
+    settings: TrainingSettings
+    objective: Objective[Module]
+    sizes: tuple[int, int]
+    identity: Mapping[str, str] = field(default_factory=dict)
+
+    def begin(self, seed: int) -> Module:
+        """The network with its first weights."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            module = self.objective.architecture.build(*self.sizes)
+        module.to(*self.settings.place)
+        return module
+
+    def on_arrays(self, module: Module, arrays: Sequence[Array], seed: int) -> TrainedNetwork:
+        """Train on framed rows of single numbers, on all at once or in batches; a share of them is held out."""
+        seen, held = self._shares(arrays, seed)
+        place = self.settings.place
+        if self.is_at_once(module, len(seen[0])):
+            rows, generator = _doubles(seen), torch.Generator().manual_seed(seed)
+            out = None if held is None else _doubles(held)
+            judged = None if out is None else lambda: self._judged(module, out)
+            return self.at_once(module, lambda: self.objective.loss(module, rows, generator), judged, seed)
+        kept = None if held is None else tuple(tensor(array, place) for array in held)
+        size = self.settings.batch_size
+        return self.on_stream(
+            module, Stream(lambda done: array_batches(seen, size, seed, place, done=done), kept), seed
+        )
+
+    def on_batches(
+        self, source: Iterator[Any], framing: Framing, opening: Sequence[Array], rows: Any
+    ) -> TrainedNetwork:
+        """Train on batches that are made as they are asked for.
+
+        ``opening``: the first of them, framed; ``rows``: a batch that is held out, or None.
+        """
+        columns, place = tuple(part.shape[1] for part in opening), self.settings.place
+
+        def framed(found: Any, name: str, done: int = 0) -> Iterator[Batch]:
+            checked = as_batches(found, self.owner, width=len(opening), columns=columns, name=name)
+            for number, batch in enumerate(checked):
+                if number >= done:
+                    yield tuple(tensor(part, place) for part in framing.inside(*batch))
+
+        seed = self.settings.draw_seed()
+        held = None if rows is None else next(framed([rows], "held_out"))
+        module = self.begin(seed)
+        self.objective.prepare(self.owner, module, opening)
+        return self.on_stream(module, Stream(lambda done: framed(source, "source", done), held), seed)
+
+    def is_at_once(self, module: Module, n_rows: int) -> bool:
+        """Whether to train on all rows at once."""
+        return self.settings.at_once(n_rows, sum(p.numel() for p in module.parameters()))
+
+    def at_once(
+        self, module: Module, loss: Callable[[], Tensor], held_out: Callable[[], float] | None, seed: int
+    ) -> TrainedNetwork:
+        """Lower the ``loss`` of all rows, in double precision."""
+        bar = ProgressBar(self.owner) if self.settings.verbose else None
+        callback = both(bar, self.settings.callback)
+        with one_thread():
+            schedule = self.settings.schedule(seed)
+            found = descend(module.double(), loss, schedule, held_out=held_out, callback=callback)
+        if bar is not None:
+            bar.close(f"{found.status.value}, {found.n_iter} iterations")
+        if found.status is Status.INTERRUPTED and not found.history:
+            raise KeyboardInterrupt
+        trained = self._kept(module.float(), found)
+        if found.status is Status.ITERATIONS:
+            rule = "did not let training converge"
+            self._warn(rule, "Raise max_iter, raise weight_decay, or hold rows out (validation_fraction)")
+        return trained
+
+    def on_stream(self, module: Module, stream: Stream, seed: int) -> TrainedNetwork:
+        """Update by batches; say where it did not converge."""
+        bar = ProgressBar(self.owner) if self.settings.verbose else None
+        held_out = stream.held_out
+        with one_thread():
+            found = train(
+                module,
+                self._loss_of(module),
+                stream.batches,
+                self.settings.schedule(seed, settle=self.objective.settle, identity=self.identity),
+                held_out=None if held_out is None else lambda: self._judged(module, held_out),
+                callback=both(bar, self.settings.callback),
+            )
+        if bar is not None:
+            bar.close(f"{found.status.value}, {found.n_iter} updates")
+        if found.status is Status.INTERRUPTED and found.n_iter == 0:
+            raise KeyboardInterrupt
+        trained = self._kept(module, found)
+        if trained.was_interrupted:
+            return trained
+        if held_out is not None and found.status is Status.ITERATIONS and self.settings.patience and found.waited == 0:
+            self._warn("ended training while held-out rows were still improving", "Raise it")
+        if found.dry:
+            rule = f"ended before max_iter={self.settings.max_iter}"
+            remedy = f"Yield more, or set max_iter={found.n_iter}"
+            warn(complain(self.owner, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning)
+        return trained
+
+    def go_on(self, progress: Progress, rows: Sequence[Array]) -> TrainedNetwork:
+        """One update for each batch of framed ``rows``, in their order (see ``go_on_with``)."""
+        return self.go_on_with(progress, in_order(rows, self.settings.batch_size, self.settings.place), rows)
+
+    def go_on_with(self, progress: Progress, batches: Iterator[Batch], opening: Sequence[Array] = ()) -> TrainedNetwork:
+        """One update for each batch; the optimiser and the random numbers go on from where the last call left them.
+
+        These live only in memory: a model that was copied, pickled or loaded goes on with a fresh optimiser.
+        ``opening``: the first rows of a stream.
+        """
+        schedule = self.settings.schedule(0)  # the rate does not fall: a stream has no end
+        run = self._continued_run(progress, schedule, opening)
+        with one_thread():
+            for batch in batches:
+                run.update(batch)
+        recent, run.recent = run.recent, []
+        done = progress.n_iter + len(recent)
+        seconds = time.perf_counter() - run.began
+        record = Record(len(progress.history), 0.0, done, float(np.mean(recent)), {}, seconds)
+        found = self._kept(run.module, Trained((record,), done, Status.ITERATIONS, np.nan))
+        paused = Paused(schedule, found.parameters, run)
+        return replace(found, history=[*progress.history, *found.history], paused=paused)
+
+    def _continued_run(self, progress: Progress, schedule: Schedule, opening: Sequence[Array]) -> Run:
+        """A run that continues where the last ``partial_fit`` ended, or begins with the present parameters."""
+        paused = progress.paused
+        if paused is not None and paused.parameters is progress.parameters and paused.schedule == schedule:
+            module = cast(
+                Module, copy.deepcopy(paused.run.module)
+            )  # with its chains; the other stays as it is, should this fail
+            return paused.run.copied(module, self._loss_of(module))
+        seed = self.settings.draw_seed() + progress.n_iter
+        begun = self.begin(seed) if progress.parameters is None else self._trainable(progress.parameters)
+        self.objective.prepare(self.owner, begun, opening)
+        return Run(begun, self._loss_of(begun), replace(schedule, seed=seed))
+
+    def _trainable(self, parameters: Mapping[str, Array]) -> Module:
+        architecture = self.objective.architecture
+        module = load_module(architecture, self.sizes, parameters, self.settings.device)
+        module.requires_grad_(True).train()
+        return module
+
+    def _shares(self, arrays: Sequence[Array], seed: int) -> tuple[tuple[Array, ...], tuple[Array, ...] | None]:
+        """Rows to train on, and the last share of a fixed shuffle, which is held out."""
+        n = len(arrays[0])
+        held = int(n * self.settings.validation_fraction)
+        order = np.random.default_rng(seed).permutation(n)
+        kept = tuple(array[np.sort(order[held:])] for array in arrays)
+        return kept, tuple(array[order[:held]] for array in arrays) if held else None
+
+    def _loss_of(self, module: Module) -> Callable[[Batch, torch.Generator], Tensor]:
+        return lambda batch, generator: self.objective.loss(module, batch, generator)
+
+    def _judged(self, module: Module, batch: Batch) -> float:
+        with torch.no_grad():
+            return float(self.objective.held_out_loss(module, batch))
+
+    def _kept(self, module: nn.Module, found: Trained) -> TrainedNetwork:
+        """Parameters as arrays, if they are numbers."""
+        state = {name: value for name, value in module.state_dict().items() if name != _CHAINS}
+        arrays = {name: value.detach().cpu().numpy().copy() for name, value in state.items()}
+        broken = [name for name, value in arrays.items() if not np.isfinite(value).all()]
+        if broken or found.status is Status.STALLED:
+            rule = "let the parameters grow without bound"
+            remedy = "Lower learning_rate, or scale the data"
+            rate = self.settings.learning_rate
+            raise FloatingPointError(complain(self.owner, "learning_rate", rate, rule, remedy))
+        history = [vars(record) for record in found.history]
+        return TrainedNetwork(arrays, history, found.n_iter, found.status is Status.INTERRUPTED)
+
+    def _warn(self, rule: str, remedy: str) -> None:
+        warn(complain(self.owner, "max_iter", self.settings.max_iter, rule, remedy), ConvergenceWarning)
+
+
+def _doubles(arrays: Sequence[Array]) -> Batch:
+    return tuple(torch.as_tensor(array).double() for array in arrays)
