@@ -20,7 +20,7 @@ def check_sheet(name: str, seed: int, standardise: bool) -> None:
 
 
 @pytest.mark.parametrize("name", SHEETS)
-@pytest.mark.parametrize(("seed", "standardise"), [(3, False), (5, True), (7, False)])
+@pytest.mark.parametrize(("seed", "standardise"), [(3, False), (5, True)])  # seed 7 too: test-slow
 def test_a_sheet_is_neither_torn_nor_bent(name, seed, standardise):
     check_sheet(name, seed, standardise)
 
@@ -45,7 +45,7 @@ def test_oil_flow_keeps_its_classes_apart(standardise):
 
 def test_digits_are_as_well_separated_as_by_opentsne():
     opentsne = pytest.importorskip("openTSNE", reason="the rival is installed by the test extra")
-    data = datasets.load_digits().take(slice(0, 900))  # all of them: python -m benchmarks defaults
+    data = datasets.load_digits().take(slice(0, 600))  # all of them: python -m benchmarks defaults
     labels = next(iter(data.factors.values()))
     ours = KernelInformationEmbedding().fit_transform(data.X)
     theirs = np.asarray(opentsne.TSNE(random_state=0, n_jobs=1).fit(data.X))

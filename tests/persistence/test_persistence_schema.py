@@ -34,7 +34,7 @@ from sidelight.persistence._schema import MismatchError, Sizes, check_annotation
 from sidelight.persistence._tables import ESTIMATORS, RECORDS, record_class
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "common"))
-from registry import METRICS, MIXTURES, TORCH, VARIANTS, blobs
+from registry import METRICS, MIXTURES, TORCH, VARIANTS, blobs, with_iterations
 
 X = blobs(40)
 D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -54,7 +54,9 @@ def labelled(make):
     return model.fit(X, labels[:, None] if type(model).__name__ == "MultiAttributeMetric" else labels)
 
 
-FITS = {name: (lambda make=make: make().fit(X)) for name, make in {**VARIANTS, **MIXTURES, **TORCH}.items()}
+FITS = {
+    name: (lambda make=make: with_iterations(make(), 5).fit(X)) for name, make in (VARIANTS | MIXTURES | TORCH).items()
+}
 FITS |= {name: (lambda make=make: labelled(make)) for name, make in METRICS.items()}
 FITS |= {
     "precomputed": lambda: KernelInformationEmbedding(metric="precomputed", **QUICK).fit(D),

@@ -86,7 +86,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     >>> X = rng.normal(size=(500, 6))
     >>> shift = rng.integers(2, size=500)
     >>> Y = np.where(shift[:, None], np.roll(X, 1, axis=1), np.roll(X, -1, axis=1))
-    >>> model = GatedBoltzmannMachine(8, max_iter=800, random_state=0).fit(X, Y)
+    >>> model = GatedBoltzmannMachine(8, max_iter=400, random_state=0).fit(X, Y)
     >>> moved = model.transfer(X[:200], Y[:200], X[200:400])
     >>> right = np.where(shift[:200, None], np.roll(X[200:400], 1, axis=1), np.roll(X[200:400], -1, axis=1))
     >>> bool(np.corrcoef(moved.ravel(), right.ravel())[0, 1] > 0.9)

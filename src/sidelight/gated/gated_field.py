@@ -75,7 +75,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(4, 40, 40))
     >>> Y = np.concatenate([np.roll(X[:2], 1, axis=2), np.roll(X[2:], -1, axis=2)])
-    >>> model = GatedBoltzmannMachine(10, learning_rate=0.03, batch_size=10, max_iter=250, random_state=0)
+    >>> model = GatedBoltzmannMachine(10, learning_rate=0.03, batch_size=10, max_iter=120, random_state=0)
     >>> field = GatedField(model, patch_size=5).fit(X, Y)
     >>> new = rng.normal(size=(1, 40, 40))
     >>> moved = field.transfer(X[:1], Y[:1], new)

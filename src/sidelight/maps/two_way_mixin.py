@@ -165,6 +165,7 @@ class TwoWayMixin(TransformerMixin):
 
     def _maps(self) -> TwoWayMaps:
         """The fitted maps as one value."""
+        check_is_fitted(self)
         back = (self.forward_, self.density_) if self._has_data_space() else ()
         return TwoWayMaps(self.frame_, self.latent_frame_, self.backward_, self.latent_density_, *back)
 
