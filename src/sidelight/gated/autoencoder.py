@@ -155,9 +155,7 @@ class Autoencoder(
         return explained(self._rows(X), self.denoise(X))
 
     def _new_architecture(self) -> AutoencoderArchitecture:
-        return AutoencoderArchitecture.checked(
-            self._owner, self.n_components, self.hidden, self.activation, self.tied, self.loss, self.levels
-        )
+        return AutoencoderArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: AutoencoderArchitecture) -> PredictionObjective[AutoencoderNetwork]:
         return PredictionObjective(architecture, architecture.readings)

@@ -175,9 +175,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         return self._back(self._architecture().finished(raw))
 
     def _new_architecture(self) -> BiasedArchitecture:
-        return BiasedArchitecture.checked(
-            self._owner, self.n_components, self.hidden, self.predictor, self.activation, self.loss, self.levels
-        )
+        return BiasedArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: BiasedArchitecture) -> PredictionObjective[BiasedNetwork]:
         check_number(self, "reconstruction", self.reconstruction, -1e-12)

@@ -202,17 +202,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         return self._back(self._architecture().finished(raw))
 
     def _new_architecture(self) -> GatedArchitecture:
-        return GatedArchitecture.checked(
-            self._owner,
-            self.n_mapping,
-            self.n_factors,
-            self.activation,
-            self.biases,
-            self.premapping,
-            self.predictor,
-            self.loss,
-            self.levels,
-        )
+        return GatedArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: GatedArchitecture) -> PredictionObjective[GatedNetwork]:
         return PredictionObjective(architecture, architecture.readings)

@@ -266,16 +266,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return self._mapped(function, *arrays, block=block)
 
     def _new_architecture(self) -> GatedMachineArchitecture:
-        return GatedMachineArchitecture.checked(
-            self._owner,
-            self.n_mapping,
-            self.n_factors,
-            self.visible,
-            self.mapping,
-            self.levels,
-            self.biases,
-            self.premapping,
-        )
+        return GatedMachineArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: GatedMachineArchitecture) -> GatedObjective:
         return GatedObjective(
