@@ -27,7 +27,7 @@ __all__ = ["Autoencoder"]
 Array = npt.NDArray[Any]
 
 
-@shows_training_parameters(NETWORK_OPTIMIZERS)
+@shows_training_parameters
 class Autoencoder(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[AutoencoderArchitecture, AutoencoderNetwork]
 ):

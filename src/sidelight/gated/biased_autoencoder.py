@@ -30,7 +30,7 @@ __all__ = ["BiasedAutoencoder"]
 Array = npt.NDArray[Any]
 
 
-@shows_training_parameters(NETWORK_OPTIMIZERS)
+@shows_training_parameters
 class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     """Predict structured outputs: a network guesses, an auto-encoder of outputs takes the guess onto their manifold.
 

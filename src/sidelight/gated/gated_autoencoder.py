@@ -26,7 +26,7 @@ __all__ = ["GatedAutoencoder"]
 Array = npt.NDArray[Any]
 
 
-@shows_training_parameters(NETWORK_OPTIMIZERS)
+@shows_training_parameters
 class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     """Learn transformations from pairs of rows: infer them, apply them, take a guess onto the manifold of an input.
 

@@ -36,7 +36,7 @@ _BLOCK = 1 << 22  # numbers of the filters of a block
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-@shows_training_parameters(MACHINE_OPTIMIZERS)
+@shows_training_parameters
 class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine]):
     """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
 

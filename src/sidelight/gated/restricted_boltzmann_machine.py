@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-@shows_training_parameters(MACHINE_OPTIMIZERS)
+@shows_training_parameters
 class RestrictedBoltzmannMachine(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[RestrictedArchitecture, PlainMachine]
 ):
