@@ -6,18 +6,19 @@ same one is built for rows, and for the patches of a field.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 from torch import nn
 
 from ._values import ValueKind
 
-__all__ = ["Architecture", "Layers"]
+__all__ = ["Architecture", "own_fields"]
 
 Array = npt.NDArray[Any]
-Layers = int | tuple[int, ...] | None
-"""Sizes of layers as a constructor takes them."""
 Module = TypeVar("Module", bound=nn.Module, covariant=True)
 
 
@@ -36,3 +37,10 @@ class Architecture(Protocol[Module]):
     def build(self, n_inputs: int, n_outputs: int) -> Module:
         """The module, with random first weights."""
         ...
+
+
+def own_fields(kind: type[Any], parameters: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
+    """Those of an estimator's ``parameters`` that are fields of a dataclass; NumPy's integers as Python's own."""
+    found = {field.name: parameters[field.name] for field in fields(kind)} | changed
+    wholes = {name: int(value) for name, value in found.items() if isinstance(value, np.integer)}
+    return found | wholes

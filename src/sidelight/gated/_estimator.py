@@ -16,7 +16,9 @@ from sidelight.base.fitting import KeptInterrupt
 from sidelight.base.messages import complain
 
 from ._architecture import Architecture
+from ._checkpoints import identity_of
 from ._modules import load_module
+from ._settings import TrainingSettings
 from ._trainer import Paused, Progress, TrainedNetwork
 
 __all__ = ["TorchEstimator"]
@@ -74,6 +76,10 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
         """The fitted module, for rows of a type."""
         architecture: Architecture[Module] = self._architecture()
         return load_module(architecture, self._sizes(), self.parameters_, self._device(), dtype)
+
+    def _identity(self, settings: TrainingSettings, **sizes: int) -> dict[str, str]:
+        """What a checkpoint, where there is one, must have been written with: parameters and columns of the data."""
+        return {} if settings.checkpoint is None else identity_of(self._owner, self.get_params(deep=True), sizes)
 
     def _progress(self) -> Progress:
         """How far this model was trained."""

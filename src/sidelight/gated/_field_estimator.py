@@ -18,7 +18,6 @@ from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
 from ._batches import Batch, first_of
-from ._checkpoints import identity_of
 from ._estimator import TorchEstimator
 from ._field_reader import JUDGED, FieldFrames, FieldLayout, FieldReader
 from ._fields import Fields, crops
@@ -160,8 +159,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return self._reader(self._architecture(), self._layout())
 
     def _trainer(self, setup: Setup[Kind, Model], frames: FieldFrames) -> Trainer[Module]:
-        channels = {"n_channels_in": frames.n_in, "n_channels_out": frames.n_out}
-        identity = identity_of(self._owner, self.get_params(deep=True), channels)
+        identity = self._identity(setup.settings, n_channels_in=frames.n_in, n_channels_out=frames.n_out)
         area = setup.layout.area
         sizes = area * frames.n_in, area * frames.n_out
         return Trainer(self._owner, setup.settings, self._objective(setup), sizes, identity)

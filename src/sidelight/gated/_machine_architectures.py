@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from sidelight.base.validation import check_choice, check_integer
 
-from ._architecture import Layers
+from ._architecture import own_fields
 from ._machines import BIASES, GatedMachine, PlainMachine
-from ._premapping import check_layers, check_mapping, checked_biases, premapping, whole
+from ._premapping import check_layers, check_mapping, checked_biases, premapping
 from ._units import KINDS, Units, units
 from ._values import ValueKind
 
@@ -31,13 +31,11 @@ class RestrictedArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(
-        cls, owner: str, n_components: int, visible: str, hidden: str, levels: int | None
-    ) -> RestrictedArchitecture:
-        """Check constructor parameters."""
-        check_integer(owner, "n_components", n_components, 1)
-        _check_units(owner, visible, ("hidden", hidden), levels)
-        return cls(int(n_components), visible, hidden, whole(levels))
+    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> RestrictedArchitecture:
+        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        check_integer(owner, "n_components", parameters["n_components"], 1)
+        _check_units(owner, parameters, "hidden")
+        return cls(**own_fields(cls, parameters))
 
     @property
     def values(self) -> ValueKind:
@@ -68,23 +66,13 @@ class GatedMachineArchitecture:
     premapping: tuple[int, ...]
 
     @classmethod
-    def checked(
-        cls,
-        owner: str,
-        n_mapping: int,
-        n_factors: int | None,
-        visible: str,
-        mapping: str,
-        levels: int | None,
-        biases: Collection[str],
-        premapping: Layers,
-    ) -> GatedMachineArchitecture:
-        """Check constructor parameters."""
-        check_mapping(owner, n_mapping, n_factors)
-        present = checked_biases(owner, biases, BIASES)
-        sizes = check_layers(owner, "premapping", premapping)
-        _check_units(owner, visible, ("mapping", mapping), levels)
-        return cls(int(n_mapping), whole(n_factors), visible, mapping, whole(levels), present, sizes)
+    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedMachineArchitecture:
+        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        check_mapping(owner, parameters)
+        biases = checked_biases(owner, parameters["biases"], BIASES)
+        sizes = check_layers(owner, "premapping", parameters["premapping"])
+        _check_units(owner, parameters, "mapping")
+        return cls(**own_fields(cls, parameters, biases=biases, premapping=sizes))
 
     @property
     def values(self) -> ValueKind:
@@ -108,11 +96,11 @@ class GatedMachineArchitecture:
         )
 
 
-def _check_units(owner: str, visible: str, hidden: tuple[str, str], levels: int | None) -> None:
-    check_choice(owner, "visible", visible, KINDS)
-    check_choice(owner, *hidden, KINDS)
-    if levels is not None:
-        check_integer(owner, "levels", levels, 2)
+def _check_units(owner: str, parameters: Mapping[str, Any], hidden: str) -> None:
+    for name in ("visible", hidden):
+        check_choice(owner, name, parameters[name], KINDS)
+    if parameters["levels"] is not None:
+        check_integer(owner, "levels", parameters["levels"], 2)
 
 
 def _visible_units(values: ValueKind, size: int) -> Units:

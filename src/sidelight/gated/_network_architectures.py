@@ -5,7 +5,7 @@ The modules stand in ``_networks.py``.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from sidelight.base.validation import check_choice, check_integer
 
-from ._architecture import Architecture, Layers
+from ._architecture import Architecture, own_fields
 from ._batches import Batch
 from ._networks import ACTIVATIONS, LOSSES, PATHS, AutoencoderNetwork, BiasedNetwork, GatedNetwork, finished
-from ._premapping import check_layers, check_mapping, checked_biases, layers, premapping, whole
+from ._premapping import check_layers, check_mapping, checked_biases, layers, premapping
 from ._values import ValueKind
 
 __all__ = [
@@ -62,14 +62,12 @@ class AutoencoderArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(
-        cls, owner: str, n_components: int, hidden: Layers, activation: str, tied: bool, loss: str, levels: int | None
-    ) -> AutoencoderArchitecture:
-        """Check constructor parameters."""
-        check_integer(owner, "n_components", n_components, 1)
-        sizes = check_layers(owner, "hidden", hidden)
-        _check_loss(owner, activation, loss, levels)
-        return cls(int(n_components), sizes, activation, bool(tied), loss, whole(levels))
+    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> AutoencoderArchitecture:
+        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        check_integer(owner, "n_components", parameters["n_components"], 1)
+        sizes = {"hidden": check_layers(owner, "hidden", parameters["hidden"])}
+        _check_loss(owner, parameters)
+        return cls(**own_fields(cls, parameters, **sizes))
 
     @property
     def values(self) -> ValueKind:
@@ -112,22 +110,13 @@ class BiasedArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(
-        cls,
-        owner: str,
-        n_components: int | None,
-        hidden: Layers,
-        predictor: Layers,
-        activation: str,
-        loss: str,
-        levels: int | None,
-    ) -> BiasedArchitecture:
-        """Check constructor parameters."""
-        if n_components is not None:
-            check_integer(owner, "n_components", n_components, 1)
-        sizes = check_layers(owner, "hidden", hidden), check_layers(owner, "predictor", predictor)
-        _check_loss(owner, activation, loss, levels)
-        return cls(whole(n_components), *sizes, activation, loss, whole(levels))
+    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> BiasedArchitecture:
+        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        if parameters["n_components"] is not None:
+            check_integer(owner, "n_components", parameters["n_components"], 1)
+        sizes = {name: check_layers(owner, name, parameters[name]) for name in ("hidden", "predictor")}
+        _check_loss(owner, parameters)
+        return cls(**own_fields(cls, parameters, **sizes))
 
     @property
     def values(self) -> ValueKind:
@@ -178,25 +167,14 @@ class GatedArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(
-        cls,
-        owner: str,
-        n_mapping: int,
-        n_factors: int | None,
-        activation: str,
-        biases: Collection[str],
-        premapping: Layers,
-        predictor: Layers,
-        loss: str,
-        levels: int | None,
-    ) -> GatedArchitecture:
-        """Check constructor parameters."""
-        check_mapping(owner, n_mapping, n_factors)
-        present = checked_biases(owner, biases, PATHS)
-        sizes, guessing = check_layers(owner, "premapping", premapping), check_layers(owner, "predictor", predictor)
-        _check_loss(owner, activation, loss, levels)
-        first = None if predictor is None else guessing
-        return cls(int(n_mapping), whole(n_factors), activation, present, sizes, first, loss, whole(levels))
+    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedArchitecture:
+        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        check_mapping(owner, parameters)
+        biases = checked_biases(owner, parameters["biases"], PATHS)
+        sizes = {name: check_layers(owner, name, parameters[name]) for name in ("premapping", "predictor")}
+        predictor = None if parameters["predictor"] is None else sizes["predictor"]
+        _check_loss(owner, parameters)
+        return cls(**own_fields(cls, parameters, biases=biases, premapping=sizes["premapping"], predictor=predictor))
 
     @property
     def values(self) -> ValueKind:
@@ -245,8 +223,8 @@ class GatedArchitecture:
         return finished(self.loss, raw, self.levels)
 
 
-def _check_loss(owner: str, activation: str, loss: str, levels: int | None) -> None:
-    check_choice(owner, "activation", activation, tuple(ACTIVATIONS))
-    check_choice(owner, "loss", loss, LOSSES)
-    if levels is not None:
-        check_integer(owner, "levels", levels, 2)
+def _check_loss(owner: str, parameters: Mapping[str, Any]) -> None:
+    check_choice(owner, "activation", parameters["activation"], tuple(ACTIVATIONS))
+    check_choice(owner, "loss", parameters["loss"], LOSSES)
+    if parameters["levels"] is not None:
+        check_integer(owner, "levels", parameters["levels"], 2)

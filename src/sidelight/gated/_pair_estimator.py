@@ -18,7 +18,6 @@ from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
 from ._batches import first_of
-from ._checkpoints import identity_of
 from ._estimator import TorchEstimator
 from ._frames import Framing, frame_of, framed, unframed
 from ._modules import BLOCK, by_block
@@ -104,8 +103,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
     ) -> Trainer[Module]:
         """For inputs and outputs that were checked."""
         columns = (parts[0].shape[1], parts[1].shape[1])
-        sizes = dict(zip(("n_features_in", "n_outputs"), columns, strict=True))
-        identity = identity_of(self._owner, self.get_params(deep=True), sizes)
+        identity = self._identity(settings, n_features_in=columns[0], n_outputs=columns[1])
         return Trainer(self._owner, settings, objective, columns, identity)
 
     def _framing(self, architecture: Kind, X: Array, Y: Array) -> Framing:

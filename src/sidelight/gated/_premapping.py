@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import pairwise
+from typing import Any
 
 from torch import nn
 
 from sidelight.base.validation import check_choice, check_integer
 
-__all__ = ["check_layers", "check_mapping", "checked_biases", "layers", "premapping", "whole"]
+__all__ = ["check_layers", "check_mapping", "checked_biases", "layers", "premapping"]
 
 
 def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | None) -> tuple[int, ...]:
@@ -20,11 +21,11 @@ def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | No
     return tuple(int(size) for size in listed)
 
 
-def check_mapping(owner: object, n_mapping: int, n_factors: int | None) -> None:
+def check_mapping(owner: object, parameters: Mapping[str, Any]) -> None:
     """Mapping units and factors of three-way weights."""
-    check_integer(owner, "n_mapping", n_mapping, 1)
-    if n_factors is not None:
-        check_integer(owner, "n_factors", n_factors, 1)
+    check_integer(owner, "n_mapping", parameters["n_mapping"], 1)
+    if parameters["n_factors"] is not None:
+        check_integer(owner, "n_factors", parameters["n_factors"], 1)
 
 
 def checked_biases(owner: object, biases: Collection[str], paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -32,11 +33,6 @@ def checked_biases(owner: object, biases: Collection[str], paths: tuple[str, ...
     for bias in biases:
         check_choice(owner, "biases", bias, paths)
     return tuple(path for path in paths if path in biases)
-
-
-def whole(number: int | None) -> int | None:
-    """Python's own integer for one that was checked; None stays."""
-    return None if number is None else int(number)
 
 
 def layers(sizes: tuple[int, ...], nonlinearity: type[nn.Module] = nn.Sigmoid) -> nn.Sequential:

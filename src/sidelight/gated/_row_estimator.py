@@ -17,7 +17,6 @@ from sidelight.base.validation import checked_array, validated
 from sidelight.maps.frames import Frame
 
 from ._batches import first_of
-from ._checkpoints import identity_of
 from ._estimator import TorchEstimator
 from ._frames import Framing, frame_of, framed, unframed
 from ._machine_architectures import RestrictedArchitecture
@@ -94,8 +93,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
 
     def _trainer(self, objective: Objective[Module], settings: TrainingSettings) -> Trainer[Module]:
         """For rows that were checked as new ones."""
-        sizes = {"n_features_in": self.n_features_in_}
-        identity = identity_of(self._owner, self.get_params(deep=True), sizes)
+        identity = self._identity(settings, n_features_in=self.n_features_in_)
         return Trainer(self._owner, settings, objective, self._sizes(), identity)
 
     def _framing(self, X: Array, values: ValueKind, frame: Frame | None = None) -> Framing:

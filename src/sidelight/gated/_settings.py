@@ -10,9 +10,9 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 
@@ -29,7 +29,6 @@ MACHINE_OPTIMIZERS = ("sgd", "adam")
 NETWORK_OPTIMIZERS = ("auto", "lbfgs", "adam", "sgd")
 _SMALL = 30_000_000  # rows times parameters: an iteration on all rows takes less than about 0.1 s
 _PLACE = "{training parameters}"
-_Estimator = TypeVar("_Estimator")
 
 # name: (type, text). <...> is shown only where an estimator can be trained on all rows at once, {...} where it cannot.
 _TEXTS = {
@@ -141,15 +140,20 @@ class TrainingSettings:
         )
 
 
-def shows_training_parameters(optimizers: tuple[str, ...]) -> Callable[[type[_Estimator]], type[_Estimator]]:
+class HasOptimizers(Protocol):
+    """An estimator that names the values of its parameter ``optimizer``."""
+
+    _optimizers: tuple[str, ...]
+
+
+_Estimator = TypeVar("_Estimator", bound=HasOptimizers)
+
+
+def shows_training_parameters(cls: type[_Estimator]) -> type[_Estimator]:
     """Decorate an estimator: the line ``{training parameters}`` of its docstring becomes their documentation."""
-
-    def decorate(cls: type[_Estimator]) -> type[_Estimator]:
-        if cls.__doc__:  # None under python -OO
-            cls.__doc__ = cls.__doc__.replace(_PLACE, _documentation(cls, optimizers))
-        return cls
-
-    return decorate
+    if cls.__doc__:  # None under python -OO
+        cls.__doc__ = cls.__doc__.replace(_PLACE, _documentation(cls, cls._optimizers))
+    return cls
 
 
 def _documentation(cls: type[Any], optimizers: tuple[str, ...]) -> str:

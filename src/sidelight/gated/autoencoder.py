@@ -28,7 +28,7 @@ __all__ = ["Autoencoder"]
 Array = npt.NDArray[Any]
 
 
-@shows_training_parameters(NETWORK_OPTIMIZERS)
+@shows_training_parameters
 class Autoencoder(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[AutoencoderArchitecture, AutoencoderNetwork]
 ):
@@ -157,9 +157,7 @@ class Autoencoder(
         return explained(self._rows(X), self.denoise(X))
 
     def _new_architecture(self) -> AutoencoderArchitecture:
-        return AutoencoderArchitecture.checked(
-            self._owner, self.n_components, self.hidden, self.activation, self.tied, self.loss, self.levels
-        )
+        return AutoencoderArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: AutoencoderArchitecture) -> PredictionObjective[AutoencoderNetwork]:
         return PredictionObjective(architecture, architecture.readings)

@@ -31,7 +31,7 @@ __all__ = ["BiasedAutoencoder"]
 Array = npt.NDArray[Any]
 
 
-@shows_training_parameters(NETWORK_OPTIMIZERS)
+@shows_training_parameters
 class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     """Predict structured outputs: a network guesses, an auto-encoder of outputs takes the guess onto their manifold.
 
@@ -177,9 +177,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         return self._back(self._architecture().finished(raw))
 
     def _new_architecture(self) -> BiasedArchitecture:
-        return BiasedArchitecture.checked(
-            self._owner, self.n_components, self.hidden, self.predictor, self.activation, self.loss, self.levels
-        )
+        return BiasedArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: BiasedArchitecture) -> PredictionObjective[BiasedNetwork]:
         check_number(self, "reconstruction", self.reconstruction, -1e-12)

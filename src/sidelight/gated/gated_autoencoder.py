@@ -27,7 +27,7 @@ __all__ = ["GatedAutoencoder"]
 Array = npt.NDArray[Any]
 
 
-@shows_training_parameters(NETWORK_OPTIMIZERS)
+@shows_training_parameters
 class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     """Learn transformations from pairs of rows: infer them, apply them, take a guess onto the manifold of an input.
 
@@ -206,17 +206,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         return self._back(self._architecture().finished(raw))
 
     def _new_architecture(self) -> GatedArchitecture:
-        return GatedArchitecture.checked(
-            self._owner,
-            self.n_mapping,
-            self.n_factors,
-            self.activation,
-            self.biases,
-            self.premapping,
-            self.predictor,
-            self.loss,
-            self.levels,
-        )
+        return GatedArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: GatedArchitecture) -> PredictionObjective[GatedNetwork]:
         return PredictionObjective(architecture, architecture.readings)

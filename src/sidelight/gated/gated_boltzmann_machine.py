@@ -37,7 +37,7 @@ _BLOCK = 1 << 22  # numbers of the filters of a block
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-@shows_training_parameters(MACHINE_OPTIMIZERS)
+@shows_training_parameters
 class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine]):
     """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
 
@@ -276,16 +276,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return self._mapped(function, *arrays, block=block)
 
     def _new_architecture(self) -> GatedMachineArchitecture:
-        return GatedMachineArchitecture.checked(
-            self._owner,
-            self.n_mapping,
-            self.n_factors,
-            self.visible,
-            self.mapping,
-            self.levels,
-            self.biases,
-            self.premapping,
-        )
+        return GatedMachineArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: GatedMachineArchitecture) -> GatedObjective:
         return GatedObjective(

@@ -37,7 +37,7 @@ Array = npt.NDArray[Any]
 _MULTIPLICATIONS = 1e10  # of one core in a second
 
 
-@shows_training_parameters(MACHINE_OPTIMIZERS)
+@shows_training_parameters
 class RestrictedBoltzmannMachine(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[RestrictedArchitecture, PlainMachine]
 ):
@@ -216,7 +216,7 @@ class RestrictedBoltzmannMachine(
         return tags
 
     def _new_architecture(self) -> RestrictedArchitecture:
-        return RestrictedArchitecture.checked(self._owner, self.n_components, self.visible, self.hidden, self.levels)
+        return RestrictedArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: RestrictedArchitecture) -> RestrictedObjective:
         sampling = Sampling.checked(self._owner, self.cd_steps, self.negatives, self.persistent)
