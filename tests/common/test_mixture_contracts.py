@@ -80,7 +80,7 @@ def test_the_same_bytes_with_one_and_two_threads(make):
     X, results = blobs(n=9000, d=8), []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            model = make().set_params(n_jobs=threads, max_iter=5, n_init=1).fit(X)
+            model = make().set_params(n_jobs=threads, max_iter=2, n_init=1).fit(X)
             results.append([part.tobytes() for part in (*answers(model, X), model.sample(5, 0))])
     assert results[0] == results[1]
 
