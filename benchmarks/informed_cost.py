@@ -54,7 +54,7 @@ def informed_evaluation(X: Any, group: Any, Z: Any) -> Callable[[], Any]:
     given = Given.learn("informed_cost", group, len(X))
     known = given.encode("informed_cost", group, len(X))
     kernel = KernelSettings(
-        "informed_cost", "perplexity", 30.0, 15, "euclidean", "gaussian", "auto", short_lists=False, n_jobs=THREADS
+        "informed_cost", "perplexity", 30.0, 15, "euclidean", "gaussian", "auto", multilevel=False, n_jobs=THREADS
     )
     settings = GivenSettings("balanced", 1.0, None)
     return _call(informed_problem(X, 1.0, given, known, None, kernel, settings, ("gaussian", 2)).terms, Z)

@@ -321,7 +321,7 @@ def _all_rows(model: Any, X: Any, finest: _Counted, target: float, times: tuple[
             objective.value_and_grad,
             Z,
             max_iter=3000 if last else model.max_iter,
-            tolerance=1e-7 if last else _multilevel._COARSE * model.tol,
+            tolerance=1e-7 if last else _multilevel._COARSE_TOL * model.tol,
             inverse_at=_multilevel.attraction_inverse(hierarchy, 0, objective) if helped else None,
             on_step=(lambda iteration, f, at, terms: f <= target) if last else None,
         )

@@ -18,7 +18,7 @@ def problem(weight, conditioning="balanced", solver="annealed", number=False):
     groups = np.arange(40) % 3
     X = rng.normal(size=(40, 4)) + np.eye(4)[groups]
     kernel = KernelSettings(
-        "test", "perplexity", 8.0, 15, "euclidean", "gaussian", "auto", short_lists=solver == "multilevel", n_jobs=None
+        "test", "perplexity", 8.0, 15, "euclidean", "gaussian", "auto", multilevel=solver == "multilevel", n_jobs=None
     )
     what = rng.normal(size=40) if number else groups
     given = Given.learn("test", what, 40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.maps.effect import Effect, category_effect, local_effect, mismatch, smooth_effect, without
+from sidelight.maps.effect import Effect, category_effect, local_effect, mismatch, smooth_effect, subtract_effect
 
 
 def one_hot(codes):
@@ -253,7 +253,7 @@ def test_the_smooth_effect_of_many_rows_is_chosen_on_a_sample_and_fitted_on_all(
     monkeypatch.setattr("sidelight.maps.effect._MANY", 500)
     effect = smooth_effect(X, features)
     assert np.linalg.norm(effect(features) - everything) < 0.1 * np.linalg.norm(everything)
-    np.testing.assert_allclose(without(X, effect, features), X - effect(features), atol=1e-12)
-    single = without(X.astype(np.float32), effect, features)
+    np.testing.assert_allclose(subtract_effect(X, effect, features), X - effect(features), atol=1e-12)
+    single = subtract_effect(X.astype(np.float32), effect, features)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, X - effect(features), atol=1e-5)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from sidelight.kernels import gauss_transform
 from sidelight.kernels.matrices import adaptive_kernel
-from sidelight.kernels.profiles import GAUSSIAN, STUDENT
+from sidelight.kernels.profiles import GAUSSIAN, STUDENT, profile
 from sidelight.neighbours.search import nearest
 from sidelight.objectives.bound import InformationBound
 from sidelight.objectives.entropy import EntropySum, information
@@ -225,3 +225,8 @@ def test_rows_beyond_the_box_are_repelled_no_further():
         assert found[i, k] == pytest.approx(slope, rel=5e-3)
     free = InformationBound(K, STUDENT, background=0.0, tolerance=None).value_and_grad(Z).gradient
     assert found[0, 0] > free[0, 0]
+
+
+def test_a_profile_whose_attraction_is_not_known_is_refused():
+    with pytest.raises(ValueError, match=r"profile=quartic has no bound here\. Use one of gaussian, student"):
+        InformationBound(csr_array(np.eye(3)), profile("quartic"))

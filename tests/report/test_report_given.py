@@ -12,7 +12,7 @@ from sidelight.plot._colouring import CYCLE
 from sidelight.plot._plane import plane_of
 from sidelight.report._informed import typical_entries
 from sidelight.report._understood import column_in_words, understood
-from sidelight.side.given import Column, Given, Known
+from sidelight.side.given import Column, EncodedGiven, Given
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_thumbnails_without_the_rows_are_those_of_what_is_known_of_each(informed
 )
 def test_the_typical_entry_is_the_commonest_the_median_or_the_mean_direction(column, codes, entry):
     values = np.array(codes)[:, None]
-    known = Known(np.zeros((len(codes), 1)), values, np.isfinite(values[:, 0]))
+    known = EncodedGiven(np.zeros((len(codes), 1)), values, np.isfinite(values[:, 0]))
     found = typical_entries(Given((column,)), known)
     assert found == {column.name: pytest.approx(entry) if isinstance(entry, float) else entry}
 

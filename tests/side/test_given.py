@@ -57,7 +57,7 @@ def test_names_become_categories(name):
     assert column.categories == categories
     assert [type(c) for c in column.categories] == [type(c) for c in categories]
     np.testing.assert_array_equal(known.values[:, 0], codes)
-    np.testing.assert_array_equal(known.known, ~np.isnan(codes))
+    np.testing.assert_array_equal(known.complete, ~np.isnan(codes))
     assert found.categorical
 
 
@@ -81,7 +81,7 @@ def test_quantities_become_numbers(name):
     wanted = np.array([NAN if v is None or v is pd.NA else float(v) for v in given])
     assert found.columns[0].kind == "number"
     np.testing.assert_array_equal(known.values[:, 0], wanted)
-    np.testing.assert_array_equal(known.known, np.isfinite(wanted))
+    np.testing.assert_array_equal(known.complete, np.isfinite(wanted))
     assert not found.categorical
 
 
@@ -178,7 +178,7 @@ def test_tables_are_read_by_column(name):
     found, known = learn(TABLES[name], 3, kinds={"turn": "angle"})
     assert [(c.name, c.kind) for c in found.columns] == [("who", "category"), ("age", "number"), ("turn", "angle")]
     np.testing.assert_array_equal(known.values, [[0, 1, 10], [1, NAN, 350], [0, 3, 20]])
-    assert known.known.tolist() == [True, False, True]
+    assert known.complete.tolist() == [True, False, True]
     assert known.features.shape == (3, 5)
     np.testing.assert_array_equal(known.features[[0, 2], :2], [[1, 0], [1, 0]])
 
@@ -214,7 +214,7 @@ def test_further_tables_are_read_by_name_whatever_the_order_of_their_columns():
 def test_taking_rows_of_known_values():
     _, known = learn(["a", None, "b"])
     taken = known.take(np.array([2, 1]))
-    assert taken.known.tolist() == [True, False]
+    assert taken.complete.tolist() == [True, False]
     np.testing.assert_array_equal(taken.values[:, 0], [1, NAN])
 
 

@@ -79,7 +79,7 @@ def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent
     alone : bool
         Whether it is not multiplied with the kernel of ``given``.
     """
-    if settings.short_lists:
+    if settings.multilevel:
         return _short_lists_kernel(points, settings)
     if settings.adaptive:
         perplexity = effective_perplexity(settings.perplexity, len(points))

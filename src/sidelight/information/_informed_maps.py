@@ -24,7 +24,7 @@ from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.known import given_bandwidth, widened
 from sidelight.maps.conditional import conditional_forward, product_backward
-from sidelight.maps.effect import Effect, smooth_effect, without
+from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
@@ -34,7 +34,7 @@ from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import nearest_known, submatrix, zero_distance_groups
-from sidelight.side.given import Given, Known
+from sidelight.side.given import EncodedGiven, Given
 
 from ._problem import Problem
 from ._settings import KernelSettings
@@ -91,7 +91,7 @@ class InformedMaps:
     plain: TwoWayMaps
     given: GivenMaps | None
 
-    def backward(self, X: Any, known: Known | None, read: Read, n_jobs: int | None) -> Array:
+    def backward(self, X: Any, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
         """Latent points (m, q) of rows, inside the latent frame."""
         points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
         if given is not None and given.product is not None:
@@ -114,7 +114,7 @@ class InformedMaps:
             lambda rows, features: read(mapped, rows - effect(features), n_jobs),
         )
 
-    def forward(self, Z: Array, known: Known | None, read: Read, n_jobs: int | None) -> Array:
+    def forward(self, Z: Array, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
         """Rows (m, d), inside the frame, of latent points inside theirs."""
         given, forward = self.given, self._forward
         if given is None:
@@ -126,7 +126,7 @@ class InformedMaps:
 
         return _by_knowledge(known, Z, lambda Z: read(given.marginal_forward, Z, n_jobs), informed)
 
-    def variance(self, Z: Array, known: Known | None, n_jobs: int | None) -> Array:
+    def variance(self, Z: Array, known: EncodedGiven | None, n_jobs: int | None) -> Array:
         """Variance of each feature (m, d) at latent points: of the rows around the mean, and of the data kernel."""
         given, forward, density = self.given, self._forward, self.plain.density
         assert density is not None
@@ -148,15 +148,15 @@ class InformedMaps:
 
 
 def _by_knowledge(
-    known: Known | None,
+    known: EncodedGiven | None,
     rows: Array,
     averaged: Callable[[Array], Array],
     informed: Callable[[Array, Array], Array],
 ) -> Array:
     """Rows whose ``given`` is known by one map, the others by the map that averages over it."""
-    if known is None or not known.known.any():
+    if known is None or not known.complete.any():
         return np.asarray(averaged(rows))
-    at = known.known
+    at = known.complete
     first = informed(rows[at], known.features[at])
     if at.all():
         return np.asarray(first)
@@ -267,7 +267,7 @@ def _backward_inputs(training: TrainingRows, problem: Problem) -> Any:
     """
     if training.features is None or problem.effect is None or not problem.points.any():
         return problem.points
-    return without(training.points[training.fitted], problem.effect, training.features)
+    return subtract_effect(training.points[training.fitted], problem.effect, training.features)
 
 
 def _backward_map(

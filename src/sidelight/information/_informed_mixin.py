@@ -20,7 +20,7 @@ from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
-from sidelight.side.given import Given, Known
+from sidelight.side.given import EncodedGiven, Given
 
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read
 
@@ -200,13 +200,13 @@ class InformedMixin(TwoWayMixin):
         )
         return InformedMaps(self._maps(), given)
 
-    def _latent(self, X: Any, known: Known | None, read: Read = _mean) -> Array:
+    def _latent(self, X: Any, known: EncodedGiven | None, read: Read = _mean) -> Array:
         return self._informed_maps().backward(X, known, read, self.n_jobs)
 
-    def _rows(self, Z: Array, known: Known | None, read: Read = _mean) -> Array:
+    def _rows(self, Z: Array, known: EncodedGiven | None, read: Read = _mean) -> Array:
         return self._informed_maps().forward(Z, known, read, self.n_jobs)
 
-    def _known(self, given: Any, n: int) -> Known | None:
+    def _known(self, given: Any, n: int) -> EncodedGiven | None:
         """Read ``given``; None where there is none, or where it was the same for all rows and so changes nothing."""
         if given is None:
             return None

@@ -48,7 +48,10 @@ _TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its
 _WORST = 10.0  # times the tolerance, in the worst of the rows that are looked at: those far from all others
 _HELD = 0.01  # of its attraction at no distance is added to a row's curvature
 _STRAYS, _ROOM = 1e-3, 1.5  # share of the rows at either side that may be outside, and how much a level may grow
-_COARSE, _FINEST = 200.0, 300.0  # times ``tol``: a level ends there, as what it would still gain the next finds faster
+_COARSE_TOL, _FINEST_TOL = (
+    200.0,
+    300.0,
+)  # times ``tol``: a level ends there, as what it would still gain the next finds faster
 
 
 def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_components: int) -> Cost:
@@ -210,7 +213,7 @@ class _Levels:
                 objective.value_and_grad,
                 Z,
                 max_iter=self.annealing.max_iter,
-                tolerance=(_FINEST if level.n == len(ancestor) else _COARSE) * self.annealing.tol,
+                tolerance=(_FINEST_TOL if level.n == len(ancestor) else _COARSE_TOL) * self.annealing.tol,
                 inverse_at=attraction_inverse(self.hierarchy, depth, objective),
                 on_step=self._recorder(ancestor, factor * self.attraction - 1.0),
             )
@@ -239,7 +242,7 @@ class _Levels:
 def attraction_inverse(
     hierarchy: Hierarchy, depth: int, objective: InformationBound
 ) -> Callable[[Array], Callable[[Array], Array]]:
-    """``at(Z)``: the inverse of what attraction makes of the Hessian there, with rows far from all their links held."""
+    """``at(Z)``: an approximate inverse (one multigrid cycle) of the attractive part of the Hessian there, damped."""
     level = hierarchy.levels[depth]
     held = _HELD * (level.kernel @ np.ones(level.n) + 1e-3 * level.weights)
     scale = objective.total / (4.0 * objective.attraction)
@@ -276,7 +279,7 @@ def _box(Z: Array) -> Array:
 
 
 def _gathered(Z: Array, box: Array | None, K: csr_array) -> Array:
-    """Rows that ended outside the box, a few that hardly anything holds, put in the middle of their neighbours."""
+    """Move the few rows that ended outside the box to the weighted mean of their neighbours in the graph."""
     strays = np.zeros(len(Z), dtype=bool) if box is None else ((box[0] > Z) | (box[1] < Z)).any(axis=1)
     if strays.any():
         rows = csr_array(K[np.flatnonzero(strays)])

@@ -36,11 +36,11 @@ from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.hints import with_hints
 from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel, strata_of, stratum_factors, widened
 from sidelight.kernels.matrices import SymmetricTiles
-from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, without
+from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
 from sidelight.neighbours.sparse_distances import SparseDistances
 from sidelight.neighbours.strata import merged
 from sidelight.objectives.entropy import Entropy, conditional_information, information, informed_information
-from sidelight.side.given import Given, Known
+from sidelight.side.given import EncodedGiven, Given
 
 from ._data_kernel import ChosenKernel, Latent, choose_kernel, described, effective_perplexity
 from ._settings import GivenSettings, KernelSettings
@@ -148,7 +148,7 @@ def informed_problem(
     points: Any,
     scale: float,
     given: Given,
-    known: Known,
+    known: EncodedGiven,
     hints: Array | None,
     kernel: KernelSettings,
     settings: GivenSettings,
@@ -163,7 +163,7 @@ def informed_problem(
         Of the frame of the data.
     given : Given
         The columns as they were understood.
-    known : Known
+    known : EncodedGiven
         Their entries.
     hints : array of shape (m, 2) or None
         Rows that correspond.
@@ -182,18 +182,18 @@ def informed_problem(
     rest, effect, confounded, explained = points, None, False, 0.0
     if not kernel.precomputed:
         effect, confounded = _effect(points, side, kernel.n_jobs)
-        rest = without(points, effect, known.features)
+        rest = subtract_effect(points, effect, known.features)
         explained = _explained(points, rest)
         rest = _unless_explained(kernel.owner, points, rest, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
         about: Any = {"effect": effect, "confounded": confounded, "explained": explained, "given_bandwidth": widths}
         return _conditional_problem(rest, scale, side, kernel, latent, **about)
     factors = None
-    if kernel.short_lists:
+    if kernel.multilevel:
         factors, widths = _few_factors(side, known, kernel.owner, settings, widths)
     chosen = _balanced(points, rest, side, confounded, kernel)
     # after the kernel of the data, which needs room
-    G = None if kernel.short_lists else given_kernel(known.features, kernel.n_jobs, chosen=given.chosen)
+    G = None if kernel.multilevel else given_kernel(known.features, kernel.n_jobs, chosen=given.chosen)
     final = effect is None or confounded or not rest.any()
     return Problem(
         rest,
@@ -240,16 +240,16 @@ def _balanced(
     points: Any, rest: Any, side: SideInformation, confounded: bool, settings: KernelSettings
 ) -> ChosenKernel:
     """The kernel in which a row has as many neighbours in every stratum."""
-    wanted = settings.perplexity / 2 if settings.short_lists else settings.perplexity
+    wanted = settings.perplexity / 2 if settings.multilevel else settings.perplexity
     perplexity = effective_perplexity(wanted, len(points))
     how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
     compared = rest if side.hints is None else with_hints(points, rest, side.strata, side.hints, **how)
-    how |= {"confounded": confounded, "short": settings.short_lists}
+    how |= {"confounded": confounded, "short": settings.multilevel}
     return described(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
 
 
 def _few_factors(
-    side: SideInformation, known: Known, owner: str, settings: GivenSettings, widths: list[float] | None
+    side: SideInformation, known: EncodedGiven, owner: str, settings: GivenSettings, widths: list[float] | None
 ) -> tuple[Array | None, list[float] | None]:
     """Factors (n, r) of the kernel of ``given``, and its bandwidths.
 

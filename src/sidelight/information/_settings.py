@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sidelight.base.messages import complain
 from sidelight.base.validation import check_choice, check_integer, check_number
+from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
 
 __all__ = ["GivenSettings", "KernelSettings", "LatentSettings"]
@@ -21,7 +22,7 @@ class KernelSettings:
     """The kernel of the data.
 
     ``owner`` is the name of the estimator, for messages; ``profile`` and ``form`` are its parameters ``kernel`` and
-    ``data_kernel``; ``short_lists``: half the perplexity, on lists of its length, as the multilevel solver wants it.
+    ``data_kernel``; ``multilevel``: for that solver, half the perplexity on lists of its length.
     """
 
     owner: str
@@ -31,7 +32,7 @@ class KernelSettings:
     metric: str
     profile: str
     form: str
-    short_lists: bool
+    multilevel: bool
     n_jobs: int | None
 
     def check(self) -> None:
@@ -45,7 +46,7 @@ class KernelSettings:
         if self.n_neighbors is not None:
             check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         check_choice(owner, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        check_choice(owner, "kernel", self.profile, ("gaussian", "student", "quartic"))
+        check_choice(owner, "kernel", self.profile, LATENT_PROFILES)
         if self.profile != "gaussian" and self.adaptive:
             rule = f"is for a kernel with one bandwidth, and with bandwidth={bandwidth!r} it is Gaussian"
             remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"

@@ -56,7 +56,7 @@ def solve(
     """
     n_jobs = kernel.n_jobs
     how: Any = {"precomputed": kernel.precomputed, "n_jobs": n_jobs}
-    if kernel.short_lists:
+    if kernel.multilevel:
         fit = solve_multilevel(problem, start, latent, annealing, progress, **how)
         return Solution(fit.path, fit.problem, fit.sum_error)
     spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, latent.n_components))

@@ -10,6 +10,7 @@ import numpy as np
 from sidelight.base.messages import complain
 from sidelight.base.warnings import warn
 from sidelight.kernels.data_kernel import DataKernel
+from sidelight.kernels.profiles import BOUND_PROFILES
 from sidelight.neighbours.dimension import local_dimension
 from sidelight.neighbours.search import listed_distances
 from sidelight.neighbours.sparse_distances import SparseDistances
@@ -62,7 +63,7 @@ class SolverRequest:
         fine = {
             "bandwidth": (self.bandwidth == "perplexity", self.bandwidth),
             "penalty": (self.penalty == "stretch", self.penalty),
-            "latent_kernel": (self.latent_kernel != "quartic", self.latent_kernel),
+            "latent_kernel": (self.latent_kernel in ("auto", *BOUND_PROFILES), self.latent_kernel),
             "conditioning": (not self.given or self.conditioning in ("auto", "balanced"), self.conditioning),
             "given_weight": (not self.given or self.given_weight <= 1, self.given_weight),
             "same": (not self.same, "pairs"),
@@ -130,5 +131,5 @@ def data_dimension(points: Any, kernel: DataKernel, *, precomputed: bool) -> flo
 
 
 def fits_flat(dimension: float, n_components: int) -> bool:
-    """Whether the map has about as many dimensions as the data, so that neighbours need no heavy tails to fit in."""
+    """Whether the data has at most 0.75 dimensions more than the map: then a Gaussian latent kernel is enough."""
     return bool(dimension <= n_components + _SPARE)

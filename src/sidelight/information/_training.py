@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sidelight.base.messages import complain
 from sidelight.maps.frames import Frame
-from sidelight.side.given import Given, Known
+from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
 
 __all__ = ["ReadGiven", "TrainingRows", "read_given"]
@@ -26,14 +26,14 @@ class ReadGiven:
     ----------
     columns : Given or None
         The columns of ``given``.
-    known : Known or None
+    known : EncodedGiven or None
         Their entries; None: they are the same for all rows, which says nothing.
     hints : array of shape (m, 2) or None
         Rows that correspond, counted among the rows of which ``given`` is known.
     """
 
     columns: Given | None = None
-    known: Known | None = None
+    known: EncodedGiven | None = None
     hints: Array | None = None
 
 
@@ -46,13 +46,13 @@ def read_given(owner: str, given: Any, same: Any, n: int, types: Any, bandwidths
         return ReadGiven()
     columns = Given.learn(owner, given, n, types, bandwidths)
     known = columns.encode(owner, given, n)
-    count = int(known.known.sum())
+    count = int(known.complete.sum())
     if count < 2:
         rule = f"leaves {count} rows of which everything is known"
         raise ValueError(complain(owner, "given", "missing entries", rule, "Give it for two rows or more"))
-    if len(np.unique(known.values[known.known], axis=0)) == 1:
+    if len(np.unique(known.values[known.complete], axis=0)) == 1:
         return ReadGiven(columns)
-    return ReadGiven(columns, known, None if same is None else as_pairs(same, n).take(known.known).index)
+    return ReadGiven(columns, known, None if same is None else as_pairs(same, n).take(known.complete).index)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class TrainingRows:
         Rows that are fitted: those of which ``given`` is known.
     given : Given or None
         The columns of ``given``; None: nothing is to be factored out.
-    known : Known or None
+    known : EncodedGiven or None
         Their entries, of all rows.
     """
 
@@ -78,7 +78,7 @@ class TrainingRows:
     frame: Frame
     fitted: Array
     given: Given | None = None
-    known: Known | None = None
+    known: EncodedGiven | None = None
 
     @property
     def complete(self) -> bool:

@@ -37,7 +37,7 @@ from sidelight.base.validation import (
 )
 from sidelight.base.warnings import warn
 from sidelight.kernels.alternating import Kernel, ViewKernel, alternating_kernel
-from sidelight.kernels.profiles import profile
+from sidelight.kernels.profiles import LATENT_PROFILES, profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.parzen import ParzenDensity
@@ -319,7 +319,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         if self.n_neighbors is not None:
             check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
-        latent.check(owner, kernels=("gaussian", "student", "quartic"), starts=("spectral", "random"))
+        latent.check(owner, kernels=LATENT_PROFILES, starts=("spectral", "random"))
         self._annealing().check(owner)
 
     def _annealing(self) -> Annealing:

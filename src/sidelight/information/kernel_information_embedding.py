@@ -23,6 +23,7 @@ from sidelight.base.messages import complain
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_number, checked_start
+from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
 from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
@@ -103,7 +104,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     max_iter : int, default=500
         Iterations of each stage at most.
     tol : float, default=1e-6
-        A stage ends when an iteration improves the objective by less, relatively (by levels, by 70 to 100 times that).
+        A stage ends when an iteration improves the objective by less, relatively, twice running (the last stage; others
+        at 10 times that, levels of the multilevel solver at 200 to 300 times).
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -165,8 +167,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     explained_ : float
         The share of the variance of X that ``given`` explains, and that was taken out.
     confounded_ : bool
-        Whether rows of different groups found nearer counterparts after *matched rows* and not the means of the groups
-        had decided what is the effect of ``given``: groups that differ in what remains, or in sampling.
+        Whether offsets between matched rows of the groups (mutual nearest neighbours) aligned the groups better than
+        their means, and were taken as the effect of ``given``: groups that differ in what remains, or in sampling.
     filled_ : array of shape (n, d)
         X with its missing entries filled (``missing="impute"`` only).
 
@@ -283,7 +285,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         frame = Frame.of(X, self.metric, lean=True)
         read = read_given(type(self).__name__, given, same, n, self.given_types, self.given_bandwidth)
         known = read.known
-        fitted = np.arange(n) if known is None else np.flatnonzero(known.known)
+        fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
         training = TrainingRows(X, frame.points(X), frame, fitted, None if known is None else read.columns, known)
         kernel = self._kernel_settings(solver)
         problem = self._problem(training, read.hints, kernel, latent_kernel)
@@ -341,7 +343,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         owner = type(self).__name__
         check_choice(owner, "solver", current_name(self.solver), SOLVERS)
         self._latent_settings(self.latent_kernel).check(
-            owner, kernels=("auto", "gaussian", "student", "quartic"), starts=("mds", "spectral", "pca", "random")
+            owner, kernels=("auto", *LATENT_PROFILES), starts=("mds", "spectral", "pca", "random")
         )
         self._kernel_settings("annealed").check()
         self._annealing().check(owner)

@@ -24,7 +24,7 @@ from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, checked_start, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
-from sidelight.kernels.profiles import profile
+from sidelight.kernels.profiles import LATENT_PROFILES, profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.two_way import kernel_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
@@ -216,7 +216,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         if self.n_neighbors is not None:
             check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
-        latent.check(owner, kernels=("gaussian", "student", "quartic"), starts=("mds", "spectral", "random"))
+        latent.check(owner, kernels=LATENT_PROFILES, starts=("mds", "spectral", "random"))
         self._annealing().check(owner)
 
     def _annealing(self) -> Annealing:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.strata import MOST_STRATA, cells, centres, codes_of, merged
-from sidelight.side.given import Given, Known
+from sidelight.side.given import EncodedGiven, Given
 
 from .matrices import SymmetricTiles, dense_kernel
 from .profiles import GAUSSIAN
@@ -53,7 +53,7 @@ _TOO_MUCH = 0.02  # to be left out of the kernel of ``given``
 _SPREAD = 20_000  # distinct rows that landmarks are chosen among
 
 
-def strata_of(given: Given, known: Known) -> tuple[Array, Array]:
+def strata_of(given: Given, known: EncodedGiven) -> tuple[Array, Array]:
     """Categories of the rows (n,), and their strata: categories and cells of the numbers together (n,)."""
     names = [c for c, column in enumerate(given.columns) if column.kind == "category"]
     n = len(known.values)

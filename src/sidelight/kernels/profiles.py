@@ -13,6 +13,10 @@ delta      1 where r² = 0         0                       none: for categories 
 
 A bandwidth ``h`` scales every integral by ``h^(q/2)``. For the Gaussian, ``h`` stands for a variance of
 ``h/2`` per dimension.
+
+A new profile is a class here, in ``PROFILES``, and in ``LATENT_PROFILES`` if users may choose it. Sums over all pairs
+visit the pairs unless ``kernels.gauss_transform`` knows its Fourier transform; the multilevel solver takes it only if
+``objectives.bound`` knows its ``-d log k / dr²`` (``BOUND_PROFILES``).
 """
 
 from __future__ import annotations
@@ -24,7 +28,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-__all__ = ["DELTA", "GAUSSIAN", "PROFILES", "QUARTIC", "STUDENT", "Profile", "StudentDensity", "profile"]
+__all__ = [
+    "BOUND_PROFILES",
+    "DELTA",
+    "GAUSSIAN",
+    "LATENT_PROFILES",
+    "PROFILES",
+    "QUARTIC",
+    "STUDENT",
+    "Profile",
+    "StudentDensity",
+    "profile",
+]
 
 Array = npt.NDArray[Any]
 
@@ -254,6 +269,10 @@ class Delta(Profile):
 
 GAUSSIAN, STUDENT, QUARTIC, DELTA = Gaussian(), Student(), Quartic(), Delta()
 PROFILES: dict[str, Profile] = {p.name: p for p in (GAUSSIAN, STUDENT, QUARTIC, DELTA)}
+LATENT_PROFILES = ("gaussian", "student", "quartic")
+"""Those that estimators offer as latent and data kernels."""
+BOUND_PROFILES = ("gaussian", "student")
+"""Those that the multilevel solver can take."""
 
 
 def profile(name: str) -> Profile:

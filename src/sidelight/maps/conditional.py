@@ -34,12 +34,12 @@ _SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> tuple[KernelMap, float]:
     """The map (z, scale · features) -> residual rows, and the scale with the least leave-one-out error."""
-    shadow = rest @ principal_axes(rest)
+    projected = rest @ principal_axes(rest)
 
     def along(scale: float, outputs: Array) -> KernelMap:
         return KernelMap(FixedWeights(np.column_stack([Z, scale * features]), 1.0, kernel), outputs)
 
-    scale = min(_SCALES, key=lambda tried: along(tried, shadow).leave_one_out_error())
+    scale = min(_SCALES, key=lambda tried: along(tried, projected).leave_one_out_error())
     return along(scale, rest), scale
 
 

@@ -38,7 +38,15 @@ from sidelight.neighbours.strata import MOST_STRATA, centres, nearest_in_strata
 
 from .places import Places, has_places
 
-__all__ = ["Effect", "category_effect", "local_effect", "mismatch", "principal_axes", "smooth_effect", "without"]
+__all__ = [
+    "Effect",
+    "category_effect",
+    "local_effect",
+    "mismatch",
+    "principal_axes",
+    "smooth_effect",
+    "subtract_effect",
+]
 
 Array = npt.NDArray[Any]
 _LANDMARKS = 300
@@ -49,7 +57,7 @@ _ROWS = 1500  # rows looked at to find matches
 _PLACE = 0.1  # of the mean squared distance on the map: how wide a place is
 _MANY = 8192  # rows up to which all of them are compared with all, and beyond which so many of them have to do
 _PLACE_FACTORS = 20  # columns that a kernel of numbers at a place may take
-_FEW = 3.0  # rows of a group at a place that count as much as the overall effect
+_SHRINKAGE_COUNT = 3.0  # rows of a group at a place that count as much as the overall effect
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class Effect:
         return out
 
 
-def without(points: Array, effect: Effect, features: Array) -> Array:
+def subtract_effect(points: Array, effect: Effect, features: Array) -> Array:
     """``points`` (n, d) less the effect of their features; many rows of single numbers stay single."""
     if len(points) <= _MANY:
         return np.asarray(points - effect(features))
@@ -103,10 +111,10 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
     rows = _some_of_each(codes, _ROWS)
     some, groups = points[rows], codes[rows]
     axes = principal_axes(some)
-    shadow = some @ axes
+    projected = some @ axes
     starts = np.zeros((n_codes, axes.shape[1])), means @ axes
-    found = [means, *(_matched_offsets(some, shadow, groups, start, n_jobs) for start in starts)]
-    by_means, *by_matches = (mismatch(shadow - (b @ axes)[groups], groups, n_jobs=n_jobs) for b in found)
+    found = [means, *(_matched_offsets(some, projected, groups, start, n_jobs) for start in starts)]
+    by_means, *by_matches = (mismatch(projected - (b @ axes)[groups], groups, n_jobs=n_jobs) for b in found)
     confounded = min(by_matches) < by_means - _MARGIN
     offsets = found[1 + int(np.argmin(by_matches))] if confounded else means
     offsets = offsets + np.average(means - offsets, axis=0, weights=counts)
@@ -155,21 +163,21 @@ def principal_axes(points: Array, most: int = 50) -> Array:
 
 
 def _matched_offsets(
-    points: Array, shadow: Array, codes: Array, start: Array, n_jobs: int | None, n_rounds: int = 20
+    points: Array, projected: Array, codes: Array, start: Array, n_jobs: int | None, n_rounds: int = 20
 ) -> Array:
     """Offsets (C, d) that bring matched rows of different categories together, from those of ``start`` (C, r).
 
-    Matches are looked for in the ``shadow`` of the points on their main directions (n, r).
+    Matches are looked for in the ``projected`` of the points on their main directions (n, r).
     """
-    moved, n_codes = shadow - start[codes], len(start)
+    moved, n_codes = projected - start[codes], len(start)
     before = solve = None
     for _ in range(n_rounds):
         i, j, weight = _matches(moved, codes, n_jobs)
         if len(i) == 0:
             break
         solve = _offset_solver(codes, n_codes, i, j, weight)
-        found = solve(shadow)
-        moved = shadow - found[codes]
+        found = solve(projected)
+        moved = projected - found[codes]
         if before is not None and np.linalg.norm(found - before) <= 1e-3 * np.linalg.norm(found):
             break
         before = found
@@ -212,10 +220,10 @@ def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWI
     landmarks, mean = _landmarks(features), points.mean(axis=0)
     rows = _spread(len(points), _MANY)
     centred = points[rows] - mean
-    shadow = centred @ principal_axes(centred)
+    projected = centred @ principal_axes(centred)
     spread = 2.0 * float(features.var(axis=0).sum()) or 1.0
     choices = [(h, _Ridge.of(_basis(features[rows], landmarks, h))) for h in spread * bandwidths]
-    scored = [(*ridge.best(shadow), bandwidth, ridge) for bandwidth, ridge in choices]
+    scored = [(*ridge.best(projected), bandwidth, ridge) for bandwidth, ridge in choices]
     _, penalty, bandwidth, ridge = min(scored, key=lambda entry: entry[0])
     if len(rows) == len(points):
         coefficients = ridge.solve(centred, penalty)
@@ -260,7 +268,7 @@ def local_effect(
         everyone = W @ sources / W.sum(axis=1, keepdims=True)
         W *= np.exp(-squared_distances(features[rows], features_some)) * (categories[rows, None] == categories_some)
         count = W.sum(axis=1, keepdims=True)
-        share = count / (count + _FEW / stands_for)
+        share = count / (count + _SHRINKAGE_COUNT / stands_for)
         return np.asarray(share * (W @ sources / count - everyone) + (1 - share) * typical[rows])
 
     return np.concatenate(run_tiles(one, spans(len(points), max(8, 2_000_000 // len(some))), n_jobs))
@@ -283,7 +291,7 @@ def _on_places(points: Array, Z: Array, features: Array, categories: Array, typi
             part *= a
             found += part
         found, count = found[:, :-1], np.maximum(found[:, -1:], 0.0)
-        out[rows] = (found + count * out[rows] + _FEW * typical[rows]) / (count + _FEW)
+        out[rows] = (found + count * out[rows] + _SHRINKAGE_COUNT * typical[rows]) / (count + _SHRINKAGE_COUNT)
     return out
 
 

@@ -130,7 +130,7 @@ def _visitors(codes: Array, n_strata: int, visits: int | None) -> list[Array]:
 
 
 def _kept(stratum: InStratum, visitors: Array) -> InStratum:
-    """The lists of the visitors alone."""
+    """Restrict the neighbour lists to the query rows."""
     kept = visitors[stratum.rows]
     if kept.all():
         return stratum
@@ -174,27 +174,27 @@ def _in_cells(
 ) -> list[InStratum]:
     """Search each stratum by an index of its own; ties go to the lower row number among the rows searched."""
     reduced = points.shape[1] > _COMPONENTS
-    shadow = reduction(points)(points, n_jobs)[:, :_COMPONENTS] if reduced else points
+    projected = reduction(points)(points, n_jobs)[:, :_COMPONENTS] if reduced else points
     found = []
     for members, width, visit in zip(inside, widths, visitors, strict=True):
         wanted = min(width + width // 4 + 2, max(1, len(members) - 1)) if reduced else width
-        stratum = _listed(shadow, members, visit, wanted, n_jobs)
+        stratum = _listed(projected, members, visit, wanted, n_jobs)
         found.append(_measured(points, stratum, width, n_jobs) if reduced else stratum)
     return found
 
 
-def _listed(shadow: Array, members: Array, visit: Array, k: int, n_jobs: int | None) -> InStratum:
+def _listed(projected: Array, members: Array, visit: Array, k: int, n_jobs: int | None) -> InStratum:
     """The ``k`` nearest members of each row that visits, a row itself left out."""
     from .cell_index import CellIndex  # here, as in ``neighbours.nearest``
 
-    search = CellIndex(shadow[members], n_probes=_PROBES, n_jobs=n_jobs)
-    own = np.zeros(len(shadow), dtype=bool)
+    search = CellIndex(projected[members], n_probes=_PROBES, n_jobs=n_jobs)
+    own = np.zeros(len(projected), dtype=bool)
     own[members] = True
     rows = np.flatnonzero(visit & (~own | (len(members) > 1)))  # the only row of its stratum has no list in it
     index, distance = np.empty((len(rows), k), dtype=np.int64), np.empty((len(rows), k))
     inside = own[rows]
     if not inside.all():
-        near = search.nearest(shadow[rows[~inside]], k=k, n_jobs=n_jobs)
+        near = search.nearest(projected[rows[~inside]], k=k, n_jobs=n_jobs)
         index[~inside], distance[~inside] = members[near.index], near.distance
     if inside.any():
         near, asked = search.nearest(k=k, n_jobs=n_jobs), visit[members]

@@ -36,10 +36,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from sidelight.base.messages import complain
 from sidelight.base.tiles import added, run_tiles, spans
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
-from sidelight.kernels.profiles import GAUSSIAN, Profile
+from sidelight.kernels.profiles import BOUND_PROFILES, GAUSSIAN, Profile
 
 from .evaluation import Evaluation
 
@@ -67,6 +68,9 @@ class InformationBound:
         tolerance: float | None = 1e-3,
         n_jobs: int | None = None,
     ) -> None:
+        if profile.name not in BOUND_PROFILES:  # ``_weighed`` has -d log k / dr² of these only
+            rule, remedy = "has no bound here", f"Use one of {', '.join(BOUND_PROFILES)}"
+            raise ValueError(complain("InformationBound", "profile", profile.name, rule, remedy))
         n = K.shape[0]
         self.weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         self.total = float(self.weights.sum())

@@ -10,11 +10,12 @@ A ``~`` in front of a specification: not every fit leaves the attribute behind.
 
 from __future__ import annotations
 
+from sidelight.kernels.profiles import PROFILES
 from sidelight.unfolding._measured_rows import METRICS
 
 __all__ = ["FITTED", "RECORD_TABLES"]
 
-_KERNEL = "choice:gaussian|student|quartic|delta"
+_KERNEL = "choice:" + "|".join(PROFILES)
 _ACTIVATION = "choice:linear|sigmoid|tanh|relu"
 _LOSS = "choice:squared|cross-entropy|multinomial"
 _UNITS = "choice:binary|gaussian|gaussian-learned|poisson|multinomial"

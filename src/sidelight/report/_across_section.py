@@ -36,7 +36,7 @@ def across_section(context: Context) -> Section | None:
     """The same places of the map for several values of what was given, column by column."""
     if context.known is None or not context.informed or not capabilities(context.model).has_counterfactual:
         return None
-    rows = np.flatnonzero(context.known.known[context.kept])
+    rows = np.flatnonzero(context.known.complete[context.kept])
     if len(rows) < 2:
         return None
     places = rows[walk(context.plane.Z[context.kept][rows], PLACES)]
@@ -95,7 +95,7 @@ def _presence(context: Context, c: int, entry: Any, Z: Floats) -> Floats:
         features[here] = column.features(codes[here]) - column.features(np.array([float(entry)]))
         apart = np.square(features).sum(axis=1)
         alike = apart <= np.partition(apart, len(apart) // MOST_VALUES)[len(apart) // MOST_VALUES]
-    rows = context.plane.Z[alike & known.known]
+    rows = context.plane.Z[alike & known.complete]
     if len(rows) == 0:
         return np.zeros(len(Z))
     every = -(-len(rows) // REFERENCE_ROWS)

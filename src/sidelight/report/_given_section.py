@@ -37,7 +37,7 @@ def given_section(context: Context) -> Section | None:
     if context.known is None:
         missing = "What was given is not known of the rows shown here, so they are placed by averaging over it."
         return Section("given", "What was given, and the rest", f"{html}<p class='caption'>{missing}</p>")
-    if int(context.known.known.sum()) >= FEWEST_ROWS:
+    if int(context.known.complete.sum()) >= FEWEST_ROWS:
         html += _readability_table(context)
     maps = _maps(context)
     html += '<div class="trio">' + "".join(_map_html(k, entry["title"]) for k, entry in enumerate(maps)) + "</div>"

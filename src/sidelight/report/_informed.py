@@ -61,7 +61,7 @@ def given_columns(model: FittedModel, known: Any) -> tuple[Categories | Numbers,
     """Return what was given as columns to colour by."""
     if known is None:
         return ()
-    table, n = decoded(model.given_, known), len(known.known)
+    table, n = decoded(model.given_, known), len(known.complete)
     return tuple(
         column_of(
             table[column.name], n, name=column.name, categorical=column.kind == "category", period=column.period or None

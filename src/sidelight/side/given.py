@@ -23,7 +23,7 @@ from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
 
-__all__ = ["Column", "Given", "Known"]
+__all__ = ["Column", "EncodedGiven", "Given"]
 
 Array = npt.NDArray[Any]
 _NUMBER_BANDWIDTH = 0.3  # of squared distance, in standard deviations: measured, decision 0006
@@ -74,16 +74,16 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Known:
-    """Encoded rows: ``features`` (n, f), ``values`` (n, columns; NaN where missing) and which rows are ``known``."""
+class EncodedGiven:
+    """Encoded rows: ``features`` (n, f), ``values`` (n, columns; NaN where missing) and which rows are ``complete``."""
 
     features: Array
     values: Array
-    known: Array
+    complete: Array
 
-    def take(self, rows: Array) -> Known:
+    def take(self, rows: Array) -> EncodedGiven:
         """Some of the rows."""
-        return Known(self.features[rows], self.values[rows], self.known[rows])
+        return EncodedGiven(self.features[rows], self.values[rows], self.complete[rows])
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Given:
         found = zip(table.columns.items(), kinds, bandwidths, strict=True)
         return cls(tuple(_column(owner, name, entries, *choice) for (name, entries), *choice in found), table.named)
 
-    def encode(self, owner: object, given: Any, n: int) -> Known:
+    def encode(self, owner: object, given: Any, n: int) -> EncodedGiven:
         """Rows of ``given`` as features; missing entries make a row unknown, new categories are an error."""
         table = read_table(owner, given, n)
         ordered = table.in_order_of(owner, tuple(column.name for column in self.columns), self.named)
@@ -115,7 +115,7 @@ class Given:
         known = np.isfinite(values).all(axis=1)
         filled = np.where(known[:, None], values, 0.0)
         features = np.column_stack([column.features(filled[:, c]) for c, column in enumerate(self.columns)])
-        return Known(features, values, known)
+        return EncodedGiven(features, values, known)
 
     @property
     def chosen(self) -> Array:
