@@ -81,7 +81,7 @@ def solve_multilevel(
     precomputed: bool,
     n_jobs: int | None,
 ) -> MultilevelFit:
-    """Solve a problem by levels, and once more from the map found after the problem was refined.
+    """Solve a problem from coarse to fine, and once more from the map found after the problem was refined.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ from ._settings import GivenSettings, KernelSettings
 __all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "refined"]
 
 Array = npt.NDArray[Any]
-_FACTORS = 12  # of the kernel of categories by levels; Yale B: 38 people in 12 parts leak as little as in 38
+_FACTORS = 12  # of the kernel of categories, multilevel; Yale B: 38 people in 12 parts leak as little as in 38
 _NUMBER_FACTORS = 16  # of a kernel of numbers, which is widened until so many are enough; 64 leak no less
 _ROUNDING = 1e-20  # share of the power of the data below which a residual of means is rounding
 _REGRESSION = 1e-6  # and one of a regression its bias: measured on functions of one and two numbers, at most 5e-7
@@ -71,7 +71,7 @@ class SideInformation:
 
 @dataclass(frozen=True)
 class Refinement:
-    """The rows as they are, what is known of them, the settings, and the kernel of ``given`` (by levels: None)."""
+    """The rows as they are, what is known of them, the settings, and the kernel of ``given`` (multilevel: None)."""
 
     points: Array
     side: SideInformation

@@ -65,11 +65,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         leave-one-out likelihood of the data; one for all, learned with the map by leave-one-out likelihood of the data
         given the map (S0 3.3, experimental); or that number (of squared distance).
     perplexity : float, default=30
-        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows). By levels it is the
-        length of the list of neighbours, of which half are effective.
+        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows). With the multilevel
+        solver it is the length of the list of neighbours, of which half are effective.
     n_neighbors : int or None, default=15
         The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines, as
-        it does by levels: many rows have their neighbours near.
+        it does with the multilevel solver: many rows have their neighbours near.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         Distance between rows. With "precomputed", X holds the distances, in a sparse array those that are known, and
         there is no way back to the data.
@@ -80,23 +80,24 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         How a data kernel with one bandwidth is held: every pair; the pairs that are not negligible; few factors and the
         near pairs. "auto": dense up to 10,000 rows, beyond sparse if it is narrow and of low rank if it is broad.
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
-        Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student by levels where the data has
-        more dimensions than the map, in which its neighbours would crowd.
+        Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student with the multilevel solver
+        where the data has more dimensions than the map, in which its neighbours would crowd.
     solver : "auto", "annealed" or "multilevel", default="auto"
         "annealed": the information itself, all rows at once, while λ falls. "multilevel": its lower bound, rows merged
         with their neighbours first and then ever fewer of them; near-linear in the number of rows. "auto": multilevel
         beyond 2,000 rows, or 5,000 with ``given``, where the other settings allow it.
     regularization : float, default=0.1
-        The weight λ of the penalty at the end of the path. Smaller: finer detail, later over-fitting. By levels
-        neighbours attract each other with 1 + 5 λ.
+        The weight λ of the penalty at the end of the path. Smaller: finer detail, later over-fitting. With the
+        multilevel solver neighbours attract each other with 1 + 5 λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised: the pulling apart of neighbours, the power of the latent points (the source's; use
         λ of 0.001 to 0.05), its fourth-power form, which aligns with the axes, or leaving the unit box.
     regularization_start : float or None, default=None
-        λ at the beginning of the path; None: 30 times ``regularization``. A fit by levels has no path: there it is
-        refused, or, where "auto" chose the levels, has no effect, and a warning says so.
+        λ at the beginning of the path; None: 30 times ``regularization``. A multilevel fit has no path: there it is
+        refused, or, where "auto" chose it, has no effect, and a warning says so.
     regularization_decay : float, default=0.5
-        λ is multiplied by this from one stage to the next of the path. By levels, as ``regularization_start``.
+        λ is multiplied by this from one stage to the next of the path. With the multilevel solver, as
+        ``regularization_start``.
     init : "mds", "spectral", "pca", "random" or array of shape (n, q), default="mds"
         Where the path begins: landmark scaling of the distances the kernel is made of (along the graph: Isomap), the
         smoothest vectors of the kernel graph, principal components, noise. All but the noise are the same for
@@ -119,9 +120,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         The type of each column of ``given`` ("category", "number", "ordinal", "angle" in degrees, or the period as a
         number), for all columns, one by one, or by name. None: as the entries look.
     given_bandwidth : float, list or dict, default=None
-        How different two entries of ``given`` must be to count as different, in units of the column (for
-        categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model, and wider where many columns
-        would leave no row with another like it. By levels one that is very narrow is widened, with a warning.
+        How different two entries of ``given`` must be to count as different, in units of the column (for categories,
+        the bandwidth of a kernel on one-hot codes). None: chosen by the model, and wider where many columns would leave
+        no row with another like it. With the multilevel solver one that is very narrow is widened, with a warning.
     given_weight : float, default=1.0
         How much information about ``given`` in the map costs, in units of information about the rest. 0: none, only the
         kernel is balanced. Above 1 it is pressed out harder, also where it is confounded with the rest.
@@ -148,7 +149,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     dimension_ : float
         The dimensions of the data at the scale of its neighbours, where "auto" asked for them.
     sum_error_ : float
-        The largest relative error of the latent sums at the end, on 64 rows drawn at random (by levels).
+        The largest relative error of the latent sums at the end, on 64 rows drawn at random (multilevel solver).
     history_ : list of dict
         stage, regularization, iteration, objective, terms and seconds of each iteration.
     path_ : array of shape (stages, n, q)
@@ -160,8 +161,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     given_ : Given or None
         The columns of ``given`` as they were understood.
     given_bandwidth_ : list of float or None
-        Of each column of ``given``, in the units of the parameter, as its kernel had it. None: by levels a kernel of
-        categories is one of strata, unless the parameter says how wide it is.
+        Of each column of ``given``, in the units of the parameter, as its kernel had it. None: with the multilevel
+        solver a kernel of categories is one of strata, unless the parameter says how wide it is.
     conditioning_ : str or None
         What "auto" stands for; None without ``given``.
     explained_ : float
