@@ -96,6 +96,13 @@ def test_method_page_speaks_of_every_parameter(estimator):
     assert not missing
 
 
+@pytest.mark.parametrize("estimator", sorted({*PAGES_OF, "ReconstructionDistance", "TangentDistance"}))
+def test_every_method_cites_its_source(estimator):
+    torch_if_gated(estimator)
+    docstring = operator.attrgetter(estimator)(sidelight).__doc__
+    assert re.search(r"^    References\n    -{10}\n    \.\. \[1\] ", docstring, re.MULTILINE)
+
+
 def modules():
     names = [info.name for info in pkgutil.walk_packages(sidelight.__path__, "sidelight.")]
     return ["sidelight", *(name for name in names if not name.endswith("__main__"))]

@@ -63,6 +63,13 @@ class Autoencoder(
     n_iter_ : int
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 2.2.1.
+    .. [2] G. E. Hinton and R. R. Salakhutdinov. Reducing the dimensionality of data with neural networks. Science 313,
+           2006.
+
     Examples
     --------
     >>> import numpy as np

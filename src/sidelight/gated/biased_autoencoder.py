@@ -66,6 +66,11 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     n_iter_ : int
     n_features_in_, n_outputs_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 6.2.1.
+
     Examples
     --------
     >>> import numpy as np

@@ -64,6 +64,11 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     n_iter_ : int
     n_features_in_, n_outputs_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 6.2.1.
+
     Examples
     --------
     >>> import numpy as np

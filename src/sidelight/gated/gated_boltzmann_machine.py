@@ -78,6 +78,13 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     n_iter_ : int
     n_features_in_, n_outputs_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 5.2.
+    .. [2] R. Memisevic and G. E. Hinton. Unsupervised learning of image transformations. IEEE Conference on Computer
+           Vision and Pattern Recognition, 2007.
+
     Examples
     --------
     >>> import numpy as np

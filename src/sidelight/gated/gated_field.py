@@ -68,6 +68,11 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     n_iter_ : int
     n_channels_in_, n_channels_out_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 5.3.1.
+
     Examples
     --------
     >>> import numpy as np

@@ -92,6 +92,11 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
     n_iter_ : int
     n_channels_in_, n_channels_out_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 6.2.3.
+
     Examples
     --------
     >>> import numpy as np

@@ -73,6 +73,12 @@ class RestrictedBoltzmannMachine(
     n_iter_ : int
     n_features_in_ : int
 
+    References
+    ----------
+    .. [1] R. Memisevic. Non-linear latent factor models for revealing structure in high-dimensional data. PhD thesis,
+           University of Toronto, 2007, section 2.2.3.
+    .. [2] G. E. Hinton. Training products of experts by minimizing contrastive divergence. Neural Computation 14, 2002.
+
     Examples
     --------
     >>> import numpy as np

@@ -71,9 +71,9 @@ _KEPT = 12  # entries of a row of the alternating kernel that are kept, in units
 _SHARE = 8  # a walk of two steps reaches far: each covers at most this part of the rows
 
 
-def _has_second_view(model: Any) -> bool:
+def _has_second_view(model: JointInformationEmbedding) -> bool:
     """A model fitted without y has no second view (before a fit nobody knows)."""
-    return len(getattr(model, "views_", (0, 1))) > 1
+    return not hasattr(model, "views_") or len(model.views_) > 1
 
 
 class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
