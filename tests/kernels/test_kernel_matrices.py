@@ -76,8 +76,10 @@ def test_a_product_is_element_wise_and_sparse_if_either_factor_is(first, second)
 
 
 def test_a_mixed_product_forms_no_square_array(monkeypatch):
+    one, other = sparse(530), symmetric(530)
     monkeypatch.setattr(SymmetricTiles, "to_dense", None)
-    multiply(sparse(530), SymmetricTiles.from_dense(symmetric(530)))
+    product = multiply(one, SymmetricTiles.from_dense(other, np.float64))
+    np.testing.assert_allclose(product.toarray(), one.toarray() * other, rtol=1e-14)
 
 
 @pytest.mark.parametrize("shape", [GAUSSIAN, STUDENT, QUARTIC], ids=str)

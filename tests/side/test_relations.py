@@ -75,12 +75,11 @@ def test_relations_are_frozen():
 
 
 def test_making_a_relation_leaves_the_array_it_was_made_of_writable():
-    X = np.zeros((3, 2))
+    X, P = np.zeros((3, 2)), np.eye(3)
     Relation.from_data(X)
-    X[0] = 1.0
-    P = np.eye(3)
     Relation.from_matrix(P)
-    P[0] = 1.0
+    assert X.flags.writeable
+    assert P.flags.writeable
 
 
 def test_an_open_relation_takes_the_number_of_rows_of_the_others():
