@@ -19,6 +19,7 @@ S4  A. Ghodsi, Nonlinear dimensionality reduction with side information. PhD the
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ __all__ = [
     "report",
     "save",
 ]
+
+if find_spec("torch") is None:  # a star import would ask for it
+    __all__.remove("gated")
 
 _ROOMS = ("datasets", "distributed", "evaluate", "gated", "persistence", "plot", "report")
 _MODULES = {

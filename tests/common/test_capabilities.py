@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields, replace
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,8 @@ EVERY = [*ROWS, *METRICS, *DISTANCES, *PAIRED]
 
 def fitted(name: str):
     """A model of the registry, or of pairs or fields, after a fit on few rows."""
+    if name in (*TORCH, *PAIRED):
+        pytest.importorskip("torch", reason="needs the extra torch")
     if name in METRICS:
         return METRICS[name]().fit(rows(), np.arange(N) % 3)
     if name in DISTANCES:
@@ -101,6 +104,8 @@ def fitted(name: str):
 
 def test_every_estimator_declares_what_it_can_do():
     for name, module in ESTIMATORS.items():
+        if module.endswith("gated") and find_spec("torch") is None:
+            continue
         kind = getattr(sidelight.gated if module.endswith("gated") else sidelight, name)
         assert isinstance(vars(kind).get("_capabilities"), Capabilities), name
 

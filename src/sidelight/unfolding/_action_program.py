@@ -253,7 +253,8 @@ def _paths(n: int, i: Array, j: Array, bounds: Array) -> Array:
     """Longest distances (n, n) that the bounds allow: shortest paths, inf where there is none."""
     at = np.isfinite(bounds)
     lengths = np.sqrt(np.maximum(bounds[at], 1e-18 * float(bounds[at].max(initial=0.0)) + 1e-300))
-    return np.asarray(shortest_path(csr_array(coo_array((lengths, (i[at], j[at])), shape=(n, n))), directed=False))
+    ends = i[at].astype(np.int32), j[at].astype(np.int32)  # SciPy before 1.13 takes no others here
+    return np.asarray(shortest_path(csr_array(coo_array((lengths, ends), shape=(n, n))), directed=False))
 
 
 def _start(n: int, i: Array, j: Array, lengths: Array) -> Array:
