@@ -1,8 +1,8 @@
-"""Fixed tiles, worked on by threads of our own, reduced in fixed order.
+"""Reproducible multithreading: fixed tiles, processed by the library's own threads and summed in a fixed order.
 
-BLAS, LAPACK and OpenMP change the last bits of a result with their number of threads. So every pass over
-pairs is cut into tiles that depend on the size of the problem only, each tile runs with one BLAS thread, and
-partial results are added in the order of the tiles: the same bytes with any number of threads.
+BLAS, LAPACK and OpenMP change the last bits of a result with their number of threads. So every pass over pairs is cut
+into tiles that depend on the size of the problem only, each tile runs with one BLAS thread, and partial results are
+added in the order of the tiles: bit-identical results with any number of threads.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
 
 
 def added(parts: list[Array]) -> Array:
-    """The sum of partial results, in their order; the first of them becomes it."""
+    """The sum of partial results, in their order. It is accumulated in ``parts[0]``, which changes."""
     total = parts[0]
     for part in parts[1:]:
         total += part
@@ -71,19 +71,19 @@ def added(parts: list[Array]) -> Array:
 
 
 def corner(buffer: Array, K: Array) -> Array:
-    """The corner of a buffer that has the shape of the tile ``K``: those at the border are smaller."""
+    """The part of a buffer with the shape of the tile ``K``: tiles at the border are smaller."""
     return buffer[: K.shape[0], : K.shape[1]]
 
 
 @functools.lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
-    """Looking for thread pools takes milliseconds, so it is done again only after something was imported."""
+    """The controller of all thread pools; looked up again only after an import, as that takes milliseconds."""
     del n_modules
     return ThreadpoolController()
 
 
 def one_blas_thread(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Decorate: inside, BLAS and OpenMP use one thread, so that bits do not depend on the machine's load."""
+    """Decorate: inside, BLAS and OpenMP use one thread, so that results are bit-identical on any machine load."""
 
     @functools.wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> Result:

@@ -142,7 +142,7 @@ def nearest_known(D: Array | SparseDistances, *, k: int, own: bool) -> Neighbour
 
 
 def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
-    """Groups of rows at distance 0 (n,): the number of the first row of each group. None where there is no such pair."""
+    """Groups of rows at distance 0 (n,): the number of the first row of each group. None if there is no such pair."""
     if isinstance(D, SparseDistances):
         row, column, distance = _entries(D.stored)
         row, column = row[distance == 0], column[distance == 0]
