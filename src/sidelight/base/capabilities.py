@@ -100,7 +100,7 @@ class Capabilities:
     """Samples are sequences or pictures of any size, and ``model_`` is the model of their patches."""
     takes_distances: bool = _where(_is_pairwise)
     """``X`` holds distances between rows instead of columns."""
-    # what a fit leaves behind
+    # what a fit sets
     has_embedding: bool = _fitted("embedding_")
     has_given: bool = _fitted("given_")
     """``given_`` (None where nothing was given), ``explained_`` and ``confounded_``."""
@@ -151,7 +151,7 @@ TWO_WAY_ITERATIVE = TWO_WAY.also("has_history", "has_iterations")
 """The same, fitted in iterations that ``history_`` records."""
 
 METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
-"""A linear transformation of the columns, as preprocessing for another model."""
+"""A learned metric: a transformation of the columns, as preprocessing for another model."""
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",

@@ -32,7 +32,22 @@ def fixed_restarts() -> dict[str, Any]:
 
 
 def selected_pairs(A: Array, first: int, last: int, *, lower: bool = True) -> tuple[Array, Array]:
-    """Eigenvalues ``first`` to ``last`` of symmetric A (n, n), both included, ascending from 0, and unit eigenvectors.
+    """Some eigenvalues and eigenvectors of a symmetric matrix.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+    first, last : int
+        Range of eigenvalues, both included; the smallest is number 0.
+    lower : bool
+        Whether the lower triangle of ``A`` is read.
+
+    Returns
+    -------
+    values : array of shape (last - first + 1,)
+        Ascending.
+    vectors : array of shape (n, last - first + 1)
+        Unit eigenvectors.
 
     Examples
     --------

@@ -11,7 +11,18 @@ __all__ = ["complain", "printable", "require_extra"]
 def complain(owner: object, argument: str, seen: object, rule: str, remedy: str) -> str:
     """Return ``<owner>: <argument>=<seen> <rule>. <remedy>.`` as one line.
 
-    ``owner`` is an estimator (its class name is used) or a name.
+    Parameters
+    ----------
+    owner : estimator or str
+        Of an estimator, the class name is used.
+    argument : str
+        The argument at fault.
+    seen : object
+        Its value, or a description as text; cut to 80 characters.
+    rule : str
+        What is wrong with it.
+    remedy : str
+        What the user can do.
 
     Examples
     --------

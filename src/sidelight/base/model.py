@@ -86,7 +86,7 @@ class FittedModel(Protocol):
         """Apply the transformation seen in pairs (X, Y) to new inputs (has_transfer)."""
 
     def flow(self, X: Any, Y: Any, *, shape: tuple[int, int] | None = None) -> Array:
-        """Displacement of each column of the inputs (has_flow)."""
+        """The output column that each input column is mapped to, or with ``shape`` displacements (has_flow)."""
 
     def get_feature_names_out(self) -> Array:
         """Names of the latent coordinates."""

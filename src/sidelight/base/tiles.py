@@ -53,7 +53,16 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None) -> list[Result]:
-    """``[work(item) for item in items]`` on threads; the order of the results is that of the items."""
+    """``[work(item) for item in items]`` on threads; results are in the order of the items.
+
+    Parameters
+    ----------
+    work : callable
+        Must be thread-safe. Callers limit BLAS to one thread (``one_blas_thread``).
+    items : iterable
+    n_jobs : int or None
+        Threads; None: all cores.
+    """
     todo = list(items)
     threads = min(thread_count(n_jobs), len(todo)) if len(todo) > 1 else 1
     if threads <= 1:

@@ -192,7 +192,18 @@ def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArr
 
 
 def relative_bandwidth(owner: object, argument: str, value: float, scale: float) -> float:
-    """Return a bandwidth of squared distances for rows divided by ``scale``; raises where it over- or underflows."""
+    """Convert a bandwidth of squared distances to rows divided by ``scale``; raises where it over- or underflows.
+
+    Parameters
+    ----------
+    owner : str or estimator
+    argument : str
+        Whom and what the message names.
+    value : float
+        Bandwidth in squared units of X.
+    scale : float
+        That rows are divided by.
+    """
     with np.errstate(over="ignore"):
         found = float((np.sqrt(value) / scale) ** 2)
     if not 1e-305 < found < 1e305:

@@ -60,9 +60,21 @@ class ViewKernel:
 
 
 def alternating_kernel(views: list[ViewKernel], *, keep: int, n_jobs: int | None = None) -> Kernel:
-    """``½ (K L + L K)``; a sparse one keeps the ``keep`` largest entries of each row, and their transposes.
+    """The alternating kernel ``½ (K L + L K)`` of one or two views.
 
-    With a single complete view it is that view's kernel.
+    Parameters
+    ----------
+    views : list of ViewKernel
+        One or two. With a single complete view the result is that view's kernel.
+    keep : int
+        A sparse result keeps the ``keep`` largest entries of each row, and their transposes.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    SymmetricTiles or csr_array
+        (n, n), symmetric; dense if a view's kernel is.
     """
     if len(views) == 1 and len(views[0].rows) == views[0].n:
         return views[0].matrix

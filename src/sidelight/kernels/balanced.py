@@ -197,9 +197,9 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
 
 
 def _shortened(lists: list[tuple[Array, Array]], strata: list[InStratum], n: int, most: int = 90) -> Array:
-    """One list per row, nearest first: what the backward map looks through."""
+    """One neighbour list per row, nearest first, from the lists of all strata: the candidates of the backward map."""
     if not lists and len(strata) == n and all(len(stratum.rows) == n - 1 for stratum in strata):
-        # every row is alone in its stratum: each looks through all the others, which are few
+        # every row is alone in its stratum: its list is all the others, which are few
         return np.asarray((np.arange(n)[:, None] + np.arange(1, n)) % n)
     index, distance = (np.concatenate(part, axis=1) for part in zip(*(lists or _padded(strata, n)), strict=True))
     shortest = int(np.isfinite(distance).sum(axis=1).min())

@@ -224,7 +224,15 @@ class LeaveOneOut:
 
 
 def maximise_over_scale(score: Callable[[float], float], low: float, high: float) -> float:
-    """The scale in ``[low, high]`` with the best score: a grid in the logarithm, refined by a bounded search."""
+    """The scale in ``[low, high]`` with the best score: a grid in the logarithm, refined by a bounded search.
+
+    Parameters
+    ----------
+    score : callable
+        Scale to score; larger is better.
+    low, high : float
+        Bounds of the scale.
+    """
     grid = np.linspace(np.log(low), np.log(high), 13)
     values = [score(float(np.exp(g))) for g in grid]
     best = int(np.argmax(values))

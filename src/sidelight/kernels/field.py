@@ -102,9 +102,20 @@ def _spline_slope(t: Array) -> list[Array]:
 
 
 def repulsion_table(Z: Array, profile: Profile, n_jobs: int | None = None) -> Table | None:
-    """Tabulate φ of the latent points ``Z`` (n, q) on their bounding box.
+    """Tabulate φ of a fixed embedding on its bounding box.
 
-    Returns None for more than three dimensions, or if the grid would have more than 2²⁵ nodes.
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        Latent points.
+    profile : Profile
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Table or None
+        None for more than three dimensions, or if the grid would have more than 2²⁵ nodes.
     """
     Z = np.asarray(Z, dtype=np.float64)
     q = Z.shape[1]

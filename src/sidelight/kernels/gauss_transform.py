@@ -70,8 +70,8 @@ _SINGLE = 3e-4  # tolerance from which on float32 is precise enough
 _PLAN, _POINT, _SPREAD, _FFT = 3.5e-4, 3.7e-8, 8e-10, 1.65e-9
 """Seconds: per plan; per point; per grid point that a point is spread to; of the FFT, per G log2 G."""
 _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
-"""Seconds of a pair of an exact evaluation, half of what it takes one thread, for pairs share two threads evenly, and
-transforms, of which some wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
+"""Seconds per pair of an exact evaluation: half the time of one thread, because pairs run well on two threads, and
+transforms, some of which wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
 _LOOSE_PAIR = 8e-9  # the same where few digits are asked for, whose pairs are visited both ways (``pair_sums``)
 _TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made of factors, and per factor
 _AGAIN = 1.6  # times as long where the kernel is too large to be kept, and is computed twice

@@ -111,10 +111,22 @@ def given_factors(features: Array, most: int = MOST_FACTORS) -> Array:
 
 
 def fitting_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> tuple[Array, float]:
-    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` ≈ a Gaussian kernel of the features (n, f), and its bandwidth.
+    """Low-rank factors of a Gaussian kernel of the features, widened if it is too narrow for so few factors.
 
-    Where the factors would leave out more than 0.02 of the kernel, it is widened until they do not. Rows of ``A`` have
-    length 1.
+    Parameters
+    ----------
+    features : array of shape (n, f)
+    bandwidth : float
+        Of squared distances, to start from.
+    most : int
+        Largest rank.
+
+    Returns
+    -------
+    A : array of shape (n, r)
+        ``A Aᵀ`` ≈ the kernel; rows have length 1.
+    bandwidth : float
+        Of that kernel: widened in steps of 1.3 until the factors leave out at most 0.02 of it.
     """
     A = gaussian_factors(features, bandwidth, most)
     while factor_error(A) > _TOO_MUCH:

@@ -160,7 +160,24 @@ def dense_kernel(
     dtype: npt.DTypeLike = np.float32,
     n_jobs: int | None = None,
 ) -> SymmetricTiles:
-    """``profile(|x_i - x_j|² / bandwidth)`` for every pair of the rows of ``X`` (n, d), as tiles of ``dtype``."""
+    """``profile(|x_i - x_j|² / bandwidth)`` for every pair.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    bandwidth : float
+        Of squared distances.
+    profile : Profile
+    dtype : data type
+        Of the entries.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    SymmetricTiles
+        (n, n); 2 n² bytes in float32.
+    """
     if profile is DELTA:  # the product below rounds, and a delta kernel needs exact equality
         codes = np.unique(X, axis=0, return_inverse=True)[1].ravel()
         return SymmetricTiles.build(len(X), lambda rows, cols: (codes[rows, None] == codes[cols]).astype(dtype))

@@ -15,8 +15,8 @@ A bandwidth ``h`` scales every integral by ``h^(q/2)``. For the Gaussian, ``h`` 
 ``h/2`` per dimension.
 
 A new profile is a class here, in ``PROFILES``, and in ``LATENT_PROFILES`` if users may choose it. Sums over all pairs
-visit the pairs unless ``kernels.gauss_transform`` knows its Fourier transform; the multilevel solver takes it only if
-``objectives.bound`` knows its ``-d log k / dr²`` (``BOUND_PROFILES``).
+visit the pairs unless ``kernels.gauss_transform`` has its Fourier transform; the multilevel solver takes it only if
+``objectives.bound`` has its ``-d log k / dr²`` (``BOUND_PROFILES``).
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ Array = npt.NDArray[Any]
 _ALL = 2000  # rows up to which every pair is kept
 _PARTNERS = 200  # sampled partners of a row, beyond that
 _PERPLEXITY = (
-    5  # at most one row in so many is an effective neighbour: of few rows, else, everything is near everything
+    5  # at most a fifth of the rows are effective neighbours: with few rows, all would be neighbours otherwise
 )
-_REACH, _LEAST = 4, 3  # and one in so many is linked in the graph, but at least three are
+_REACH, _LEAST = 4, 3  # at most a quarter of the rows are linked to a row in the graph, but at least three
 _GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are evenly spread, whatever their number
 
 

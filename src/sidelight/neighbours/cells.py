@@ -58,7 +58,27 @@ def cell_size(n: int) -> int:
 
 
 def cells_of(P: Array, *, size: int, seed: int = 0, n_jobs: int | None = None) -> Cells:
-    """Partition the rows of ``P`` (n, r) float32 into cells of about ``size`` rows."""
+    """Partition rows into cells of about equal size.
+
+    Parameters
+    ----------
+    P : array of shape (n, r)
+        In float32.
+    size : int
+        Intended number of rows of a cell.
+    seed : int
+        Of the sample and its initial means.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    Cells
+
+    Notes
+    -----
+    O(n c r) for c cells.
+    """
     rng = np.random.default_rng(seed)
     means = _means(P, max(1, len(P) // size), rng, n_jobs)
     label, means = _cut(P, _nearest_mean(P, means, n_jobs), means, size)
@@ -69,7 +89,7 @@ def cells_of(P: Array, *, size: int, seed: int = 0, n_jobs: int | None = None) -
 
 
 def _means(P: Array, count: int, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    """k-means centres by Lloyd's iterations on a sample, without empty clusters."""
+    """Cluster centres by Lloyd's iterations on a sample, without empty clusters."""
     sample = P[np.sort(rng.choice(len(P), min(len(P), _SAMPLE * count), replace=False))]
     means = sample[rng.choice(len(sample), count, replace=False)]
     for _ in range(_ITERATIONS):

@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 
 
 def squared_distances(Q: Array, A: Array) -> Array:
-    """``|q_i - a_j|²`` (m, n): from differences in few dimensions, else by a product of padded rows.
+    """``|q_i - a_j|²`` (m, n): from differences in up to eight dimensions, else by a product of padded rows.
 
-    The padding makes a row of the product the same whatever rows stand beside it.
+    The padding makes a row's result independent of the other rows, bit by bit.
     """
     Q = bounded(Q)
     if A.shape[1] <= 8:

@@ -244,7 +244,20 @@ class _Tiles:
 
 
 def nearest_precomputed(D: Array, *, k: int, own: bool) -> Neighbours:
-    """The ``k`` smallest entries of each row of a distance matrix (m, n); ``own``: without the diagonal."""
+    """The ``k`` smallest entries of each row of a distance matrix.
+
+    Parameters
+    ----------
+    D : array of shape (m, n)
+    k : int
+    own : bool
+        Whether the diagonal (a row's distance to itself) is left out.
+
+    Returns
+    -------
+    Neighbours
+        Column numbers and distances (m, k), nearest first.
+    """
     k = min(k, D.shape[1] - own)
     parts = []
     for rows in spans(len(D), max(8, _BUDGET // D.shape[1])):
@@ -276,7 +289,7 @@ def smallest(D: Array, k: int) -> tuple[Array, Array]:
 
 
 def listed_distances(queries: Array, X: Array, index: Array) -> Array:
-    """``|q_i - x_index[i, l]|`` (m, k), computed from differences, so without cancellation."""
+    """``|q_i - x_index[i, l]|`` (m, k) of queries (m, d) and their listed rows (m, k), computed from differences."""
     return np.sqrt(listed_squares(queries, X, index)).astype(np.float64, copy=False)
 
 

@@ -157,7 +157,7 @@ def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
 
 
 def submatrix(D: Array | SparseDistances, rows: Array, columns: Array, owner: object) -> Any:
-    """The distances of the given rows and columns; raises where a row has no known distance left."""
+    """The distances of the given rows and columns; raises, naming ``owner``, if a row has no known distance left."""
     if isinstance(D, SparseDistances):
         return D.among(rows, columns).without_empty_rows(owner)
     return D[np.ix_(rows, columns)]

@@ -75,6 +75,7 @@ class BatchRows(Rows):
         return check_batch(self._owner, batch, self.n_features, missing=self._missing)
 
     def _starts_again(self, first: Any) -> bool:
+        """Whether a second pass yields the same first batch: an exhausted iterator does not."""
         again = next(iter(self._walk()), None)
         return again is not None and np.array_equal(_as_array(again), _as_array(first), equal_nan=True)
 
@@ -153,6 +154,7 @@ def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | 
 
 
 def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) -> Rows:
+    """Rows of a ``.npy`` or Parquet file, or of a folder of Parquet files."""
     if not path.exists():
         raise FileNotFoundError(complain(owner, "source", path.name, "does not exist", f"Look in {path.parent}"))
     if path.suffix == ".npy":
@@ -174,6 +176,7 @@ def _npy(path: Path) -> Iterator[Array]:
 
 
 def _parquet(path: Path) -> Iterator[Any]:
+    """Iterate over the record batches of a Parquet file or folder."""
     from pyarrow import dataset
 
     return iter(dataset.dataset(path).to_batches(batch_size=8 * BLOCK))

@@ -68,7 +68,20 @@ class Table:
 
 
 def read_table(owner: object, given: Any, n: int) -> Table:
-    """Read the columns of ``given``; raises if one does not have ``n`` entries."""
+    """Read the columns of ``given``.
+
+    Parameters
+    ----------
+    owner : object
+        Estimator or name for messages.
+    given : list, array, dict of columns, pandas or polars table or series
+    n : int
+        Entries that every column must have.
+
+    Returns
+    -------
+    Table
+    """
     table = _table(owner, given)
     if not table.columns:
         raise ValueError(complain(owner, "given", "no columns", "says nothing", "Leave it out, or give a column"))
@@ -80,6 +93,7 @@ def read_table(owner: object, given: Any, n: int) -> Table:
 
 
 def _table(owner: object, given: Any) -> Table:
+    """The columns of any accepted container."""
     if isinstance(given, Mapping):
         return Table({str(name): _entries(owner, entries) for name, entries in given.items()}, True)
     if hasattr(given, "columns") and hasattr(given, "shape") and len(given.shape) == 2:
@@ -113,6 +127,7 @@ def _array(entries: Any) -> Array:
 
 
 def _entries(owner: object, entries: Any) -> Entries:
+    """One column as an array, with what its type says: dates become days, categorical types keep their order."""
     dtype = getattr(entries, "dtype", None)
     names, order = _categories(entries, dtype)
     array = _array(_unwrapped(entries, dtype))

@@ -173,6 +173,7 @@ def _chosen(owner: object, argument: str, choice: Any, names: tuple[str, ...]) -
 
 
 def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: Any) -> Column:
+    """Learn the kind, scale and bandwidth of one column from its entries."""
     here = entries.here
     if len(here) == 0:
         seen, rule = f"column {name!r}", "has no entry at all"
@@ -212,7 +213,7 @@ def _period(owner: object, kind: Any) -> float:
 
 
 def _circle(difference: float, period: float) -> float:
-    """The squared chord of a difference on the circle of radius √2."""
+    """The squared chord of an angular difference on a circle of radius √2."""
     return float(8.0 * np.sin(np.pi * min(difference / period, 0.5)) ** 2)
 
 
@@ -238,10 +239,12 @@ def _names(owner: object, name: str, entries: Array) -> tuple[Any, ...]:
 
 
 def _plain(entry: Any) -> Any:
+    """A NumPy scalar as a Python scalar."""
     return entry.item() if isinstance(entry, np.generic) else entry
 
 
 def _as_numbers(owner: object, name: str, entries: Array) -> Array:
+    """Entries as float64; raises where they are not finite numbers."""
     try:
         found = entries.astype(np.float64)
     except (TypeError, ValueError):
@@ -255,6 +258,7 @@ def _as_numbers(owner: object, name: str, entries: Array) -> Array:
 
 
 def _centre_and_scale(values: Array) -> tuple[float, float]:
+    """Mean and standard deviation (1 if that is 0), without overflow."""
     size = float(np.abs(values).max()) or 1.0
     unit = values / size
     return float(unit.mean() * size), float(unit.std() * size) or 1.0

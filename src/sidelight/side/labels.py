@@ -21,6 +21,14 @@ Array = npt.NDArray[Any]
 def label_codes(owner: object, labels: Any, n: int) -> dict[str, Array]:
     """Codes (n,) from 0 of every column of labels, by column name; -1 where a label is missing.
 
+    Parameters
+    ----------
+    owner : object
+        Estimator or name for messages.
+    labels : array of shape (n,) or (n, attributes), or a table
+    n : int
+        Rows of the data.
+
     >>> label_codes("Metric", ["b", "a", None, "b"], 4)
     {'y': array([ 1,  0, -1,  1])}
     """
