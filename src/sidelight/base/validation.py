@@ -40,7 +40,7 @@ LIMIT = 1e151
 """Numbers of this size and beyond are refused: squares of their differences would overflow when summed."""
 
 DISTANCE_LIMIT = 1e153
-"""The same for distances, which are squared without taking differences."""
+"""The same for distances, which between numbers below ``LIMIT`` may be larger, and are squared themselves."""
 
 _FARTHEST_START = 1e12
 _FARTHEST = 1e100  # of new rows, in units of the spread: leaves room for divisions by small variances

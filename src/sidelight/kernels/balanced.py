@@ -197,7 +197,7 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
 
 
 def _shortened(lists: list[tuple[Array, Array]], strata: list[InStratum], n: int, most: int = 90) -> Array:
-    """One neighbour list per row, nearest first, from the lists of all strata: the candidates of the backward map."""
+    """One neighbour list per row from the lists of all strata, nearest first: the candidates of the backward map."""
     if not lists and len(strata) == n and all(len(stratum.rows) == n - 1 for stratum in strata):
         # every row is alone in its stratum: its list is all the others, which are few
         return np.asarray((np.arange(n)[:, None] + np.arange(1, n)) % n)

@@ -218,7 +218,7 @@ def _in_cells(
 
 def _listed(projected: Array, members: Array, visit: Array, k: int, n_jobs: int | None) -> InStratum:
     """The ``k`` nearest members of the stratum to each row that searches it, a row itself left out."""
-    from .cell_index import CellIndex  # here, as in ``neighbours.nearest``
+    from .cell_index import CellIndex  # here, as in ``search.nearest``
 
     search = CellIndex(projected[members], n_probes=_PROBES, n_jobs=n_jobs)
     own = np.zeros(len(projected), dtype=bool)
