@@ -1,1 +1,1 @@
-"""What every room uses: messages, checks, costs, progress, warnings, files, all-or-nothing fits, tiles."""
+"""Shared foundations: messages, validation, cost estimates, progress, warnings, files, atomic fits, threads."""

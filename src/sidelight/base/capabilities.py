@@ -1,12 +1,12 @@
-"""What a model can do: declared once by its class, asked for with :func:`capabilities`.
+"""What a model can do: declared once by its class, queried with :func:`capabilities`.
 
-A class says what it offers at most, near its head::
+A class declares the most it offers, near its head::
 
     _capabilities = TWO_WAY.also("takes_given", "has_given")
 
-What a fitted model offers may be less: a map of precomputed distances has no way back, a model fitted without a second
+A fitted model may offer less: an embedding of precomputed distances has no inverse, a model fitted without a second
 view predicts none. ``capabilities(model)`` is what this model offers now. An estimator of another library declares
-nothing; what it offers is derived here from the methods and attributes it has.
+nothing; its capabilities are derived here from the methods and attributes it has.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ __all__ = [
 
 
 def _method(name: str) -> bool:
-    """A capability that is this method: the model has it, or not (``available_if``)."""
+    """A capability that is a method, which the model may have or not (``available_if``)."""
     found: bool = field(default=False, metadata={"method": name})
     return found
 
 
 def _fitted(name: str) -> bool:
-    """A capability that is this fitted attribute: some fits leave it, or every fit of the class."""
+    """A capability that is a fitted attribute, set by some fits or by every fit of the class."""
     found: bool = field(default=False, metadata={"fitted": name})
     return found
 
 
 def _argument(name: str) -> bool:
-    """A capability that is this argument of ``fit``."""
+    """A capability that is an argument of ``fit``."""
     found: bool = field(default=False, metadata={"argument": name})
     return found
 
@@ -70,7 +70,7 @@ def _is_pairwise(model: object) -> bool:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a model can do; a field without a method, argument or attribute is a property of the class."""
+    """What a model can do; a field without a method, argument or attribute is a fixed property of the class."""
 
     # maps and densities
     has_transform: bool = _method("transform")
@@ -100,7 +100,7 @@ class Capabilities:
     """Samples are sequences or pictures of any size, and ``model_`` is the model of their patches."""
     takes_distances: bool = _where(_is_pairwise)
     """``X`` holds distances between rows instead of columns."""
-    # what a fit leaves behind
+    # what a fit sets
     has_embedding: bool = _fitted("embedding_")
     has_given: bool = _fitted("given_")
     """``given_`` (None where nothing was given), ``explained_`` and ``confounded_``."""
@@ -115,9 +115,9 @@ class Capabilities:
     # networks
     is_network: bool = _fitted("parameters_")
     learns_by_contrast: bool = False
-    """Trained by contrastive divergence: what falls in training is no measure of fit."""
+    """Trained by contrastive divergence: the training loss is no measure of fit."""
     has_column_weights: bool = _where(lambda model: model.premapping is None)
-    """Weights tie columns of inputs to columns of outputs directly."""
+    """Weights connect columns of inputs to columns of outputs directly."""
     has_predictor: bool = _where(lambda model: model.predictor is not None)
     """A network guesses the output before mapping units correct it, so that ``predict`` needs no guess."""
 
@@ -127,17 +127,17 @@ class Capabilities:
 
     @property
     def makes_outputs(self) -> bool:
-        """Whether the model makes outputs of inputs, and no map of either."""
+        """Whether the model predicts outputs from inputs, and has no embedding of either."""
         return not (self.has_embedding or self.has_transform) and (self.has_transfer or self.has_predict)
 
     @property
     def gives_back(self) -> bool:
-        """Whether a trained network gives rows back through codes that are no map of its own."""
+        """Whether a trained network reconstructs rows through codes, but has no embedding of its own."""
         return self.is_network and not self.has_embedding and (self.has_denoise or self.has_reconstruct)
 
 
 FIELDS = {one.name: one.metadata for one in fields(Capabilities)}
-"""Name of a capability -> where a model shows it: ``method``, ``fitted``, ``argument`` or ``where``."""
+"""Name of a capability -> how it is found on a model: ``method``, ``fitted``, ``argument`` or ``where``."""
 
 _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names")
 
@@ -145,13 +145,13 @@ TWO_WAY = _ROWS.also(
     "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
     "has_denoise", "has_embedding",
 )  # fmt: skip
-"""A map of rows, and back."""
+"""An embedding of rows with an inverse."""
 
 TWO_WAY_ITERATIVE = TWO_WAY.also("has_history", "has_iterations")
-"""The same, found in iterations that ``history_`` records."""
+"""The same, fitted in iterations that ``history_`` records."""
 
 METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
-"""A change of columns before another model."""
+"""A learned metric: a transformation of the columns, as preprocessing for another model."""
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
@@ -177,7 +177,8 @@ def capabilities(model: object) -> Capabilities:
     Parameters
     ----------
     model : estimator, fitted or not
-        Of this library, whose class declares it; of another, for which it is derived from what it has.
+        For one of this library: what its class declares, less what this model lacks. For another: derived from its
+        methods and attributes.
 
     Returns
     -------
@@ -198,13 +199,13 @@ def capabilities(model: object) -> Capabilities:
 
 
 def declared(kind: type) -> Capabilities:
-    """Return what a class of this library offers at most; nothing for a class of another."""
+    """Return the most that a class of this library offers; nothing for a class of another library."""
     own = getattr(kind, "_capabilities", None)
     return own if isinstance(own, Capabilities) else Capabilities()
 
 
 def _shows(model: object, where: Mapping[str, Any]) -> bool:
-    """Whether this model has what its class declares: ``available_if`` hides methods, a fit may leave no attribute."""
+    """Whether this model has what its class declares: ``available_if`` hides methods, a fit may set no attribute."""
     for kind, what in where.items():
         if kind in ("method", "fitted"):
             return hasattr(model, what)
@@ -214,7 +215,7 @@ def _shows(model: object, where: Mapping[str, Any]) -> bool:
 
 
 def require(owner: str, model: object, *names: str) -> None:
-    """Refuse a model that lacks one of the named capabilities, each of which is a method."""
+    """Raise if a model lacks one of the named capabilities, each of which must be a method."""
     offers = capabilities(model)
     missing = [FIELDS[name]["method"] for name in names if not getattr(offers, name)]
     if missing:
@@ -223,12 +224,12 @@ def require(owner: str, model: object, *names: str) -> None:
 
 
 def given_of(model: FittedModel) -> Any:
-    """Return the ``given_`` of a fitted model: what it was given, or None."""
+    """Return the side information ``given_`` of a fitted model, or None."""
     return model.given_ if capabilities(model).has_given else None
 
 
 def axis_names_of(model: FittedModel) -> list[str]:
-    """Return the relation that each axis of a model belongs to, "" where it is none's; empty without relations."""
+    """Return the relation that each latent axis belongs to, "" where it belongs to none; empty without relations."""
     return [str(name) for name in model.axis_names_] if capabilities(model).has_relations else []
 
 
@@ -238,5 +239,5 @@ def feature_names_of(model: FittedModel) -> list[str] | None:
 
 
 def history_of(model: FittedModel) -> list[dict[str, Any]]:
-    """Return the records of the fit, one an iteration; empty for a model that is not iterated."""
+    """Return the records of the fit, one per iteration; empty for a model that is not iterative."""
     return list(model.history_) if capabilities(model).has_history else []

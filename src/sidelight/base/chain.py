@@ -1,10 +1,10 @@
-"""A Pipeline seen as one model: its last step makes the map, the steps before it change the rows.
+"""A scikit-learn Pipeline as one model: its last step is the embedding, the steps before it preprocess the rows.
 
     z = last(before(x)),      x = before⁻¹(last⁻¹(z))
 
-scikit-learn's Pipeline hides what the last step has beside ``transform`` (its map, density and history), and does not
-hand on ``given`` unless metadata routing is on. A chain does both; :func:`capabilities` of a chain are those that all
-its steps have together.
+scikit-learn's Pipeline hides what the last step has beside ``transform`` (embedding, density, history), and does not
+pass ``given`` on unless metadata routing is enabled. A chain does both. The :func:`capabilities` of a chain are those
+that its steps have together.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _OF_THE_MAP = frozenset({
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
     "latent_log_density", "transform_view", "inverse_transform_view",
 })  # fmt: skip
-"""What is said of the map alone, whatever was done to the rows before: the last step answers."""
+"""Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The fitted steps of a Pipeline as one model; what is ``given`` is for the last.
+    """The fitted steps of a Pipeline as one model; ``given`` goes to the last step.
 
     Parameters
     ----------
     pipeline : Pipeline
-        As it is saved.
+        The original, as it is saved.
     before : tuple of transformers
-        Steps that change rows, without those that pass them through.
+        Preprocessing steps, without "passthrough".
     last : fitted model
-        The step that makes the map.
+        The step that computes the embedding.
     """
 
     pipeline: Pipeline
@@ -63,7 +63,7 @@ class Chain:
 
     @property
     def _capabilities(self) -> Capabilities:
-        """What the last step offers, less what needs a way back through steps that have none."""
+        """The capabilities of the last step, without those that need an inverse that a step before it lacks."""
         last, first = capabilities(self.last), capabilities(self.steps[0])
         goes_back = all(capabilities(step).has_inverse for step in self.steps)
         return replace(
@@ -87,16 +87,16 @@ class Chain:
 
     @property
     def n_features_in_(self) -> int:
-        """Columns of the data."""
+        """Number of columns of the data."""
         return int(self.steps[0].n_features_in_)
 
     @property
     def feature_names_in_(self) -> Any:
-        """Names of these columns, where they have some."""
+        """Names of the columns of the data, if any."""
         return self.steps[0].feature_names_in_
 
     def rows(self, X: Any) -> Any:
-        """Return rows as the last step sees them."""
+        """Return rows as the last step sees them, after preprocessing."""
         for step in self.before:
             X = step.transform(X)
         return X
@@ -110,22 +110,22 @@ class Chain:
         return self._back(self.last.inverse_transform(Z, **side))
 
     def counterfactual(self, X: Any, *, given: Any) -> Array:
-        """Return rows as they would be under another value of what was given."""
+        """Return rows (m, d) as they would be under another value of ``given``."""
         return self._back(self.last.counterfactual(self.rows(X), given=given))
 
     def score(self, X: Any, **side: Any) -> float:
-        """Share of the variance of the data that survives the way there and back."""
+        """Share of the variance of the data explained by the reconstruction."""
         rows = np.asarray(X, dtype=np.float64)
         lost = rows - np.asarray(self.inverse_transform(self.transform(X, **side), **side), dtype=np.float64)
         spread = float(np.square(rows - rows.mean(axis=0)).sum())
         return 1.0 - float(np.square(lost).sum()) / spread if spread > 0 else 0.0
 
     def predict(self, X: Any) -> Array:
-        """Return the second view of rows."""
+        """Return the second view predicted from rows."""
         return np.asarray(self.last.predict(self.rows(X)))
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """Return what the steps take one after the other."""
+        """Return the estimated cost of fitting all steps, one after the other."""
         costs = []
         for step in self.steps:
             costs.append(step.estimate_cost(n, d))
@@ -133,29 +133,29 @@ class Chain:
         return Cost(max(cost.bytes for cost in costs), sum(cost.seconds for cost in costs))
 
     def _back(self, rows: Any) -> Array:
-        """Undo the steps before the last."""
+        """Apply the inverse of the preprocessing steps."""
         for step in reversed(self.before):
             rows = step.inverse_transform(rows)
         return np.asarray(rows)
 
 
 def chained(model: Any) -> Any:
-    """Return a Pipeline as a chain, anything else as it is."""
+    """Return a Pipeline as a ``Chain``, anything else unchanged."""
     return Chain.of(model) if isinstance(model, Pipeline) else model
 
 
 def steps_of(model: FittedModel) -> list[tuple[str, Any]]:
-    """Return the steps of a chain by their names; of anything else itself, without one."""
+    """Return the named steps of a chain; of any other model, the model itself with an empty name."""
     return _steps(model.pipeline) if isinstance(model, Chain) else [("", model)]
 
 
 def last_of(model: FittedModel) -> Any:
-    """Return the last step of a chain, anything else as it is."""
+    """Return the last step of a chain, anything else unchanged."""
     return model.last if isinstance(model, Chain) else model
 
 
 def name_of(model: FittedModel) -> str:
-    """Return the class of a model; of a chain, those of its steps.
+    """Return the class name of a model; of a chain, those of its steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a fit will cost, said before it is paid."""
+"""Memory and time of a fit, estimated before fitting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Cost", "available_memory", "refuse_if_too_large"]
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes at the peak and rough seconds on one core of this machine's kind."""
+    """Estimated peak memory in bytes, and rough seconds on one core."""
 
     bytes: int
     seconds: float
@@ -24,7 +24,7 @@ class Cost:
 
 
 def available_memory() -> int:
-    """Bytes that can be used without swapping (everything the machine has, where that cannot be told)."""
+    """Bytes that can be used without swapping; all memory of the machine where that is not known."""
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:
@@ -39,7 +39,7 @@ def available_memory() -> int:
 
 
 def refuse_if_too_large(owner: object, cost: Cost, n: int) -> None:
-    """Raise ``MemoryError`` with a way out when ``cost`` does not fit into the memory there is."""
+    """Raise ``MemoryError``, with advice, if ``cost`` exceeds the memory available."""
     available = available_memory()
     if cost.bytes > available:
         raise MemoryError(

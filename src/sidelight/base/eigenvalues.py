@@ -1,10 +1,10 @@
-"""Some eigenvalues of a symmetric matrix: always as many as were asked for.
+"""Some eigenvalues of a symmetric matrix, reliably: always as many as were asked for.
 
 LAPACK finds a range of eigenvalues by bisection inside Gershgorin's bound, which it computes from a matrix that it has
 rounded to tridiagonal form. Where an eigenvalue lies on that bound (a complete graph, a simplex, a multiple of the
 identity, many equal eigenvalues) rounding may put it outside: fewer eigenvalues come back without an error, or an
-"Internal Error" is raised. Which matrices suffer depends on the processor. Those are decomposed whole instead, without
-bisection.
+"Internal Error" is raised. Which matrices are affected depends on the processor. For these, the full decomposition is
+computed instead, without bisection.
 """
 
 from __future__ import annotations
@@ -24,15 +24,30 @@ _DRAWS = "rng" in signature(eigsh).parameters  # from SciPy 1.17 on
 
 
 def fixed_restarts() -> dict[str, Any]:
-    """Keyword arguments with which ``eigsh`` draws the same vectors each time its start does not lead on.
+    """Keyword arguments for ``eigsh`` that make its random restarts reproducible.
 
-    That is so where the start spans an invariant subspace: a multiple of the identity, a graph without edges.
+    It restarts where the initial vector spans an invariant subspace: a multiple of the identity, a graph without edges.
     """
     return {"rng": np.random.default_rng(0)} if _DRAWS else {}
 
 
 def selected_pairs(A: Array, first: int, last: int, *, lower: bool = True) -> tuple[Array, Array]:
-    """Eigenvalues ``first`` to ``last`` (both included, the smallest is 0) of A (n, n), rising, and unit vectors.
+    """Some eigenvalues and eigenvectors of a symmetric matrix.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+    first, last : int
+        Range of eigenvalues, both included; the smallest is number 0.
+    lower : bool
+        Whether the lower triangle of ``A`` is read.
+
+    Returns
+    -------
+    values : array of shape (last - first + 1,)
+        Ascending.
+    vectors : array of shape (n, last - first + 1)
+        Unit eigenvectors.
 
     Examples
     --------
@@ -51,7 +66,7 @@ def selected_pairs(A: Array, first: int, last: int, *, lower: bool = True) -> tu
 
 
 def selected_eigenvalues(A: Array, first: int, last: int, B: Array | None = None) -> Array:
-    """Eigenvalues ``first`` to ``last`` of ``A v = λ B v``, rising; B (n, n) is positive definite, None: identity."""
+    """Eigenvalues ``first`` to ``last`` of ``A v = λ B v``, ascending; B (n, n) positive definite, None: identity."""
     try:
         values = eigvalsh(A, B, subset_by_index=(first, last), check_finite=False)
     except np.linalg.LinAlgError:

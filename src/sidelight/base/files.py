@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing of files: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["replacing"]
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary file beside ``path`` that takes its place on success and vanishes otherwise.
+    """Context manager: a temporary file beside ``path`` that replaces it on success and is deleted on failure.
 
     Examples
     --------
@@ -49,6 +49,7 @@ def _reserve(unfinished: Path, target: Path) -> int:
 
 
 def _flush(path: Path) -> None:
+    """Flush a file to disk."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 

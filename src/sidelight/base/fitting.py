@@ -1,12 +1,12 @@
-"""A fit changes everything or nothing: it works on a copy of the model, which the model becomes when the fit is whole.
+"""Atomic fits: a fit that fails leaves the model unchanged. It runs on a copy, which replaces the model on success.
 
-The copy is a *shell*: an object of the same class that has the model's parameters and scikit-learn's settings, but
-nothing that an earlier fit has set. So a fit that is refused, fails or is interrupted has changed nothing, and nothing
-of an earlier fit is seen by a later one or survives it. The model takes over what was fitted in one assignment, which
-Ctrl-C cannot cut in two. No data is copied.
+The copy is a *shell*: an object of the same class with the model's parameters and scikit-learn's settings, but without
+attributes of an earlier fit. So a fit that is refused, fails or is interrupted changes nothing, and a later fit neither
+sees nor keeps attributes of an earlier one. The model takes over the fitted attributes in one assignment, which Ctrl-C
+cannot cut in two. No data is copied.
 
-What a fit has set is known by its name, which ends with an underscore (the convention of scikit-learn). Everything else
-on a model is the user's, and stays. A subclass that overrides ``fit`` sets attributes of its own after ``super().fit``.
+Fitted attributes are recognised by a trailing underscore in the name (the convention of scikit-learn). All other
+attributes are the user's, and stay. A subclass that overrides ``fit`` sets its own attributes after ``super().fit``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Method = Callable[Concatenate[Any, P], Result]
 
 
 class KeptInterrupt(KeyboardInterrupt):
-    """Raised by a fit that Ctrl-C has ended, when everything is set from the best iterate: the model becomes that."""
+    """Raised by a fit that Ctrl-C ended after it set all attributes from its best iterate: the model keeps these."""
 
 
 def is_fitted_name(name: str) -> bool:
@@ -36,13 +36,13 @@ def is_fitted_name(name: str) -> bool:
 
 
 def forget(model: Any) -> None:
-    """Delete what earlier fits have set."""
+    """Delete the attributes that earlier fits have set."""
     for name in [name for name in vars(model) if is_fitted_name(name)]:
         delattr(model, name)
 
 
 def all_or_nothing(fit: Method[P, Result]) -> Method[P, Result]:
-    """Decorate a method that fits anew: it runs on a shell that knows nothing of earlier fits.
+    """Decorate a method that fits anew: it runs on a copy without the attributes of earlier fits.
 
     >>> class Model:
     ...     @all_or_nothing
@@ -65,18 +65,21 @@ def all_or_nothing(fit: Method[P, Result]) -> Method[P, Result]:
 
 
 def all_or_nothing_continued(fit: Method[P, Result]) -> Method[P, Result]:
-    """Decorate a method that continues an earlier fit: it runs on a shell with all attributes of the model.
+    """Decorate a method that continues an earlier fit: it runs on a copy with all attributes of the model.
 
-    Attributes must be set anew, not changed in place.
+    The method must assign attributes anew, not change them in place.
     """
     return _on_a_shell(fit, lambda name: True)
 
 
 def _is_users(name: str) -> bool:
+    """Whether an attribute is the user's, not set by a fit."""
     return not is_fitted_name(name)
 
 
 def _on_a_shell(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Method[P, Result]:
+    """Wrap ``fit`` so that it runs on a copy with the attributes for which ``is_known(name)`` holds."""
+
     @functools.wraps(fit)
     def whole(model: Any, /, *args: P.args, **kwargs: P.kwargs) -> Result:
         shell: Any = object.__new__(type(model))
@@ -85,7 +88,7 @@ def _on_a_shell(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Meth
             result = fit(shell, *args, **kwargs)
         except KeptInterrupt:
             _take_over(model, shell)
-            raise KeyboardInterrupt from None  # an estimator that fits this one has itself kept nothing yet
+            raise KeyboardInterrupt from None  # an outer estimator that fits this one has not kept anything itself
         _take_over(model, shell)
         return model if result is shell else result
 
@@ -93,6 +96,6 @@ def _on_a_shell(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Meth
 
 
 def _take_over(model: Any, shell: Any) -> None:
-    """Give the model what was fitted; parameters that a callback has set meanwhile stay as they are."""
+    """Move the fitted attributes to the model; parameters that a callback has set meanwhile stay as they are."""
     users = {name: value for name, value in vars(model).items() if _is_users(name)}
     model.__dict__ = {**vars(shell), **users}

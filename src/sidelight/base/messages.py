@@ -1,4 +1,4 @@
-"""One shape for every message a user sees: who, which argument, what was seen, which rule, what to do."""
+"""One format for all messages to users: who, which argument, what was seen, which rule, what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ __all__ = ["complain", "printable", "require_extra"]
 def complain(owner: object, argument: str, seen: object, rule: str, remedy: str) -> str:
     """Return ``<owner>: <argument>=<seen> <rule>. <remedy>.`` as one line.
 
-    ``owner`` is an estimator (its class name is used) or a name.
+    Parameters
+    ----------
+    owner : estimator or str
+        Of an estimator, the class name is used.
+    argument : str
+        The argument at fault.
+    seen : object
+        Its value, or a description as text; cut to 80 characters.
+    rule : str
+        What is wrong with it.
+    remedy : str
+        What the user can do.
 
     Examples
     --------
@@ -26,7 +37,7 @@ def complain(owner: object, argument: str, seen: object, rule: str, remedy: str)
 
 
 def printable(text: str) -> str:
-    r"""Return ``text`` with control characters, such as the escape codes of terminals, written out.
+    r"""Return ``text`` with control characters, such as terminal escape codes, written out.
 
     Examples
     --------
@@ -39,7 +50,7 @@ def printable(text: str) -> str:
 
 
 def require_extra(module: str, owner: str, extra: str) -> ModuleType:
-    """Import an optional ``module``, or say which extra brings it."""
+    """Import an optional ``module``; if it is missing, raise ``ImportError`` with the pip command of its ``extra``."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

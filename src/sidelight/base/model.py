@@ -1,7 +1,7 @@
-"""The face of a fitted model, as the rooms above the estimators read it.
+"""The interface of a fitted model, as the command line, reports and plots use it.
 
-A model of the library, one of another library and a :class:`~sidelight.base.chain.Chain` all pass for it. None has
-everything: :func:`~sidelight.base.capabilities.capabilities` says what a model has, and is asked first.
+A model of this library, one of another library and a :class:`~sidelight.base.chain.Chain` all satisfy it in part. None
+has everything: ask :func:`~sidelight.base.capabilities.capabilities` first what a model has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 
 class FittedModel(Protocol):
-    """Methods and fitted attributes that command line, report and plots use."""
+    """Methods and fitted attributes that the command line, reports and plots use. The capability is in parentheses."""
 
     # has_columns, has_feature_names
     n_features_in_: int
@@ -28,7 +28,7 @@ class FittedModel(Protocol):
     embedding_: Array
     history_: list[dict[str, Any]]
     n_iter_: int
-    # has_given: what was given (None without), the share of variance it explains (of has_spectrum: of every axis)
+    # has_given: side information (None without), the share of variance it explains (has_spectrum: of every axis)
     given_: Any
     explained_: Any
     confounded_: bool
@@ -59,13 +59,13 @@ class FittedModel(Protocol):
         """Log density at latent points (has_latent_density)."""
 
     def score(self, X: Any, **side: Any) -> float:
-        """Share of variance, or log density (has_score)."""
+        """Share of variance explained, or mean log density (has_score)."""
 
     def score_samples(self, X: Any) -> Array:
         """Log density of rows (has_density)."""
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """Bytes and seconds of a fit (has_cost)."""
+        """Estimated bytes and seconds of a fit (has_cost)."""
 
     def transform_view(self, V: Any, view: int) -> Array:
         """Latent coordinates of rows of one view (takes_second_view)."""
@@ -74,19 +74,19 @@ class FittedModel(Protocol):
         """Rows of one view at latent points (takes_second_view)."""
 
     def predict(self, X: Any) -> Any:
-        """Outputs of inputs (has_predict)."""
+        """Predict outputs from inputs (has_predict)."""
 
     def denoise(self, X: Any) -> Any:
-        """Inputs again, through the map (has_denoise)."""
+        """Inputs reconstructed through the embedding (has_denoise)."""
 
     def reconstruct(self, X: Any) -> Any:
-        """Inputs again, through the code (has_reconstruct)."""
+        """Inputs reconstructed through the latent code (has_reconstruct)."""
 
     def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
-        """New inputs after what was done in pairs (has_transfer)."""
+        """Apply the transformation seen in pairs (X, Y) to new inputs (has_transfer)."""
 
     def flow(self, X: Any, Y: Any, *, shape: tuple[int, int] | None = None) -> Array:
-        """Where each column of inputs goes (has_flow)."""
+        """The output column that each input column is mapped to, or with ``shape`` displacements (has_flow)."""
 
     def get_feature_names_out(self) -> Array:
         """Names of the latent coordinates."""

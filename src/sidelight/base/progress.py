@@ -1,6 +1,6 @@
-"""One progress bar: a line that is drawn again and again, with the objective and the time left.
+"""A progress bar on one line, with the objective and the estimated time left.
 
-Fits draw it with ``verbose=1``, :func:`sidelight.embed_rows` while it places rows, and the command line on a terminal.
+Fits draw it with ``verbose=1``, :func:`sidelight.embed_rows` while it embeds rows, and the command line on a terminal.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ _HALFWAY = 25
 
 
 def fraction_done(state: State) -> float:
-    """Return the share of a fit that is done, guessed from its stages and the iterations of the present one.
+    """Return the estimated share of a fit that is done, from its stage and the iterations of the present stage.
 
-    Nobody knows how many iterations a stage will take, so within one the bar approaches its end by halves.
+    The number of iterations of a stage is unknown in advance, so within a stage the bar approaches its end
+    geometrically.
     """
     return float((state.stage + 1 - 0.5 ** (state.iteration / _HALFWAY)) / max(state.n_stages, 1))
 
 
 class ProgressBar:
-    """A callback that draws one line again and again; it never stops a fit.
+    """A callback that redraws one line; it never stops a fit.
 
     Parameters
     ----------
     name : str
-        What is fitted, at the start of the line.
+        Shown at the start of the line.
     stream : text stream, optional
         Where to draw; by default standard error.
     every : float, default=0.1
-        Seconds between two drawings at least.
+        Least number of seconds between two drawings.
     """
 
     def __init__(self, name: str, *, stream: IO[str] | None = None, every: float = 0.1) -> None:
@@ -46,7 +47,7 @@ class ProgressBar:
         self.drawn = 0.0
 
     def __call__(self, state: State) -> bool:
-        """Draw how far a fit is."""
+        """Draw the progress of a fit."""
         done = fraction_done(state)
         left = state.seconds * (1 - done) / max(done, 1e-3)
         detail = f"stage {state.stage + 1}/{state.n_stages}  objective {state.objective:.5f}"
@@ -61,7 +62,7 @@ class ProgressBar:
             self._write(f"{self.name} {text} ")
 
     def close(self, message: str) -> None:
-        """End the line with how it went."""
+        """End the line with a final message."""
         self._write(f"{self.name}: {message}".ljust(_LINE) + "\n")
 
     def wipe(self) -> None:
@@ -75,25 +76,25 @@ class ProgressBar:
 
 
 class RowProgress:
-    """The same line for rows that are worked through block by block; their ``total`` may be unknown (None)."""
+    """A progress line for rows processed block by block; their ``total`` may be unknown (None)."""
 
     def __init__(self, name: str, total: int | None) -> None:
         self.bar = ProgressBar(name)
         self.total, self.done, self.began = total, 0, time.perf_counter()
 
     def __call__(self, done: int) -> None:
-        """Draw how many rows are done, and how long the others will take."""
+        """Draw the number of rows done, and the estimated time left."""
         self.done, seconds = done, time.perf_counter() - self.began
         left = "" if self.total is None else f" of {self.total:,}, {seconds * (self.total / done - 1):.0f} s left"
         self.bar.show(f"{done:,} rows placed{left}")
 
     def close(self) -> None:
-        """End the line with how long it took."""
+        """End the line with the time taken."""
         self.bar.close(f"{self.done:,} rows placed in {time.perf_counter() - self.began:.1f} s")
 
 
 def both(first: Callback | None, second: Callback | None) -> Callback | None:
-    """Return one callback that calls two; the fit stops when either says so."""
+    """Return one callback that calls two; the fit stops when either returns True."""
     if first is None or second is None:
         return first or second
 

@@ -1,4 +1,4 @@
-"""What ``random_state`` means, the same everywhere: None is a fixed seed (``docs/decisions/0017-random-state.md``)."""
+"""The meaning of ``random_state`` everywhere: None is a fixed seed (``docs/decisions/0017-random-state.md``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["random_numbers", "random_seed", "start_seed"]
 
 
 def random_numbers(*random_states: Any) -> np.random.RandomState:
-    """The source of random numbers of the first ``random_state`` that is not None, or of a fixed seed.
+    """A random number generator from the first ``random_state`` that is not None, or from a fixed seed.
 
     >>> int(random_numbers(None).randint(100)) == int(random_numbers(None).randint(100))
     True
@@ -26,5 +26,5 @@ def random_seed(*random_states: Any) -> int:
 
 
 def start_seed(random_state: Any) -> int:
-    """The seed of the starts of a fit: 0 for None, else drawn from ``random_state`` (a RandomState moves on)."""
+    """The seed for initial points of a fit: 0 for None, else drawn from ``random_state`` (a RandomState advances)."""
     return 0 if random_state is None else random_seed(random_state)

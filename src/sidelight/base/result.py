@@ -1,4 +1,4 @@
-"""What solvers return and what they tell a callback."""
+"""Results of solvers, and the state that they pass to a callback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True)
 class Record:
-    """One iteration: what ``history_`` keeps."""
+    """One iteration, as stored in ``history_``."""
 
     stage: int
     regularization: float
@@ -37,7 +37,7 @@ class Record:
 
 @dataclass(frozen=True)
 class State(Record):
-    """A record with what a callback may want to see: the point itself and the number of stages."""
+    """A record for callbacks: also the current point (n, q) and the number of stages."""
 
     n_stages: int
     point: npt.NDArray[Any]
@@ -53,7 +53,7 @@ Callback = Callable[[State], bool | None]
 
 @dataclass(frozen=True)
 class Result:
-    """The best point found, its value, and how the search ended."""
+    """Result of a solver: the best point found, its value, and how the search ended."""
 
     point: npt.NDArray[Any]
     value: float

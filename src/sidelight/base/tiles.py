@@ -1,8 +1,8 @@
-"""Fixed tiles, worked on by threads of our own, reduced in fixed order.
+"""Reproducible multithreading: fixed tiles, processed by the library's own threads and summed in a fixed order.
 
-BLAS, LAPACK and OpenMP change the last bits of a result with their number of threads. So every pass over
-pairs is cut into tiles that depend on the size of the problem only, each tile runs with one BLAS thread, and
-partial results are added in the order of the tiles: the same bytes with any number of threads.
+BLAS, LAPACK and OpenMP change the last bits of a result with their number of threads. So every pass over pairs is cut
+into tiles that depend on the size of the problem only, each tile runs with one BLAS thread, and partial results are
+added in the order of the tiles: bit-identical results with any number of threads.
 """
 
 from __future__ import annotations
@@ -53,7 +53,16 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None) -> list[Result]:
-    """``[work(item) for item in items]`` on threads; the order of the results is that of the items."""
+    """``[work(item) for item in items]`` on threads; results are in the order of the items.
+
+    Parameters
+    ----------
+    work : callable
+        Must be thread-safe. Callers limit BLAS to one thread (``one_blas_thread``).
+    items : iterable
+    n_jobs : int or None
+        Threads; None: all cores.
+    """
     todo = list(items)
     threads = min(thread_count(n_jobs), len(todo)) if len(todo) > 1 else 1
     if threads <= 1:
@@ -63,7 +72,7 @@ def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
 
 
 def added(parts: list[Array]) -> Array:
-    """The sum of partial results, in their order; the first of them becomes it."""
+    """The sum of partial results, in their order. It is accumulated in ``parts[0]``, which changes."""
     total = parts[0]
     for part in parts[1:]:
         total += part
@@ -71,19 +80,19 @@ def added(parts: list[Array]) -> Array:
 
 
 def corner(buffer: Array, K: Array) -> Array:
-    """The corner of a buffer that has the shape of the tile ``K``: those at the border are smaller."""
+    """The part of a buffer with the shape of the tile ``K``: tiles at the border are smaller."""
     return buffer[: K.shape[0], : K.shape[1]]
 
 
 @functools.lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
-    """Looking for thread pools takes milliseconds, so it is done again only after something was imported."""
+    """The controller of all thread pools; looked up again only after an import, as that takes milliseconds."""
     del n_modules
     return ThreadpoolController()
 
 
 def one_blas_thread(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Decorate: inside, BLAS and OpenMP use one thread, so that bits do not depend on the machine's load."""
+    """Decorate: inside, BLAS and OpenMP use one thread, so that results are bit-identical on any machine load."""
 
     @functools.wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> Result:

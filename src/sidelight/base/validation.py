@@ -1,10 +1,10 @@
-"""Checks of parameters and arrays, with one message shape.
+"""Validation of parameters and arrays, with one message format.
 
 Every array of numbers that a user gives passes ``validated`` (the rows of an estimator), ``checked_array`` (anything
 else) or ``refuse_too_large`` (numbers that are read in another way): scikit-learn's own checks, and then the range.
 
     |x| < 1e151            so that (x - x')² < 4e302, and a sum of 10⁵ such squares is finite
-    |x| < 1e100 · spread   for new rows, whose distances are taken in units of the spread of the rows of ``fit``
+    |x| < 1e100 · spread   for new rows, whose distances are in units of the spread of the training rows
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ LIMIT = 1e151
 """Numbers of this size and beyond are refused: squares of their differences would overflow when summed."""
 
 DISTANCE_LIMIT = 1e153
-"""The same for distances, as there are between numbers below ``LIMIT``: they are squared as they are."""
+"""The same for distances, which between numbers below ``LIMIT`` may be larger, and are squared themselves."""
 
 _FARTHEST_START = 1e12
-_FARTHEST = 1e100  # of new rows, in units of the spread: the rest of the range is for dividing by small variances
+_FARTHEST = 1e100  # of new rows, in units of the spread: leaves room for divisions by small variances
 
 
 def check_choice(owner: object, argument: str, value: object, options: Collection[str]) -> None:
@@ -77,20 +77,40 @@ def check_rows(owner: object, argument: str, value: npt.NDArray[Any], n: int) ->
 
 
 def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> Any:
-    """Return the rows ``X`` of ``model`` as scikit-learn's ``validate_data`` does, if their squares do not overflow.
+    """Validate the rows ``X`` of ``model`` by ``validate_data``, and refuse numbers whose squares overflow.
 
-    ``spread``: of the rows of ``fit``, where new ones are measured in units of it.
+    Parameters
+    ----------
+    model : estimator
+    X : array-like of shape (n, d)
+    spread : float
+        Of the training rows, where new rows are measured in units of it.
+    options
+        Of scikit-learn's ``validate_data``.
     """
     return _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
 
 
 def checked_array(owner: object, value: Any, *, input_name: str = "X", spread: float = np.inf, **options: Any) -> Any:
-    """Return ``value`` as scikit-learn's ``check_array`` does, if squares of its entries do not overflow."""
+    """Validate ``value`` by scikit-learn's ``check_array``, and refuse numbers whose squares overflow.
+
+    Parameters
+    ----------
+    owner : str or estimator
+        Whom messages name.
+    value : array-like
+    input_name : str
+        Argument that messages name.
+    spread : float
+        Of the training rows, where new rows are measured in units of it.
+    options
+        Of ``check_array``.
+    """
     return _in_range(owner, input_name, value, lambda: check_array(value, input_name=input_name, **options), spread)
 
 
 def checked_latent(owner: object, X: Any, n_components: int, *, spread: float = np.inf) -> npt.NDArray[Any]:
-    """Return latent points ``X`` (m, n_components) as an array, checked as ``checked_array`` does."""
+    """Validate latent points ``X`` (m, n_components) as ``checked_array`` does, and their number of columns."""
     Z = np.asarray(checked_array(owner, X, dtype=[np.float64, np.float32], spread=spread))
     if Z.shape[1] != n_components:
         rule = f"does not match the {n_components} latent dimensions"
@@ -99,7 +119,7 @@ def checked_latent(owner: object, X: Any, n_components: int, *, spread: float = 
 
 
 def checked_weights(owner: object, sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
-    """Return the weights (n,) of rows as double numbers; all 1 where there are none."""
+    """Return the sample weights (n,) as float64; all 1 where there are none."""
     if sample_weight is None:
         return np.ones(n)
     name = "sample_weight"
@@ -111,13 +131,26 @@ def checked_weights(owner: object, sample_weight: Any, n: int) -> npt.NDArray[np
 def refuse_too_large(
     owner: object, argument: str, values: Any, spread: float = np.inf, largest_allowed: float = LIMIT
 ) -> None:
-    """Refuse numbers whose squares overflow, with a sentence; ``values`` is an array, dense or sparse, NaN allowed."""
+    """Raise if squares of the numbers would overflow.
+
+    Parameters
+    ----------
+    owner : str or estimator
+    argument : str
+        Whom and what the message names.
+    values : array, dense or sparse
+        NaN is allowed.
+    spread : float
+        Of the training rows; numbers of 1e100 times it and more are refused.
+    largest_allowed : float
+        Numbers of this size and more are refused.
+    """
     stored: Any = values.data if hasattr(values, "indptr") else values
     if stored.dtype.kind != "f" or stored.size == 0:
-        return  # no integer is that large
+        return  # integers cannot be that large
     limit = min(largest_allowed, _FARTHEST * spread)
     if limit > float(np.finfo(stored.dtype).max):
-        return  # nor is a single number, as a rule
+        return  # nor can float32, as a rule
     low, high = stored.min(), stored.max()
     if np.isnan(high):
         low, high = np.fmin.reduce(stored, axis=None), np.fmax.reduce(stored, axis=None)
@@ -131,7 +164,7 @@ def refuse_too_large(
 
 
 def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
-    """Refuse an ``init`` too far out for the solvers, which square latent coordinates as single numbers."""
+    """Refuse an ``init`` with coordinates too large for the solvers, which square them in float32."""
     largest = float(np.abs(start).max(initial=0.0))
     if largest >= _FARTHEST_START:
         rule = f"is {_FARTHEST_START:g} widths of the latent kernel or more away".replace("e+", "e")
@@ -139,12 +172,12 @@ def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
 
 
 def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
-    """Return the latent points that a user gave as ``init``, as a finite array of the given shape.
+    """Validate the latent points that a user gave as ``init``: a finite array of the given shape.
 
     Parameters
     ----------
     owner : str or estimator
-        Whom a message names.
+        Whom messages name.
     init : array-like
     shape : (n, q)
         Rows of X and latent dimensions.
@@ -159,7 +192,18 @@ def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArr
 
 
 def relative_bandwidth(owner: object, argument: str, value: float, scale: float) -> float:
-    """Return a bandwidth of squared distances for rows that are divided by ``scale``, if it is a number there."""
+    """Convert a bandwidth of squared distances to rows divided by ``scale``; raises where it over- or underflows.
+
+    Parameters
+    ----------
+    owner : str or estimator
+    argument : str
+        Whom and what the message names.
+    value : float
+        Bandwidth in squared units of X.
+    scale : float
+        That rows are divided by.
+    """
     with np.errstate(over="ignore"):
         found = float((np.sqrt(value) / scale) ** 2)
     if not 1e-305 < found < 1e305:
@@ -169,8 +213,8 @@ def relative_bandwidth(owner: object, argument: str, value: float, scale: float)
 
 
 def _in_range(owner: object, argument: str, given: Any, check: Callable[[], Any], spread: float) -> Any:
-    """The array that ``check`` returns, if it is in range; ``given`` is what it makes it of."""
-    if isinstance(given, np.ndarray) and given.dtype.itemsize > 8:  # numbers that become infinite as double ones
+    """The array that ``check()`` returns, if it is in range; ``given`` is its input."""
+    if isinstance(given, np.ndarray) and given.dtype.itemsize > 8:  # long doubles may become infinite in float64
         refuse_too_large(owner, argument, given)
     try:
         with np.errstate(over="ignore"):  # in tables and lists, too: there scikit-learn finds infinity

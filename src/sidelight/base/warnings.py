@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the user's code that called the library, however deep inside they are given."""
+"""Warnings that point at the user's line of code, from however deep inside the library."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _INSIDE = tuple(
     os.path.join(os.path.dirname(os.path.abspath(module)), "")
     for module in (os.path.dirname(__file__), sklearn.__file__, joblib.__file__)  # the first: all of sidelight
 )
-"""Folders whose frames are no user's. A fit in a pipeline or a search is called by scikit-learn, which calls joblib."""
+"""Folders of library code. A fit in a pipeline or a search is called by scikit-learn, which calls joblib."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn, as of the innermost line that is neither ours nor scikit-learn's."""
+    """Warn, attributed to the innermost stack frame outside sidelight, scikit-learn and joblib."""
     if sys.version_info >= (3, 12):
         warnings.warn(message, category, skip_file_prefixes=_INSIDE)
     else:
@@ -27,7 +27,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def _frames_inside() -> int:
-    """The ``stacklevel`` of the first frame outside, for a warning that the caller gives: by hand for Python 3.11."""
+    """The ``stacklevel`` of the first frame outside, for a warning given by the caller; needed up to Python 3.11."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         level, frame = level + 1, frame.f_back

@@ -1,14 +1,14 @@
-"""The alternating kernel: rows that are neighbours by a step in one view and then a step in the other.
+"""The alternating kernel of two views: a step of diffusion in one view, followed by a step in the other.
 
     S = ½ (K L + L K), off its diagonal        K (n, n) the kernel of the first view, L (n, n) that of the second
 
-A step in the first view keeps what that view shows and forgets what only the other shows; the step after it forgets
-the rest, so that two rows are near by S if they are alike in what *both* views show (alternating diffusion, Lederman
-and Talmon 2018). A row that a view has not seen stays where it is during that view's step: its row of the kernel is
-that of the identity. So S joins rows seen once through rows seen twice, and with nothing seen twice it is K and L
-side by side. Each kernel is scaled to a mean row sum of 1 first. A step may also stay where it is: an adaptive kernel
-without self-weight, taken twice, prefers the second neighbour to the first, and draws a curve as a zigzag. The diagonal
-of S itself is left out, as in the other adaptive kernels.
+A step in the first view keeps what that view shows and averages out what only the other shows; the second step averages
+out the rest. So two rows are similar in S if they are similar in what *both* views show (alternating diffusion,
+Lederman and Talmon 2018). A row that is missing in a view stays where it is during that view's step: its row of the
+kernel is that of the identity. So S connects rows seen in one view through rows seen in both; with no row seen in both
+it is K and L side by side. Each kernel is first scaled to a mean row sum of 1. A step may also stay in place
+(self-weight): an adaptive kernel without self-weight, applied twice, prefers the second neighbour to the first, and
+draws a curve as a zigzag. The diagonal of S itself is left out, as in the other adaptive kernels.
 
 Cost: sparse kernels of k pairs a row: O(n k²) time, and the ``keep`` largest entries of each row in memory; dense
 kernels: O(n³) time, O(n²) memory.
@@ -36,14 +36,14 @@ Kernel = SymmetricTiles | csr_array
 
 @dataclass(frozen=True)
 class ViewKernel:
-    """A kernel matrix over the ``rows`` (m,) that a view has seen, out of ``n``."""
+    """A kernel matrix (m, m) over the ``rows`` (m,) present in a view, out of ``n``."""
 
     matrix: Kernel
     rows: Array
     n: int
 
     def whole(self) -> csr_array | Array:
-        """The (n, n) matrix, of mean row sum 1 where the view looked and the identity elsewhere."""
+        """The (n, n) matrix: mean row sum 1 over the rows present, the identity elsewhere."""
         unseen = np.setdiff1d(np.arange(self.n), self.rows)
         K = with_self_weight(self.matrix)
         m = matrix_rows(K)
@@ -60,9 +60,21 @@ class ViewKernel:
 
 
 def alternating_kernel(views: list[ViewKernel], *, keep: int, n_jobs: int | None = None) -> Kernel:
-    """``½ (K L + L K)``; a sparse one keeps the ``keep`` largest entries of each row, and their transposes.
+    """The alternating kernel ``½ (K L + L K)`` of one or two views.
 
-    Of one view it is that view's kernel.
+    Parameters
+    ----------
+    views : list of ViewKernel
+        One or two. With a single complete view the result is that view's kernel.
+    keep : int
+        A sparse result keeps the ``keep`` largest entries of each row, and their transposes.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    SymmetricTiles or csr_array
+        (n, n), symmetric; dense if a view's kernel is.
     """
     if len(views) == 1 and len(views[0].rows) == views[0].n:
         return views[0].matrix
@@ -86,7 +98,7 @@ def alternating_kernel(views: list[ViewKernel], *, keep: int, n_jobs: int | None
 
 
 def kernel_block(matrix: Kernel, rows: Array) -> Kernel:
-    """The kernel among some of its rows."""
+    """The submatrix of the kernel for some rows."""
     if isinstance(matrix, SymmetricTiles):
         return SymmetricTiles.from_dense(matrix.to_dense()[np.ix_(rows, rows)])
     block = csr_array(matrix[rows][:, rows])
@@ -95,7 +107,7 @@ def kernel_block(matrix: Kernel, rows: Array) -> Kernel:
 
 
 def with_self_weight(matrix: Kernel) -> Kernel:
-    """An adaptive kernel with each row's largest value on its diagonal, as a kernel of one bandwidth has by itself."""
+    """Put each row's largest value on the diagonal of a sparse adaptive kernel; a dense kernel has one already."""
     if isinstance(matrix, SymmetricTiles):
         return matrix
     n = matrix.shape[0]
@@ -118,7 +130,7 @@ def _largest(rows: Array, keep: int) -> csr_array:
 
 
 def _stacked(parts: list[csr_array], n: int) -> csr_array:
-    """Blocks of rows, one below the other."""
+    """Stack blocks of rows vertically."""
     counts = np.concatenate([np.diff(part.indptr) for part in parts])
     indices = np.concatenate([part.indices for part in parts])
     return csr_array((np.concatenate([p.data for p in parts]), indices, np.r_[0, np.cumsum(counts)]), shape=(n, n))

@@ -1,23 +1,24 @@
-"""The balanced kernel: every row has the same share of neighbours under every value of what is known.
+"""The balanced kernel: every row has the same share of its neighbours in every stratum of the side information.
 
 With strata s = 1..S of the side information and N_s(i) the rows of stratum s nearest to row i along the graph,
 
     w_ij = a_is · p_ij,   j ∈ N_s(i),     Σ_{j∈N_s(i)} p_ij = 1  at perplexity  max(2, perplexity · n_s / n)
     K    = (W + Wᵀ) / 2,  rows of W divided by their sums
 
-The masses a_is are the shares n_s / n, so a neighbourhood of K says nothing about the stratum, and the plain
-information objective on K aligns the strata. Where the strata are *confounded* with what remains (a batch that holds
-only one of the cell types), a stratum that has no counterpart of row i must not be pressed on it: its mass falls
+The masses a_is are the shares n_s / n, so a neighbourhood in K is independent of the stratum, and the plain
+information objective on K aligns the strata. The strata may be *confounded* with the remaining structure (a batch that
+holds only one of the cell types). Then a stratum without a counterpart of row i must not attract it: its mass falls
 with its distance,
 
     a_is = n_s / n · min(1, exp(-4 (d²_is / d²_i - 1))),   d_is to its nearest rows, d_i the best of another stratum
 
 Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
-Cost: the neighbours (``neighbours.strata``), O(n k log k) for walks along the graph; memory O(n (3 perplexity + 6 S)).
-``short`` lists are what many rows can afford: in straight lines, twice the perplexity and not three times, 3 rows of a
-stratum at the least, and each row looks in 12 of the strata at the most, in turns, so that on average it has the same
-share of neighbours in each (in all of them where they are confounded, as only some hold its counterparts). Time and
-memory then do not grow with the strata.
+Cost: the neighbours (``neighbours.strata``), O(n k log k) for paths along the graph; memory O(n (3 perplexity + 6 S)).
+
+``short`` neighbour lists (the multilevel solver) are for many rows: Euclidean instead of along the graph, twice the
+perplexity instead of three times, at least 3 rows of a stratum. Each row searches at most 12 of the strata, in turns,
+so that on average it has the same share of neighbours in each. (With confounding it searches all, as only some hold its
+counterparts.) Time and memory then do not grow with the number of strata.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ NEAREST = 5
 """Rows that a distance to a stratum is averaged over."""
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
 _SHARPNESS = 4.0
-_VISITS = 12  # strata that a row looks in, of a kernel with short lists
-_WALK = 3  # times as many rows are walked to as are kept, so that every stratum is met
+_VISITS = 12  # strata that a row searches, with short lists
+_WALK = 3  # times as many rows are searched along the graph as are kept, so that every stratum is met
 
 
 def balanced_kernel(
@@ -58,7 +59,31 @@ def balanced_kernel(
     short: bool = False,
     n_jobs: int | None = None,
 ) -> DataKernel:
-    """The balanced kernel of rows with the given stratum ``codes`` (n,), and the lists and the graph it came from."""
+    """The balanced kernel of rows in strata.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), distances (n, n), or SparseDistances
+    codes : array of shape (n,)
+        Stratum of each row, numbered from 0.
+    perplexity : float
+        Effective number of neighbours, over all strata.
+    n_neighbors : int or None
+        Neighbours in the graph along which distances are taken. None: Euclidean distances.
+    confounded : bool
+        Whether the mass of a stratum falls with its distance.
+    precomputed : bool
+        Whether ``points`` are distances.
+    short : bool
+        Use short lists, see above.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    DataKernel
+        Sparse, with its neighbour lists and graph.
+    """
     how: Any = {"precomputed": precomputed, "n_jobs": n_jobs, "visits": None if confounded or not short else _VISITS}
     n_neighbors = None if short else n_neighbors
     n, share = len(points), np.bincount(codes) / len(codes)
@@ -75,7 +100,7 @@ def balanced_kernel(
 
 
 def stratum_distances(strata: list[InStratum], n: int) -> Array:
-    """Mean squared distance of each row to the five nearest rows of each stratum (n, S); inf where there is none."""
+    """Mean squared distance of each row to its five nearest rows in each stratum (n, S); inf where there is none."""
     D = np.full((n, len(strata)), np.inf)
     for s, stratum in enumerate(strata):
         D[stratum.rows, s] = np.mean(stratum.neighbours.distance[:, :NEAREST] ** 2, axis=1)
@@ -83,7 +108,7 @@ def stratum_distances(strata: list[InStratum], n: int) -> Array:
 
 
 def closeness(D: Array, codes: Array) -> Array:
-    """The masses ``a_is`` of confounded strata, from squared distances (n, S)."""
+    """Factors in [0, 1] (n, S) by which the masses of confounded strata fall, from squared distances ``D`` (n, S)."""
     own = np.arange(len(codes)), codes
     others = D.copy()
     others[own] = np.inf
@@ -96,7 +121,10 @@ def closeness(D: Array, codes: Array) -> Array:
 
 
 def _edges(strata: list[InStratum], close: Array, k: Array) -> Neighbours:
-    """Candidates for links of the graph (n, Σk): the nearest of each stratum; the row itself where it is far."""
+    """Candidate edges of the graph (n, Σk): the nearest rows in each stratum.
+
+    Where a stratum is too far, the row itself fills the list, at distance 0.
+    """
     n = len(close)
     index, distance = [], []
     for s, stratum in enumerate(strata):
@@ -112,7 +140,7 @@ def _edges(strata: list[InStratum], close: Array, k: Array) -> Neighbours:
 
 
 def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_jobs: int | None) -> list[InStratum]:
-    """The nearest rows of each stratum along the graph; straight ones where the walk met too few of a stratum."""
+    """The nearest rows in each stratum along the graph; Euclidean ones where the search met too few of a stratum."""
     n, n_strata = len(codes), len(strata)
     reach = min(n - 1, _WALK * int(k.sum()))
     guess = np.max([_radius(stratum, n) for stratum in strata], axis=0)
@@ -136,13 +164,14 @@ def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_
 
 
 def _radius(stratum: InStratum, n: int) -> Array:
-    """How far the kept rows of a stratum are, as a first guess of a walk (n,)."""
+    """First guess of the path length to the listed rows of a stratum (n,)."""
     radius = np.zeros(n)
     radius[stratum.rows] = 1.3 * reach(stratum.neighbours)
     return radius
 
 
 def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: csr_array | None) -> DataKernel:
+    """Combine the lists of all strata into the kernel: weights by perplexity, masses, normalised and symmetric."""
     n = len(mass)
     rows, cols, weights, lists = [], [], [], []
     total, bandwidth = np.zeros(n), np.zeros(n)
@@ -156,7 +185,7 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
         weights.append((a[:, None] * P).ravel())
         total[stratum.rows] += a
         bandwidth[stratum.rows] += a * h
-        if len(stratum.rows) == n:  # else a stratum of one row, which that row itself has no list of
+        if len(stratum.rows) == n:  # otherwise a stratum of one row: that row has no list in it
             lists.append((index, distance))
     at = np.concatenate(rows)
     total = np.where(total > 0, total, 1.0)
@@ -168,9 +197,9 @@ def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: 
 
 
 def _shortened(lists: list[tuple[Array, Array]], strata: list[InStratum], n: int, most: int = 90) -> Array:
-    """One list per row, nearest first: what the backward map looks through."""
+    """One neighbour list per row from the lists of all strata, nearest first: the candidates of the backward map."""
     if not lists and len(strata) == n and all(len(stratum.rows) == n - 1 for stratum in strata):
-        # every row is alone in its stratum: each looks through all the others, which are few
+        # every row is alone in its stratum: its list is all the others, which are few
         return np.asarray((np.arange(n)[:, None] + np.arange(1, n)) % n)
     index, distance = (np.concatenate(part, axis=1) for part in zip(*(lists or _padded(strata, n)), strict=True))
     shortest = int(np.isfinite(distance).sum(axis=1).min())
@@ -179,7 +208,7 @@ def _shortened(lists: list[tuple[Array, Array]], strata: list[InStratum], n: int
 
 
 def _padded(strata: list[InStratum], n: int) -> list[tuple[Array, Array]]:
-    """The lists of each stratum, at infinite distance for rows that did not look in it."""
+    """The lists of each stratum (n, k), at infinite distance for rows that did not search it."""
     found = []
     for stratum in strata:
         width = stratum.neighbours.index.shape[1]

@@ -1,4 +1,4 @@
-"""How wide a kernel should be: perplexity-adaptive rows, and leave-one-out likelihood.
+"""Bandwidth selection: per row by perplexity, or one for all by leave-one-out likelihood.
 
 Perplexity: row ``i`` gets the weights ``p_ij ∝ exp(-β_i d²_ij)`` whose entropy is ``log perplexity``; its bandwidth is
 ``h_i = 1/β_i``. The entropy falls with β, so ``log β`` is found for all rows together.
@@ -24,24 +24,37 @@ from .profiles import Profile
 __all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows", "quick_rows"]
 
 Array = npt.NDArray[Any]
-_NOTHING = -100.0  # the logarithm of what adds nothing to 1, however many rows there are
-_CACHED = 50_000  # numbers that a processor keeps at hand while it goes over them several times
+_NOTHING = -100.0  # logarithm of a term too small to change a sum of at least 1, however many rows there are
+_CACHED = 50_000  # numbers that stay in the processor's cache over several passes
 _START = (0.5, 0.8)  # log β ≈ 0.5 + 0.8 log(k / perplexity) for distances of mean 1: within 0.1 mostly, measured
-_STEPS = 2  # in single precision, before the one that ends at the digits of the distances
-_NARROW = 2.0  # log(k / perplexity) from which on a row's β is less like that of others, and one more step is taken
+_STEPS = 2  # in float32, before the last step in the precision of the distances
+_NARROW = 2.0  # log(k / perplexity) from which on β varies more between rows, and one more step is taken
 _WIDEST_STEP = 1.0
-_MISSED = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-9}  # of the entropy, beyond which a row is done again
+_MISSED = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-9}  # larger errors of the entropy: done again
 
 
 def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple[Array, Array]:
-    """Weights (m, k), rows summing to 1, and bandwidths (m,), from squared distances to each row's neighbours.
+    """Weights of the given perplexity, and bandwidths, from squared distances to each row's neighbours.
 
     Newton's method on ``log β`` (``dH/d log β = -β² var d²``) inside a bracket, for a fixed number of steps or until no
-    row moves any more, so that a row's answer does not depend on the others. Where the perplexity cannot be reached the
-    weights come as near to it as they can: even over the nearest rows where as many of them tie as are asked for (the
-    bandwidth is then their squared distance, 0 for duplicates), even over all where there are too few (then the largest
-    squared distance).
-    An infinite distance is no neighbour and gets no weight.
+    row moves any more, so that a row's result does not depend on the other rows. Where the perplexity cannot be reached
+    the weights come as near to it as possible. If as many of the nearest rows tie as are asked for, the weights are
+    uniform over these (the bandwidth is then their squared distance, 0 for duplicates). If there are too few
+    neighbours, they are uniform over all (the bandwidth is then the largest squared distance).
+
+    Parameters
+    ----------
+    D2 : array of shape (m, k)
+        Squared distances. An infinite one is no neighbour and gets no weight.
+    perplexity : float
+    n_steps : int
+        Most Newton steps.
+
+    Returns
+    -------
+    weights : array of shape (m, k)
+        Rows sum to 1.
+    bandwidth : array of shape (m,)
 
     Examples
     --------
@@ -52,7 +65,7 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     if np.isinf(D2).any():
         return _uneven_rows(D2, perplexity, n_steps)
     least, scale = np.min(D2, axis=1, keepdims=True), np.max(D2, axis=1, keepdims=True)
-    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not feed on the last bits
+    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not depend on the last bits
     shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
     target = np.log(min(perplexity, D2.shape[1]))
     low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)  # log β in units of 1/scale
@@ -74,7 +87,7 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
 
 
 def _uneven_rows(D2: Array, perplexity: float, n_steps: int) -> tuple[Array, Array]:
-    """The same for rows of different lengths, each filled up with infinite distances at its end."""
+    """``perplexity_rows`` for rows of different lengths, each padded with infinite distances at its end."""
     W, bandwidth, length = np.zeros_like(D2), np.zeros(len(D2)), np.isfinite(D2).sum(axis=1)
     for count in np.unique(length[length > 0]):
         rows = np.flatnonzero(length == count)
@@ -94,11 +107,11 @@ def _row_weights(D2: Array, beta: Array) -> tuple[Array, Array, Array]:
 
 
 def quick_rows(D2: Array, perplexity: float) -> Array:
-    """The weights (m, k) of ``perplexity_rows`` in the precision of ``D2``, by fewer evaluations.
+    """The weights (m, k) of ``perplexity_rows`` in the precision of ``D2`` (m, k), by fewer evaluations.
 
     Halley's method on ``x = log β``: with energies ``e = β d²`` of mean ``m``, variance ``v`` and third central moment
-    ``t`` under the weights, ``H' = -v`` and ``H'' = t - 2v``. Rows that it leaves off their perplexity (ties, far
-    outliers in a list) are done by ``perplexity_rows``. A row's answer does not depend on the others.
+    ``t`` under the weights, ``H' = -v`` and ``H'' = t - 2v``. Rows that do not reach their perplexity this way (ties,
+    outliers in a list) are computed by ``perplexity_rows``. A row's result does not depend on the other rows.
 
     Examples
     --------
@@ -111,7 +124,7 @@ def quick_rows(D2: Array, perplexity: float) -> Array:
     target = float(np.log(perplexity))
     least = D2.min(axis=1, keepdims=True)
     shifted = D2 - least
-    shifted *= shifted > 50 * np.finfo(D2.dtype).eps * least  # as there: β must not feed on the last bits
+    shifted *= shifted > 50 * np.finfo(D2.dtype).eps * least  # as there: β must not depend on the last bits
     mean = shifted.mean(axis=1, keepdims=True)
     shifted /= np.where(mean > 0, mean, 1)
     single = shifted.astype(np.float32, copy=False)
@@ -152,7 +165,23 @@ def _halley(entropy: Array, variance: Array, third: Array, target: float) -> Arr
 
 
 class LeaveOneOut:
-    """Mean leave-one-out log-density of ``rows`` (default all) by the scale of the ``relative`` bandwidths."""
+    """Mean leave-one-out log-density of ``rows`` (default all), as a function of the scale of the bandwidths.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    profile : Profile
+    relative : array of shape (n,) or None
+        Relative bandwidths of the rows; None: all 1.
+    rows : array of shape (m,) or None
+        Rows at which the density is evaluated.
+    n_jobs : int or None
+        Threads.
+
+    Notes
+    -----
+    Memory O(m n): all squared distances are kept.
+    """
 
     def __init__(
         self,
@@ -175,13 +204,14 @@ class LeaveOneOut:
         self.d, self.n_jobs = int(d), n_jobs
 
     def __call__(self, scale: float) -> float:
-        """The mean at bandwidths ``scale · relative_j``."""
+        """The mean log-density at bandwidths ``scale · relative_j``."""
         parts = np.array_split(self.R, 1 + self.R.size // _CACHED)
         rows = np.concatenate(run_tiles(lambda R: self._log_sums(R, scale), parts, self.n_jobs))
         mean = float(np.maximum(rows, -1e6).mean())
         return mean - 0.5 * self.d * float(np.log(scale)) + self.constant
 
     def _log_sums(self, R: Array, scale: float) -> Array:
+        """``log Σ_j k_ij / h_j^{d/2}`` of a block of rows, without overflow."""
         logs = self.profile.log_value(R / scale)
         logs += self.shift
         top = np.maximum(logs.max(axis=1), -1e300)
@@ -194,7 +224,15 @@ class LeaveOneOut:
 
 
 def maximise_over_scale(score: Callable[[float], float], low: float, high: float) -> float:
-    """The scale in ``[low, high]`` with the best score: a grid in the logarithm, refined by a bounded search."""
+    """The scale in ``[low, high]`` with the best score: a grid in the logarithm, refined by a bounded search.
+
+    Parameters
+    ----------
+    score : callable
+        Scale to score; larger is better.
+    low, high : float
+        Bounds of the scale.
+    """
     grid = np.linspace(np.log(low), np.log(high), 13)
     values = [score(float(np.exp(g))) for g in grid]
     best = int(np.argmax(values))
@@ -214,8 +252,19 @@ def leave_one_out_bandwidth(
     rows: Array | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """The bandwidth (or the scale of ``relative`` ones) that maximises the leave-one-out likelihood.
+    """The bandwidth (or the scale of ``relative`` bandwidths) that maximises the leave-one-out likelihood.
 
-    Searched between ``1e-6`` and ``1e2`` times ``typical``, a squared distance of the data, over ``rows``.
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    profile : Profile
+    typical : float
+        A squared distance of the data; the search covers ``1e-6`` to ``1e2`` times it.
+    relative : array of shape (n,) or None
+        Relative bandwidths of the rows; None: all 1.
+    rows : array of shape (m,) or None
+        Rows at which the density is evaluated; None: all.
+    n_jobs : int or None
+        Threads.
     """
     return maximise_over_scale(LeaveOneOut(X, profile, relative, rows, n_jobs), 1e-6 * typical, 1e2 * typical)

@@ -1,16 +1,16 @@
-"""The kernel matrix of a data set, by any of the bandwidth rules, with what the maps need of it.
+"""The kernel matrix of the data, for each bandwidth rule, with the neighbour lists and graph that the maps need.
 
-perplexity  sparse and adaptive, along the neighbour graph (or in straight lines without one): the default
+perplexity  sparse and adaptive, along the neighbour graph (or Euclidean without one): the default
 loo         one bandwidth, chosen by leave-one-out likelihood
 a number    that bandwidth
 
-A kernel of one bandwidth has an entry for every pair. It comes in one of three forms (decision 0016):
+A kernel of one bandwidth has an entry for every pair. It is stored in one of three forms (decision 0016):
 
 dense       every entry: exact, 2 n² bytes
-sparse      entries that are not negligible: a narrow kernel, and a compact one (quartic) with few pairs within reach
+sparse      entries that are not negligible: a narrow kernel, or a compact one (quartic) with few pairs within reach
 low_rank    few factors and the near pairs (``kernels.low_rank``): a broad kernel, positive semidefinite (not quartic)
 auto        up to 10,000 rows dense (compact ones sparse); beyond, sparse where few entries count, else low_rank where
-            that is off by no more than 0.02, else dense
+            its error is at most 0.02, else dense
 """
 
 from __future__ import annotations
@@ -46,22 +46,32 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_FEW = 0.1  # share of pairs: above it an evaluation on stored pairs needs more memory than one on tiles
+_FEW = 0.1  # share of pairs within reach: above it, stored pairs need more memory than tiles
 EXACT_ROWS = 10_000
 """Rows up to which every pair has its entry: below, tiles of pairs take less time than a hundred factors."""
 MOST_STORED = 500
 """Entries of a row on average, at the most, of a kernel that is stored sparsely because it is narrow."""
-_ERROR = 0.02  # of the row sums, that a kernel of low rank may be off by where nobody asked for it
+_ERROR = 0.02  # relative, of the row sums: largest error of a low-rank kernel that "auto" accepts
 _CUTS = tuple(10.0**-k for k in range(1, 13))  # entries below one of these are negligible
-_LEFT_OUT = 1e-3  # of the row sums together, by leaving them out
-_PAIRS = 20_000_000  # that the bandwidth is chosen on
+_LEFT_OUT = 1e-3  # share of the row sums that may be lost
+_PAIRS = 20_000_000  # pairs on which the bandwidth is chosen
 
 
 @dataclass(frozen=True)
 class DataKernel:
-    """A kernel matrix, its bandwidth (one number, or (n,)); if adaptive, the neighbour lists (n, k) and the graph.
+    """A kernel matrix of the data, with what it was computed from.
 
-    If it stands for another matrix, ``error`` is how far it is from that.
+    Parameters
+    ----------
+    matrix : SymmetricTiles, csr_array or LowRankKernel
+        (n, n), symmetric.
+    bandwidth : float or array of shape (n,)
+    lists : array of shape (n, k) or None
+        Neighbour lists, if adaptive.
+    graph : csr_array of shape (n, n) or None
+        Neighbour graph, if distances were taken along it.
+    error : KernelError or None
+        Approximation error, if the matrix approximates another.
     """
 
     matrix: SymmetricTiles | csr_array | LowRankKernel
@@ -72,13 +82,13 @@ class DataKernel:
 
     @property
     def pairs(self) -> SymmetricTiles | csr_array:
-        """The matrix where it is one of pairs, as all but those of low rank are."""
+        """The matrix, where it is stored by pairs (dense or sparse, not of low rank)."""
         assert not isinstance(self.matrix, LowRankKernel)
         return self.matrix
 
     @property
     def form(self) -> str:
-        """Dense, sparse, or low_rank."""
+        """Storage form: "dense", "sparse" or "low_rank"."""
         if isinstance(self.matrix, LowRankKernel):
             return "low_rank"
         return "dense" if isinstance(self.matrix, SymmetricTiles) else "sparse"
@@ -92,7 +102,24 @@ def perplexity_kernel(
     precomputed: bool = False,
     n_jobs: int | None = None,
 ) -> DataKernel:
-    """Rows of the given perplexity on the ``3 · perplexity`` nearest rows, along the graph of ``n_neighbors``."""
+    """Sparse adaptive kernel: each row has the given perplexity over its ``3 · perplexity`` nearest rows.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), distances (n, n), or SparseDistances
+    perplexity : float
+    n_neighbors : int or None
+        Neighbours in the graph along which distances are taken. None: Euclidean (or the given) distances.
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    DataKernel
+        With its neighbour lists and graph.
+    """
     n = len(points)
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
@@ -116,9 +143,24 @@ def fixed_kernel(
     precomputed: bool = False,
     n_jobs: int | None = None,
 ) -> DataKernel:
-    """One bandwidth for all pairs; ``None``: by leave-one-out, or for distances the square of their median.
+    """Kernel with one bandwidth for all pairs.
 
-    Distances are a matrix already, and their kernel is dense whatever the ``form``.
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+    bandwidth : float or None
+        Of squared distances. None: by leave-one-out likelihood; for precomputed distances the square of their median.
+    profile : Profile
+    form : "dense", "sparse" or "low_rank"
+        Storage form. Precomputed distances always give a dense kernel.
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    DataKernel
     """
     if precomputed:
         positive = points[points > 0]
@@ -136,7 +178,17 @@ def fixed_kernel(
 
 
 def fitting_kernel(points: Array, h: float, profile: Profile, n_jobs: int | None = None) -> DataKernel | None:
-    """The kernel in the form that "auto" stands for; None where that is dense."""
+    """The kernel in the storage form that "auto" chooses; None where that is dense.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    h : float
+        Bandwidth of squared distances.
+    profile : Profile
+    n_jobs : int or None
+        Threads.
+    """
     if profile is QUARTIC:
         few = within_reach(points, h) < _FEW
         return DataKernel(compact_kernel(points, h, profile, n_jobs=n_jobs), h) if few else None
@@ -150,7 +202,7 @@ def fitting_kernel(points: Array, h: float, profile: Profile, n_jobs: int | None
 
 
 def _narrow_kernel(points: Array, h: float, profile: Profile, cut: _Cut, n_jobs: int | None) -> DataKernel:
-    """Without its negligible entries."""
+    """The sparse kernel without its negligible entries; raises where too many entries are left."""
     if cut.stored > MOST_STORED:
         rule = (
             f"leaves {cut.stored:.0f} entries of a row that count, and more than {MOST_STORED} are not stored sparsely"
@@ -161,7 +213,7 @@ def _narrow_kernel(points: Array, h: float, profile: Profile, cut: _Cut, n_jobs:
 
 
 def likely_bandwidth(points: Array, profile: Profile) -> float:
-    """By leave-one-out likelihood of at most 1,000 rows, spread evenly, among all."""
+    """Bandwidth by leave-one-out likelihood of at most 1,000 evenly spread rows, each against all others."""
     n = len(points)
     centred = points - points.mean(axis=0)
     typical = 2.0 * float(np.einsum("ij,ij->", centred, centred)) / n
@@ -171,7 +223,10 @@ def likely_bandwidth(points: Array, profile: Profile) -> float:
 
 @dataclass(frozen=True)
 class _Cut:
-    """Entries below ``least`` are left out, ``stored`` of a row are left on average."""
+    """Threshold of a sparse kernel.
+
+    Entries below ``least`` are left out; ``stored`` entries of a row remain on average, with this ``error``.
+    """
 
     least: float
     stored: float
@@ -179,7 +234,7 @@ class _Cut:
 
 
 def _negligible(points: Array, h: float, profile: Profile, n_jobs: int | None) -> _Cut:
-    """The largest cut that leaves out no more than a thousandth of the row sums, measured on some rows."""
+    """The largest threshold that loses at most a thousandth of the row sums, measured on evenly spread rows."""
     A = (points - points.mean(axis=0)) / np.sqrt(h)
     rows = spread_rows(len(A), CHECKED)
 

@@ -1,15 +1,15 @@
-r"""What fixed latent points do to any other point, tabulated once and then read row by row.
+r"""Repulsion of a fixed embedding on a new point, tabulated on a grid once and interpolated row by row.
 
-For points Z (n, q), q ≤ 3, a profile k of bandwidth 1 and s(z) = Σ_j k(|z - z_j|²):
+For latent points Z (n, q), q ≤ 3, a profile k of bandwidth 1 and s(z) = Σ_j k(|z - z_j|²):
 
     φ(z) = log(1 + s(z)) + Σ_j k(|z - z_j|²) / s(z_j)
 
-is what one more point at z adds to Σ_i log s_i, itself included (to first order in k/s). Both sums are taken on a grid,
-from one spectrum (``kernels.gauss_transform``): a type 1 transform of weights 1 + i/s_j, and an FFT. In between φ is a
-cubic spline, whose value and gradient at a point depend on that point alone, bit by bit; a transform evaluated at the
-points of a batch would depend on the batch. With nodes 1/4 apart φ is right to 1e-3.
+is what one more point at z adds to Σ_i log s_i, itself included (to first order in k/s). Both sums are evaluated on a
+grid from one spectrum (``kernels.gauss_transform``): a type 1 transform of weights 1 + i/s_j, and an FFT. Between the
+nodes φ is a cubic spline, whose value and gradient at a point depend on that point alone, bit by bit. (A transform
+evaluated at the points of a batch would depend on the batch.) With nodes 1/4 apart the error of φ is 1e-3.
 
-Cost: O(n + G log G) for G nodes once, 4^q numbers a point. Memory O(G).
+Cost: O(n + G log G) for G nodes once, then 4^q numbers per point. Memory O(G).
 """
 
 from __future__ import annotations
@@ -34,16 +34,26 @@ from .profiles import Profile
 __all__ = ["Table", "repulsion_table"]
 
 Array = npt.NDArray[Any]
-_STEPS = {1: 0.25, 2: 0.25, 3: 0.4}  # between nodes, for so many dimensions
-_MARGIN = 4  # nodes beyond the points: what a spline assumes at its end is forgotten there
+_STEPS = {1: 0.25, 2: 0.25, 3: 0.4}  # distance between nodes, by the number of dimensions
+_MARGIN = 4  # nodes beyond the points: far enough for the spline's boundary condition to have no effect
 _TOLERANCE = 1e-3  # of the sums
-_MOST = 2**25  # nodes: half a gibibyte while they are made
+_MOST = 2**25  # nodes: half a gibibyte while they are computed
 _BUDGET = 1_000_000  # numbers in one tile
 
 
 @dataclass(frozen=True)
 class Table:
-    """A function on the box ``low`` .. ``high``, by the coefficients of its cubic spline."""
+    """A function tabulated on the box ``low`` .. ``high``, as a cubic spline.
+
+    Parameters
+    ----------
+    coefficients : array with q axes
+        Of the spline, at the nodes of a regular grid.
+    origin, step : arrays of shape (q,)
+        First node of the grid and distance between nodes.
+    low, high : arrays of shape (q,)
+        The box.
+    """
 
     coefficients: Array
     origin: Array
@@ -52,7 +62,7 @@ class Table:
     high: Array
 
     def value_and_grad(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, q), each row by itself.
+        """Values (m,) and gradients (m, q) at ``Z`` (m, q), each row independently of the others.
 
         Examples
         --------
@@ -80,18 +90,33 @@ class Table:
 
 
 def _spline(t: Array) -> list[Array]:
-    """The four cubic B-splines that are not 0 at ``t`` in [0, 1)."""
+    """Values of the four cubic B-splines that are not 0 at ``t`` in [0, 1)."""
     u = 1 - t
     return [u**3 / 6, (4 - 6 * t**2 + 3 * t**3) / 6, (4 - 6 * u**2 + 3 * u**3) / 6, t**3 / 6]
 
 
 def _spline_slope(t: Array) -> list[Array]:
+    """Derivatives of the four cubic B-splines at ``t``."""
     u = 1 - t
     return [-(u**2) / 2, (3 * t**2 - 4 * t) / 2, (4 * u - 3 * u**2) / 2, t**2 / 2]
 
 
 def repulsion_table(Z: Array, profile: Profile, n_jobs: int | None = None) -> Table | None:
-    """φ of these points over the box that holds them; None for more than three dimensions, or a box too large."""
+    """Tabulate φ of a fixed embedding on its bounding box.
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        Latent points.
+    profile : Profile
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Table or None
+        None for more than three dimensions, or if the grid would have more than 2²⁵ nodes.
+    """
     Z = np.asarray(Z, dtype=np.float64)
     q = Z.shape[1]
     if q not in _STEPS or np.prod(np.ptp(Z, axis=0) / _STEPS[q] + 2 * _MARGIN + 1) > _MOST:
@@ -102,7 +127,7 @@ def repulsion_table(Z: Array, profile: Profile, n_jobs: int | None = None) -> Ta
 
 
 def _by_transform(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array, Array] | None:
-    """``s + i Σ_j k_j / s_j`` on a grid, where its first node is and how far the next; None where there is no way."""
+    """``s + i Σ_j k_j / s_j`` on a grid, its first node and its step, by FFT; None where no transform is available."""
     modes = modes_of(profile, len(Z), np.ptp(Z, axis=0), _TOLERANCE)
     if modes is None or library() is None:
         return None
@@ -123,7 +148,7 @@ def _by_transform(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array
 
 
 def _by_pairs(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Array, Array]:
-    """The same, pair by pair."""
+    """``s + i Σ_j k_j / s_j`` on a grid, its first node and its step, by sums over all pairs."""
     step = np.full(Z.shape[1], _STEPS[Z.shape[1]])
     origin = Z.min(axis=0) - _MARGIN * step
     counts = np.ceil(np.ptp(Z, axis=0) / step).astype(np.int64) + 2 * _MARGIN + 1

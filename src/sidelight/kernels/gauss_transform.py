@@ -1,4 +1,4 @@
-"""Sums of a latent kernel over all pairs, without visiting the pairs: a Gauss transform by non-uniform FFT.
+"""Sums of a latent kernel over all pairs in O(n + M log M): a Gauss transform by non-uniform FFT (finufft).
 
 For points Z (n, q), q ≤ 3, bandwidth 1, a profile k with slope g = -dk/d(r²), and weights w (n,)
 
@@ -11,18 +11,20 @@ On a box with periods L_d the kernel is a Fourier series, k(|x|²) = Σ_m c_m ex
               type 2              multiply       type 1
 
 which takes O(n + M log M) for M modes. The pulls are differentiated in Fourier space because z_i (K w)_i - (K (w z))_i
-would cancel where points stand in clumps. K is real, so two columns of weights share a complex transform.
+would cancel in dense clusters. K is real, so two columns of weights share a complex transform.
 
-gaussian  c_m = Π_d √π/L_d exp(-ω²/4) (Poisson); with e = 1e-6/n (1e-10 at most), L_d = extent + √log(1/e) keeps what
-          wraps around, and |ω| ≤ 2 √log(1/e) what is cut off, below e for a pair: 1e-6 for a sum that is at least 1.
-student   1/(1 + r²) does not end, so beyond the extent r² is bent, axis by axis, into an even periodic function, and
-          c_m is the cosine transform of samples; L_d = 2 (extent + 4), |ω| ≤ log(1e8), as the spectrum falls as e^-ω.
+gaussian  c_m = Π_d √π/L_d exp(-ω²/4) (Poisson); with e = 1e-6/n (1e-10 at most), L_d = extent + √log(1/e) keeps the
+          wrap-around error, and |ω| ≤ 2 √log(1/e) the truncation error, below e for a pair: 1e-6 for a sum that is at
+          least 1.
+student   1/(1 + r²) has no compact support, so beyond the extent r² is replaced, axis by axis, by a smooth even
+          periodic function, and c_m is the cosine transform of samples; L_d = 2 (extent + 4), |ω| ≤ log(1e8), as the
+          spectrum falls as e^-ω.
 
-A ``tolerance`` (relative, of a row sum) asks for fewer digits: where a start is sought and no line search ends, a
-thousandth will do, and single precision, fewer modes and narrower spreading take a tenth of the time. Sums and pulls
-are those of one and the same kernel, the truncated one, so the pulls stay the derivative of the sums.
+A ``tolerance`` (relative, of a row sum) asks for fewer digits. For initialisation, without a line search, 1e-3 is
+enough: float32, fewer modes and narrower spreading take a tenth of the time. Sums and pulls are those of the same
+truncated kernel, so the pulls remain the exact derivative of the sums.
 
-The library changes bits with its number of threads, so each plan runs on one; several run side by side.
+finufft changes bits with its number of threads, so each plan runs on one thread; several plans run in parallel.
 """
 
 from __future__ import annotations
@@ -55,30 +57,40 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one clump
-_FEW = 10_000  # fewer points are as exact as so many: pulls in a clump are as small as the clump, and keep their digits
+_ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one cluster
+_FEW = 10_000  # fewer points get the same precision: pulls in a tight cluster are small, and need their digits
 _STUDENT_ERROR = 1e-8  # of one pair; a row sum of n is never small, as its tails reach everywhere
-_TAPER = 4.0  # over how much of an axis the squared distance is bent
+_TAPER = 4.0  # length of the stretch of an axis where r² is made periodic
 _PRECISION = 1e-9  # of the library's transforms, relative
 _WIDTHS = {1.25: 15, 1.5: 12, 2.0: 10}
-"""How much finer than the modes its grid may be, and over how many of its points it then spreads one of ours."""
+"""Oversampling factors of finufft's grid, and the grid points (per axis) to which it then spreads a point."""
 _SINGLE_WIDTHS = {1.25: 7}  # the same for few digits
-_TOGETHER = 4  # complex columns in a plan: sorting points and planning, once for all of them, is no longer felt
-_SINGLE = 3e-4  # a tolerance from which on single precision has the digits
+_TOGETHER = 4  # complex columns in a plan: sorting and planning happen once for all, and no longer matter
+_SINGLE = 3e-4  # tolerance from which on float32 is precise enough
 _PLAN, _POINT, _SPREAD, _FFT = 3.5e-4, 3.7e-8, 8e-10, 1.65e-9
-"""Seconds of a plan, a point, a place a point is spread to, and the FFT for a number of its grid and a doubling."""
+"""Seconds: per plan; per point; per grid point that a point is spread to; of the FFT, per G log2 G."""
 _PAIR = {"gaussian": 3.5e-9, "student": 1.7e-9}
-"""Seconds of a pair of an exact evaluation, half of what it takes one thread, for pairs share two threads evenly, and
-transforms, of which some wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
+"""Seconds per pair of an exact evaluation: half the time of one thread, because pairs run well on two threads, and
+transforms, some of which wait for others, hardly do. (A pair is cheaper without ``exp``, coefficients dearer.)"""
 _LOOSE_PAIR = 8e-9  # the same where few digits are asked for, whose pairs are visited both ways (``pair_sums``)
-_TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made of factors, and for each of them
-_AGAIN = 1.6  # times as many where the kernel is too large to be kept, and computed twice
+_TILED_PAIR, _TILED_FACTOR = 1.2e-8, 1e-10  # seconds of a pair of a tile made of factors, and per factor
+_AGAIN = 1.6  # times as long where the kernel is too large to be kept, and is computed twice
 _KEPT_ROWS = 12_000
 
 
 @dataclass(frozen=True)
 class Modes:
-    """The Fourier modes -m..m of each axis, its period, and how precise the transforms are, relatively."""
+    """Fourier modes of a periodic box.
+
+    Parameters
+    ----------
+    half : tuple of int
+        Axis d has the modes -half[d] .. half[d].
+    period : tuple of float
+        Of each axis.
+    precision : float
+        Relative precision of the transforms.
+    """
 
     half: tuple[int, ...]
     period: tuple[float, ...]
@@ -86,17 +98,17 @@ class Modes:
 
     @property
     def single(self) -> bool:
-        """Whether numbers of 4 bytes have digits enough."""
+        """Whether float32 is precise enough."""
         return self.precision >= 0.1 * _SINGLE
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many there are in each axis: about a dozen where the points hardly vary."""
+        """Number of modes of each axis: about a dozen where the points hardly vary."""
         return tuple(2 * m + 1 for m in self.half)
 
     @property
     def count(self) -> int:
-        """How many there are altogether."""
+        """Total number of modes."""
         return math.prod(self.shape)
 
     def frequency(self, axis: int) -> Array:
@@ -106,12 +118,27 @@ class Modes:
 
 
 def _along(values: Array, axis: int, n_axes: int) -> Array:
-    """A vector as an array that broadcasts along one axis of several."""
+    """Reshape a vector so that it broadcasts along one axis of several."""
     return values.reshape([-1 if d == axis else 1 for d in range(n_axes)])
 
 
 def modes_of(profile: Profile, n: int, extent: Array, tolerance: float | None = None) -> Modes | None:
-    """The modes that ``n`` points of this extent (q,) need; None if too many, or for a profile without a transform."""
+    """The modes needed for ``n`` points of the given extent.
+
+    Parameters
+    ----------
+    profile : Profile
+    n : int
+    extent : array of shape (q,)
+        Width of the point cloud along each axis.
+    tolerance : float or None
+        Relative error allowed in a row sum. None: the tightest.
+
+    Returns
+    -------
+    Modes or None
+        None if there would be too many, or for a profile without a known transform.
+    """
     if profile is GAUSSIAN:
         reach = math.sqrt(math.log(max(n, _FEW) / (tolerance or _ERROR)))
         period, highest = extent + reach, 2 * reach
@@ -127,14 +154,15 @@ def modes_of(profile: Profile, n: int, extent: Array, tolerance: float | None = 
 
 
 def oversampling_of(n: int, modes: Modes) -> float:
-    """How much finer than the modes the library's grid is: fine where points are many, coarse where modes are."""
+    """Oversampling of finufft's grid with the least estimated time: fine for many points, coarse for many modes."""
     return min(_widths(modes), key=lambda factor: _transform_seconds(n, modes, factor))
 
 
 def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
-    """Whether value and gradient of H(Z) by q + 3 transforms cost less than by n²/2 pairs, on two threads.
+    """Whether value and gradient of H(Z) cost less by q + 3 transforms than by n²/2 pairs, on two threads.
 
-    It depends on the number of points and their extent only, so that the same points always take the same way.
+    The answer depends on the number of points and their extent only, so that the same points always use the same
+    method.
     """
     transforms = len(modes.half) + 3
     pairs = n * n / 2 * (_AGAIN if n > _KEPT_ROWS else 1.0)
@@ -143,17 +171,21 @@ def is_faster(profile: Profile, n: int, modes: Modes) -> bool:
 
 
 def factors_are_faster(n: int, modes: Modes, columns: int) -> bool:
-    """The same for sums weighted with a kernel of so many factors, of which a tile of pairs is a product."""
+    """Whether the FFT beats tiles of pairs for sums weighted with a kernel of ``columns`` factors."""
     return factored_seconds(n, modes, columns) < n * n / 2 * (_TILED_PAIR + _TILED_FACTOR * columns)
 
 
 def factored_seconds(n: int, modes: Modes, columns: int) -> float:
-    """Seconds of value and gradient with so many factors: one transform for each of them, and q + 1 for the pulls."""
+    """Seconds of value and gradient with ``columns`` factors: for each, one transform, and q + 1 for the pulls."""
     return (len(modes.half) + 2) * columns * _transform_seconds(n, modes, oversampling_of(n, modes))
 
 
 def factored_cost(profile: Profile, n: int, q: int, columns: int) -> tuple[float, float]:
-    """Bytes and seconds of a value and gradient with so many factors, on a map with the places they tell apart."""
+    """Estimated bytes and seconds of a value and gradient with ``columns`` factors.
+
+    The extent assumed is of a latent space with one unit of volume for each of the 3^q · columns positions that the
+    factors can distinguish, at most n.
+    """
     extent = np.full(q, min(n, 3**q * columns) ** (1.0 / q))
     modes = modes_of(profile, n, extent) if 1 <= q <= 3 else None
     if modes is None or not factors_are_faster(n, modes, columns):
@@ -162,7 +194,7 @@ def factored_cost(profile: Profile, n: int, q: int, columns: int) -> tuple[float
 
 
 def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = None) -> tuple[float, float]:
-    """Bytes and seconds of a value and gradient of H(Z), for a map of one point a unit of volume."""
+    """Estimated bytes and seconds of a value and gradient of H(Z), for one latent point per unit of volume."""
     kept = min(2.0 * n * n, 2.0**28)
     modes = modes_of(profile, n, np.full(q, n ** (1.0 / q)), tolerance) if 1 <= q <= 3 else None
     if modes is None or not is_faster(profile, n, modes):
@@ -174,9 +206,18 @@ def normaliser_cost(profile: Profile, n: int, q: int, tolerance: float | None = 
 def fast_sums(
     Z: Array, profile: Profile, n_jobs: int | None = None, *, tolerance: float | None = None, columns: int = 1
 ) -> FastSums | None:
-    """The transform of these points (n, q); None where tiles of pairs are faster, or the only way.
+    """The transform of latent points (n, q); None where tiles of pairs are faster, or the only way.
 
-    ``columns``: of factors that every sum is taken for.
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+    profile : Profile
+    n_jobs : int or None
+        Threads.
+    tolerance : float or None
+        Relative error allowed in a row sum. None: the tightest.
+    columns : int
+        Factors that every sum is taken for.
     """
     n, q = Z.shape
     if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
@@ -190,7 +231,7 @@ def fast_sums(
 
 
 class FastSums:
-    """Sums and pulls of the kernel of these points, for any weights.
+    """Sums and pulls of the kernel of the latent points ``Z`` (n, q), for any weights, by non-uniform FFT.
 
     Examples
     --------
@@ -233,7 +274,7 @@ class FastSums:
         return F
 
     def _pulling(self, axis: int, F: Array) -> Array:
-        """``-½ i ω F``: what is pulled along an axis."""
+        """``-½ i ω F``: the spectrum of the pulls along an axis."""
         return np.asarray(F * (-0.5j * self.modes.frequency(axis)).astype(self.dtype))
 
     def _at_points(self, F: Array) -> Array:
@@ -241,6 +282,7 @@ class FastSums:
         return self._transform(2, F)
 
     def _transform(self, kind: int, data: Array) -> Array:
+        """Run one finufft plan, on one thread: type 1 (points to modes) or type 2 (modes to points)."""
         plan = library().Plan(
             kind,
             self.modes.shape,
@@ -262,7 +304,7 @@ def _gaussian_series(modes: Modes) -> list[Array]:
 
 
 def _student_series(modes: Modes) -> list[Array]:
-    """The coefficients of 1/(1 + r²), r² bent at the border: one array, as they are no product over axes."""
+    """Fourier coefficients of 1/(1 + r²), with r² made periodic: one array, as they are no product over axes."""
     q = len(modes.half)
     R: Array = np.zeros(tuple(m + 1 for m in modes.half))
     for d, m in enumerate(modes.half):
@@ -277,7 +319,7 @@ def _student_series(modes: Modes) -> list[Array]:
 
 
 def _bent_squares(x: Array, border: float) -> Array:
-    """``∫_0^x 2t χ(t) dt`` with χ falling from 1 to 0 between extent and border: x² within, flat at the border."""
+    """``∫_0^x 2t χ(t) dt`` with χ falling from 1 to 0 between extent and border: x² inside, constant at the border."""
     width = _TAPER / 8.4  # erfc(4.2) is 3e-9
     middle = border - 0.5 * _TAPER
 
@@ -290,7 +332,7 @@ def _bent_squares(x: Array, border: float) -> Array:
 
 
 def _packed(W: Array) -> list[Array]:
-    """Two real columns in each complex one, and a few of those (b, n) in each item: they share a plan."""
+    """Pack two real columns into each complex one, in batches (b, n) that share a plan."""
     c = W.shape[1]
     V = np.zeros((-(-c // 2), len(W)), dtype=np.complex128)
     V.real, V.imag[: c // 2] = W[:, ::2].T, W[:, 1::2].T
@@ -298,7 +340,7 @@ def _packed(W: Array) -> list[Array]:
 
 
 def _unpacked(parts: list[Array], c: int) -> Array:
-    """The real columns (n, c) of complex ones."""
+    """Undo ``_packed``: the real columns (n, c)."""
     V = np.concatenate(parts)
     W = np.empty((V.shape[1], c))
     W[:, ::2], W[:, 1::2] = V.real.T, V.imag[: c // 2].T
@@ -306,7 +348,7 @@ def _unpacked(parts: list[Array], c: int) -> Array:
 
 
 def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:
-    """What a transform takes: spreading each point over a patch of the grid, and its FFT (measured on one thread)."""
+    """Estimated seconds of a transform: spreading each point to the grid, and the FFT (measured on one thread)."""
     q = len(modes.half)
     grid = modes.count * math.pow(oversampling, q)
     places = math.pow(_widths(modes)[oversampling], q)
@@ -315,11 +357,12 @@ def _transform_seconds(n: int, modes: Modes, oversampling: float) -> float:
 
 
 def _widths(modes: Modes) -> dict[float, int]:
+    """Oversampling factors and the kernel width of finufft for each."""
     return _SINGLE_WIDTHS if modes.single else _WIDTHS
 
 
 def _most_modes(n: int) -> int:
-    """A limit on memory: about 100 bytes a mode."""
+    """Largest number of modes, for memory: about 100 bytes each."""
     return 2**22 + 16 * n
 
 

@@ -1,13 +1,15 @@
-"""Hints as coordinates: where a row lies between the rows that the user said correspond.
+"""Correspondences between groups as harmonic coordinates: where a row lies between rows said to correspond.
 
-Pairs across groups that were said to show the same thing form classes c = 1..C. Within each group the coordinate φ_c is
-the harmonic function of the group's neighbour graph that is 1 at the hinted rows of class c and 0 at the others,
+Pairs of rows across groups that the user said correspond (hints) form classes c = 1..C. Within each group the
+coordinate φ_c is the harmonic function on the group's neighbour graph that is 1 at the hinted rows of class c and 0 at
+the other hinted rows,
 
     Σ_j w_ij (φ_c(i) - φ_c(j)) = 0      for every row i without a hint
 
 (a random walk from i meets class c first with probability φ_c(i)). Between two hints on a curve it runs from 0 to 1
-in step with the curve, whatever the group looks like: so unlike groups are compared by *where between the hints* a row
-lies. Groups without hints take the coordinates of the rows they resemble. Cost: one sparse solve per group.
+along the curve, whatever the group looks like: so dissimilar groups are compared by *where between the hints* a row
+lies. Rows not connected to a hint, such as those of groups without hints, take a weighted mean of the coordinates of
+their nearest rows that are. Cost: one sparse solve per group.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _HINT_WEIGHT = 10.0  # of squared distance between hint coordinates against the 
 
 
 def hint_classes(index: Array, n: int) -> Array:
-    """The class of each row (n,), numbered from 0; -1 where nothing was said."""
+    """Class of each row (n,), numbered from 0, by the connected components of the pairs; -1 for rows without a hint."""
     links = coo_array((np.ones(len(index)), (index[:, 0], index[:, 1])), shape=(n, n))
     _, piece = connected_components(links, directed=False)
     hinted = np.zeros(n, dtype=bool)
@@ -47,7 +49,20 @@ def hint_classes(index: Array, n: int) -> Array:
 def harmonic_coordinates(
     points: Array, codes: Array, classes: Array, *, precomputed: bool = False, n_jobs: int | None = None
 ) -> Array:
-    """The coordinates φ (n, C) of every row, from the graph of its own group (``precomputed``: of distances)."""
+    """Harmonic coordinates φ (n, C) of every row, from the neighbour graph of its own group.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+    codes : array of shape (n,)
+        Group of each row.
+    classes : array of shape (n,)
+        As ``hint_classes`` returns them.
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
+    """
     n, count = len(points), int(classes.max()) + 1
     phi = np.zeros((n, count))
     reached = np.zeros(n, dtype=bool)
@@ -70,9 +85,28 @@ def harmonic_coordinates(
 def with_hints(
     points: Array, rest: Array, codes: Array, index: Array, *, precomputed: bool = False, n_jobs: int | None = None
 ) -> Array:
-    """Residual rows with the coordinates of the hints ``index`` (m, 2) beside them, found in the ``points`` themselves.
+    """Append the harmonic coordinates of the hints to the residual rows.
 
-    ``[rest, √(10 · mean |rest|²) φ]``; of precomputed distances, those lengthened by the distances of the coordinates.
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+        The neighbour graphs of the coordinates φ are computed from these.
+    rest : array of shape (n, d)
+        Residual rows, after the effect of ``given``.
+    codes : array of shape (n,)
+        Group of each row.
+    index : array of shape (m, 2)
+        Rows that correspond.
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    array of shape (n, d + C), or (n, n)
+        ``[rest, √(10 · mean |rest|²) φ]``. With precomputed distances: these, with the squared distances of the scaled
+        coordinates added under the root.
     """
     classes = hint_classes(index, len(points))
     phi = harmonic_coordinates(points, codes, classes, precomputed=precomputed, n_jobs=n_jobs)
@@ -92,7 +126,7 @@ def _neighbours(points: Array, rows: Array, precomputed: bool, n_jobs: int | Non
 
 
 def _harmonic(neighbours: Neighbours, classes: Array, count: int) -> Array:
-    """``φ`` of one group (m, C); rows that no hint can reach get zeros."""
+    """``φ`` of one group (m, C); zeros for rows not connected to a hint."""
     phi = np.zeros((len(classes), count))
     hinted = np.flatnonzero(classes >= 0)
     phi[hinted, classes[hinted]] = 1.0

@@ -1,18 +1,18 @@
-"""What is known as a kernel and as strata: who is alike in ``given``, and who is the same.
+"""Kernel, low-rank factors and strata of the side information ``given``.
 
     g_ij = exp(-|f_i - f_j|² / h)      f_i the features of row i (``side.given``), h ≥ 1
 
-h divides only the squares of features whose bandwidth nobody has chosen: a user's own bandwidth is never widened here.
+h divides only the squares of features without a bandwidth chosen by the user: a user's bandwidth is never widened here.
 
-Two rows of one category, or with numbers near each other, are alike. The strata are the categories, each cut into
-cells of the numbers: the rows among which the balanced kernel looks for neighbours.
+Two rows of one category, or with similar numbers, are similar. The strata are the categories, each partitioned into
+cells of the numbers: the balanced kernel (``kernels.balanced``) looks for neighbours in each of them.
 
-Many rows cannot have a matrix of pairs, so for them G ≈ A Aᵀ with A (n, r): from the eigenvectors over the distinct
-feature rows where these are 64 at the most, otherwise from 64 landmarks (Nyström),
+For many rows a matrix of pairs is too large, so G ≈ A Aᵀ with A (n, r): from the eigenvectors over the distinct
+feature rows if these are at most 64, otherwise from 64 landmarks (Nyström),
 
     A = G_nm G_mm^{-1/2} V,     V the leading eigenvectors of its own AᵀA, the rest ≤ 1e-3 of the trace
 
-What is left out is positive semidefinite, so its diagonal e_i = 1 - |a_i|² bounds it: |g_ij - a_i·a_j|² ≤ e_i e_j.
+The residual is positive semidefinite, so its diagonal e_i = 1 - |a_i|² bounds it: |g_ij - a_i·a_j|² ≤ e_i e_j.
 Cost: O(n m²); memory O(n m).
 """
 
@@ -44,17 +44,17 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_LEAST_MEAN = 0.07  # of the kernel of ``given`` over all pairs: with less, its Parzen density has no neighbours
+_LEAST_MEAN = 0.07  # mean of the kernel of ``given``: with less, rows have no neighbours in its Parzen density
 MOST_FACTORS = 64
-"""Distinct rows whose kernel is factored as it is, and landmarks of more."""
-_ROUNDING = 1e-6  # of the largest eigenvalue: what is less is dropped
-_LEFT_OUT = 1e-3  # of the trace of a kernel by landmarks
-_TOO_MUCH = 0.02  # to be left out of the kernel of ``given``
+"""Distinct rows up to which the kernel is factored exactly, and the number of landmarks beyond."""
+_ROUNDING = 1e-6  # share of the largest eigenvalue: smaller ones are dropped
+_LEFT_OUT = 1e-3  # share of the trace that landmarks may leave out
+_TOO_MUCH = 0.02  # share of the kernel of ``given`` that factors may not leave out
 _SPREAD = 20_000  # distinct rows that landmarks are chosen among
 
 
 def strata_of(given: Given, known: EncodedGiven) -> tuple[Array, Array]:
-    """Categories of the rows (n,), and their strata: categories and cells of the numbers together (n,)."""
+    """Category of each row (n,), and its stratum (n,): category combined with the k-means cell of the numbers."""
     names = [c for c, column in enumerate(given.columns) if column.kind == "category"]
     n = len(known.values)
     categories = codes_of(known.values[:, names]) if names else np.zeros(n, dtype=np.int64)
@@ -68,9 +68,15 @@ def strata_of(given: Given, known: EncodedGiven) -> tuple[Array, Array]:
 
 
 def given_kernel(features: Array, n_jobs: int | None = None, *, chosen: Array | None = None) -> SymmetricTiles:
-    """The Gaussian kernel of ``given``: widened, where many columns would leave a row alone with itself.
+    """The Gaussian kernel of ``given``, dense (n, n); widened where many columns would make all rows dissimilar.
 
-    ``chosen`` (f,) says which features have a bandwidth of the user's, which is not widened; None: none of them.
+    Parameters
+    ----------
+    features : array of shape (n, f)
+    n_jobs : int or None
+        Threads.
+    chosen : array of bool, of shape (f,), or None
+        Features with a bandwidth of the user's, which is not widened; None: none of them.
     """
     bandwidth = given_bandwidth(features, chosen)
     if chosen is None or not chosen.any():
@@ -79,9 +85,10 @@ def given_kernel(features: Array, n_jobs: int | None = None, *, chosen: Array | 
 
 
 def given_bandwidth(features: Array, chosen: Array | None = None) -> float:
-    """The bandwidth of the kernel of ``given``: 1, or as much more as leaves 0.07 of the kernel to an average pair.
+    """Bandwidth h of the kernel of ``given``: 1, widened in steps of 1.2 until the mean kernel value is 0.07 or more.
 
-    It is for the features that are not ``chosen``, and they leave 0.07 of what the chosen ones leave.
+    It holds for the features that are not ``chosen`` (f,). With chosen features, the mean must reach 0.07 of the mean
+    kernel of those alone.
     """
     fixed = np.zeros(features.shape[1], dtype=bool) if chosen is None else chosen
     rows = np.unique(np.linspace(0, len(features) - 1, min(500, len(features))).astype(np.int64))
@@ -94,19 +101,32 @@ def given_bandwidth(features: Array, chosen: Array | None = None) -> float:
 
 
 def widened(features: Array, bandwidth: float, chosen: Array) -> Array:
-    """The features (n, f) under a bandwidth of those that are not ``chosen``."""
+    """The features (n, f), those that are not ``chosen`` divided by √bandwidth."""
     return np.asarray(features / np.where(chosen, 1.0, np.sqrt(bandwidth)))
 
 
 def given_factors(features: Array, most: int = MOST_FACTORS) -> Array:
-    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` the kernel of ``given`` (``given_kernel``), or a wider one."""
+    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` ≈ the kernel of ``given`` (``given_kernel``), or a wider one."""
     return fitting_factors(features, given_bandwidth(features), most)[0]
 
 
 def fitting_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> tuple[Array, float]:
-    """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` a kernel of the features (n, f), and its bandwidth.
+    """Low-rank factors of a Gaussian kernel of the features, widened if it is too narrow for so few factors.
 
-    Where so few columns leave out more than 0.02 of it, the kernel is widened until they do not. Rows have length 1.
+    Parameters
+    ----------
+    features : array of shape (n, f)
+    bandwidth : float
+        Of squared distances, to start from.
+    most : int
+        Largest rank.
+
+    Returns
+    -------
+    A : array of shape (n, r)
+        ``A Aᵀ`` ≈ the kernel; rows have length 1.
+    bandwidth : float
+        Of that kernel: widened in steps of 1.3 until the factors leave out at most 0.02 of it.
     """
     A = gaussian_factors(features, bandwidth, most)
     while factor_error(A) > _TOO_MUCH:
@@ -139,17 +159,17 @@ def gaussian_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS
 
 
 def stratum_factors(strata: Array) -> Array:
-    """``A`` (n, S) with ``A Aᵀ`` the kernel of categories: 1 for two rows of a stratum, e^-2 for any others."""
+    """``A`` (n, S) with ``A Aᵀ`` the kernel of categories: 1 within a stratum, e^-2 between two."""
     return _root(np.eye(int(strata.max()) + 1), 1.0)[strata]
 
 
 def factor_error(A: Array) -> float:
-    """How much of the kernel is left out: the mean of ``1 - |a_i|²``, which no entry exceeds on average."""
+    """Approximation error: the mean of ``1 - |a_i|²``, which bounds the mean error of an entry."""
     return float(np.mean(1.0 - np.einsum("ij,ij->i", A, A)))
 
 
 def _root(rows: Array, bandwidth: float) -> Array:
-    """The square root of the kernel of a few rows, without what is rounding (m, r)."""
+    """A square root (m, r) of the kernel of a few rows, without eigenvalues at the level of rounding."""
     S, U = np.linalg.eigh(np.exp(-squared_distances(rows, rows) / bandwidth))
     kept = _ROUNDING * S[-1] < S
     return np.asarray((U[:, kept] * np.sqrt(S[kept]))[:, ::-1])

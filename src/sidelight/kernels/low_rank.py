@@ -1,17 +1,17 @@
-"""A data kernel as few factors and its near pairs: what is broad in low rank, what is near as it is.
+"""Low-rank approximation of a data kernel, corrected for near pairs: the broad part in factors, the near pairs exact.
 
     K  ≈  F Fᵀ + N        F (n, r),    N sparse:  n_ij = k_ij - f_i·f_j  for near pairs and the diagonal, else 0
 
-A Gaussian or Student kernel is positive semidefinite. Of m landmarks, rows spread evenly, those stay that pivoted
-elimination (the largest residual first) does not find to be combinations of others; with K_mm = L Lᵀ, Nyström's kernel
-of all rows is C K_mm⁻¹ Cᵀ, C = k(rows, landmarks), and a sixth as many of its eigenvectors are worth nearly as much:
+A Gaussian or Student kernel is positive semidefinite. Of m landmarks, evenly spread rows, pivoted Cholesky (the largest
+residual first) drops those that are linear combinations of others; with K_mm = L Lᵀ, the Nyström kernel of all rows is
+C K_mm⁻¹ Cᵀ, C = k(rows, landmarks), and a sixth as many of its eigenvectors are nearly as good:
 
     F = C L⁻ᵀ V,      V the leading eigenvectors of L⁻¹ CᵀC L⁻ᵀ
 
-What F leaves out is positive semidefinite, so that |k_ij - f_i·f_j|² ≤ e_i e_j with e_i = 1 - |f_i|². But where rows
-have many columns every row has something of its own, e_i is large for any r, and the *near* pairs are wrong. So they
-are stored: they, and k_ii = 1, are exact. The error of the rest is measured on some rows, and r is the smallest that
-keeps it below a tolerance (decision 0016).
+The residual is positive semidefinite, so that |k_ij - f_i·f_j|² ≤ e_i e_j with e_i = 1 - |f_i|². But with many columns
+every row has a part of its own, e_i is large for any r, and the *near* pairs are wrong. So these are stored: they, and
+k_ii = 1, are exact. The error of the rest is measured on some rows, and r is the smallest rank that keeps it below a
+tolerance (decision 0016).
 
 Shapes: rows (n, d), m = 6 r_max. Cost: O(n m (d + m)), and the neighbours; memory O(n r) and O(tile · m).
 """
@@ -44,7 +44,7 @@ MOST_FACTORS = 200
 """Columns of F at the most: each costs q + 2 transforms of an evaluation."""
 _NEAR = 60  # neighbours of a row whose pairs are stored
 _LANDMARKS = 6  # for each column at the most
-_LEAST = 1e-5  # of a landmark's residual: less is rounding
+_LEAST = 1e-5  # smallest residual of a landmark: less is rounding
 CHECKED = 256
 """Rows that errors are measured on."""
 _STEP = 10  # columns between two ranks that are considered
@@ -54,32 +54,32 @@ _FEW_ROWS = 128  # whose near pairs have their factors side by side
 
 @dataclass(frozen=True)
 class KernelError:
-    """How a kernel differs from the one it stands for, on rows spread evenly.
+    """Approximation error of a kernel, measured on evenly spread rows.
 
-    What an objective sees of a kernel are sums over the rows near a row, so that errors of either sign may cancel, but
-    only among rows at about the same distance: ``|Σ_j e_ij k_ij^p| / Σ_j k_ij^(p+1)`` for p = 0, 1 and 3, which is a
-    row sum seen through a kernel of the whole, half and a quarter of the bandwidth.
+    The objective sees a kernel through sums over the rows near a row. So errors of either sign may cancel, but only
+    among rows at about the same distance: ``|Σ_j e_ij k_ij^p| / Σ_j k_ij^(p+1)`` for p = 0, 1 and 3, which is a row sum
+    weighted by a kernel of the whole, half and a quarter of the bandwidth.
     """
 
     row_sum: float
-    """The largest of the three, the mean over rows: this one decides."""
+    """The largest of the three means over rows: the rank is chosen by this one."""
     worst_row_sum: float
     """The plain one (p = 0) of the worst row."""
     entry: float
     """The largest ``|e_ij|``."""
     trace: float = 0.0
-    """The mean of ``1 - |f_i|²``: what the factors lack of the diagonal before it is put right."""
+    """The mean of ``1 - |f_i|²``: error of the diagonal before it is corrected."""
 
     @classmethod
     def of(cls, sums: Array, largest: float, trace: float = 0.0) -> KernelError:
-        """From the relative errors of sums (3, rows)."""
+        """From the relative errors of the weighted sums (3, rows), and the largest error of an entry."""
         sizes = np.abs(sums)
         return cls(float(sizes.mean(axis=1).max()), float(sizes[0].max()), float(largest), float(trace))
 
 
 @dataclass(frozen=True)
 class LowRankKernel:
-    """``F Fᵀ + N``: ``factors`` (n, r), and ``near``, symmetric (n, n), what near pairs and the diagonal lack."""
+    """``F Fᵀ + N``: ``factors`` F (n, r), and ``near`` N (n, n), the sparse correction of near pairs and diagonal."""
 
     factors: Array
     near: csr_array
@@ -93,7 +93,7 @@ class LowRankKernel:
         return np.asarray(self.factors @ (self.factors.T @ V) + self.near @ V)
 
     def __getitem__(self, key: Key) -> Array:
-        """The tile of that key, of those on and above the diagonal, computed in the precision of F."""
+        """The tile of this key, on or above the diagonal, computed in the precision of F."""
         rows, cols = (slice(k * TILE, min((k + 1) * TILE, len(self.factors))) for k in key)
         tile = self.factors[rows] @ self.factors[cols].T
         at = slice(*np.searchsorted(self._stored[0], [key[0] * self._width + key[1] + step for step in (0, 1)]))
@@ -102,7 +102,7 @@ class LowRankKernel:
         return np.asarray(tile)
 
     def astype(self, dtype: np.dtype[Any]) -> LowRankKernel:
-        """The same in another precision."""
+        """The same kernel in another precision."""
         return LowRankKernel(self.factors.astype(dtype), self.near.astype(dtype))
 
     def to_dense(self) -> Array:
@@ -115,7 +115,7 @@ class LowRankKernel:
 
     @cached_property
     def _stored(self) -> tuple[Array, Array, Array, Array]:
-        """Near pairs by tile: its number, the place in it, the value."""
+        """Near pairs sorted by tile: number of the tile, row and column within it, value."""
         pairs = self.near.tocoo()
         tile = (pairs.row // TILE).astype(np.int64) * self._width + pairs.col // TILE
         order = np.argsort(tile, kind="stable")
@@ -131,7 +131,26 @@ def low_rank_kernel(
     tolerance: float = 0.01,
     n_jobs: int | None = None,
 ) -> tuple[LowRankKernel, KernelError]:
-    """The kernel of rows ``X`` with as few factors as keep the ``row_sum`` within ``tolerance``, or ``most`` of them.
+    """Low-rank kernel with as few factors as keep the error ``row_sum`` within ``tolerance``, or ``most`` of them.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    bandwidth : float
+        Of squared distances.
+    profile : Profile
+        Positive semidefinite: Gaussian or Student.
+    most : int
+        Largest rank.
+    tolerance : float
+        Of ``KernelError.row_sum``.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    kernel : LowRankKernel
+    error : KernelError
 
     Examples
     --------
@@ -153,7 +172,7 @@ def low_rank_kernel(
 
 
 def _near_pairs(A: Array, profile: Profile, n_jobs: int | None) -> csr_array:
-    """The kernel of each row and its neighbours, either way, and of itself."""
+    """Kernel values of each row with its neighbours (symmetric), and the unit diagonal."""
     n = len(A)
     found = nearest(A, k=min(_NEAR, n - 1), n_jobs=n_jobs)
     k = found.index.shape[1]
@@ -166,7 +185,7 @@ def _near_pairs(A: Array, profile: Profile, n_jobs: int | None) -> csr_array:
 
 
 def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array:
-    """``C L⁻ᵀ V``, its columns by falling size."""
+    """``C L⁻ᵀ V`` (n, r), columns in order of falling eigenvalues."""
     landmarks, L = _independent(A[spread_rows(len(A), _LANDMARKS * most)], profile)
     parts = spans(len(A), _ROWS)
 
@@ -178,7 +197,7 @@ def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array
         return np.asarray(C.T @ C)
 
     total: list[Array] = []
-    for some in spans(len(parts), 4):  # so many squares at most in memory together
+    for some in spans(len(parts), 4):  # at most four squares in memory at the same time
         total = [added([*total, *run_tiles(squares, parts[some], n_jobs)])]
     S = solve_triangular(L, solve_triangular(L, total[0], lower=True).T, lower=True)
     m = len(L)
@@ -188,7 +207,7 @@ def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array
 
 
 def _independent(A: Array, profile: Profile) -> tuple[Array, Array]:
-    """Those of the rows that pivoted elimination does not find to be combinations of others (m, d), and L (m, m)."""
+    """Linearly independent landmarks (m, d) by pivoted Cholesky, and their factor L (m, m)."""
     A = np.asarray(A, dtype=np.float64)
     factor, order, rank, _ = dpstrf(profile.value(squared_distances(A, A)), tol=_LEAST, lower=1)
     return A[order[:rank] - 1], np.tril(factor[:rank, :rank])
@@ -197,7 +216,7 @@ def _independent(A: Array, profile: Profile) -> tuple[Array, Array]:
 def _errors_by_rank(
     A: Array, F: Array, near: csr_array, profile: Profile, n_jobs: int | None
 ) -> dict[int, KernelError]:
-    """The error of the first columns of F with the near pairs, on some rows, for every tenth rank."""
+    """Approximation error, on some rows, of the first columns of F with the near pairs, for every tenth rank."""
     rows = spread_rows(len(A), CHECKED)
     steps = spans(F.shape[1], _STEP)
     stored = csr_array(near[rows]).tocsc()
@@ -209,7 +228,7 @@ def _errors_by_rank(
         near_here = stored[:, cols].nonzero()
         for step in steps:
             R -= F[rows, step] @ F[cols, step].T
-            R[near_here] = 0.0  # whatever the factors make of them
+            R[near_here] = 0.0  # near pairs are stored, hence exact
             sums.append(seen(R, K, cubes))
             largest.append(np.abs(R).max())
         return total, np.array(sums), np.array(largest)
@@ -225,12 +244,12 @@ def _errors_by_rank(
 
 
 def seen(R: Array, K: Array, cubes: Array) -> Array:
-    """``Σ_j r_ij k_ij^p`` for p = 0, 1 and 3 (3, rows)."""
+    """``Σ_j r_ij k_ij^p`` for p = 0, 1 and 3 (3, rows): what the objective sees of residuals ``R``."""
     return np.stack([R.sum(axis=1), np.einsum("ij,ij->i", R, K), np.einsum("ij,ij->i", R, cubes)])
 
 
 def _less_factors(near: csr_array, F: Array, n_jobs: int | None) -> csr_array:
-    """``k_ij - f_i·f_j`` of the stored pairs."""
+    """N: ``k_ij - f_i·f_j`` of the stored pairs."""
 
     def some(rows: slice) -> Array:
         stored = slice(near.indptr[rows.start], near.indptr[rows.stop])

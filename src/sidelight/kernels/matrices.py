@@ -1,4 +1,4 @@
-"""Kernel matrices of the data: sparse adaptive and compact ones, and dense ones held as upper tiles.
+"""Kernel matrices of the data: sparse (adaptive or compact), and dense ones stored as upper tiles.
 
 Every kernel matrix here is symmetric with one value per pair, so a dense one keeps only the tiles on and above its
 diagonal: half the memory of the square array.
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_PROBED, _ROWS = 64, 4096  # rows of which the share beyond their lists is taken, and others looked at together
+_PROBED, _ROWS = 64, 4096  # rows on which the share outside the lists is measured, and rows of one block
 
 
 class SymmetricTiles:
@@ -46,7 +46,7 @@ class SymmetricTiles:
 
     @classmethod
     def build(cls, n: int, tile: Callable[[slice, slice], Array], *, n_jobs: int | None = None) -> SymmetricTiles:
-        """Fill each tile with ``tile(rows, columns)``."""
+        """Compute each tile as ``tile(rows, columns)``, on threads."""
         parts = spans(n)
         keys = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
         made = run_tiles(lambda key: tile(parts[key[0]], parts[key[1]]), keys, n_jobs)
@@ -54,7 +54,7 @@ class SymmetricTiles:
 
     @classmethod
     def from_dense(cls, K: Array, dtype: npt.DTypeLike = np.float32) -> SymmetricTiles:
-        """Cut a square symmetric array."""
+        """Cut a square symmetric array into tiles."""
         return cls.build(len(K), lambda rows, cols: np.ascontiguousarray(K[rows, cols], dtype=dtype))
 
     def to_dense(self) -> Array:
@@ -104,7 +104,7 @@ def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> Sy
 
 
 def matrix_rows(K: Any) -> int:
-    """How many rows a kernel matrix has."""
+    """Number of rows of a kernel matrix of any form."""
     return K.n if isinstance(K, SymmetricTiles) else int(K.shape[0])
 
 
@@ -121,9 +121,23 @@ def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[csr_arra
 
 
 def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None) -> float:
-    """The mean share of its weights ``exp(-d²/h)`` that a row has beyond its list (n, k), over rows spread evenly."""
+    """Mean share of a row's weights ``exp(-d²/h)`` that lies outside its neighbour list.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    lists : array of shape (n, k)
+    bandwidth : array of shape (n,)
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    float
+        In [0, 1], the mean over 64 evenly spread rows.
+    """
     rows = spread_rows(len(X), _PROBED)
-    h = np.maximum(bandwidth[rows], 1e-290)[:, None]  # of duplicates 0
+    h = np.maximum(bandwidth[rows], 1e-290)[:, None]  # duplicates have bandwidth 0
     Q, near = X[rows].astype(np.float64), listed_distances(X[rows], X, lists[rows]) ** 2
     least = near.min(axis=1, keepdims=True)
 
@@ -146,8 +160,25 @@ def dense_kernel(
     dtype: npt.DTypeLike = np.float32,
     n_jobs: int | None = None,
 ) -> SymmetricTiles:
-    """``profile(|x_i - x_j|² / bandwidth)`` for every pair."""
-    if profile is DELTA:  # the product below rounds, and a delta kernel forgives nothing
+    """``profile(|x_i - x_j|² / bandwidth)`` for every pair.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    bandwidth : float
+        Of squared distances.
+    profile : Profile
+    dtype : data type
+        Of the entries.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    SymmetricTiles
+        (n, n); 2 n² bytes in float32.
+    """
+    if profile is DELTA:  # the product below rounds, and a delta kernel needs exact equality
         codes = np.unique(X, axis=0, return_inverse=True)[1].ravel()
         return SymmetricTiles.build(len(X), lambda rows, cols: (codes[rows, None] == codes[cols]).astype(dtype))
     values = _pair_values(X, bandwidth, profile)
@@ -163,7 +194,24 @@ def compact_kernel(
     dtype: npt.DTypeLike = np.float32,
     n_jobs: int | None = None,
 ) -> csr_array:
-    """The same where most pairs are out of reach: only values that are not 0, and not below ``least``, are stored."""
+    """``profile(|x_i - x_j|² / bandwidth)`` as a sparse matrix, for kernels that are 0 for most pairs.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    bandwidth : float
+        Of squared distances.
+    profile : Profile
+    least : float
+        Entries below it are not stored. 0: all that are not 0 are stored.
+    dtype : data type
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+    """
     parts, values = spans(len(X)), _pair_values(X, bandwidth, profile)
 
     def tile(key: tuple[int, int]) -> tuple[Array, Array, Array]:
@@ -185,7 +233,7 @@ def compact_kernel(
 
 
 def within_reach(X: Array, bandwidth: float) -> float:
-    """The share of pairs nearer than the square root of ``bandwidth``, from at most 256 rows spread evenly."""
+    """The share of pairs nearer than √bandwidth, from at most 256 evenly spread rows."""
     rows = spread_rows(len(X), 256)
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
@@ -195,7 +243,7 @@ def within_reach(X: Array, bandwidth: float) -> float:
 
 
 def _pair_values(X: Array, bandwidth: float, profile: Profile) -> Callable[[slice, slice], Array]:
-    """``profile(|x_i - x_j|² / bandwidth)`` of a tile, by one product."""
+    """A function that computes ``profile(|x_i - x_j|² / bandwidth)`` of a tile, by one matrix product."""
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
 

@@ -1,10 +1,11 @@
-"""Sums of a latent kernel over all pairs, for any weights: by transform where that is cheaper, pair by pair elsewhere.
+"""Weighted sums of a latent kernel over all pairs: by FFT where that is cheaper, otherwise pair by pair.
 
     sums   (K w)_i = Σ_j w_j k(|z_i - z_j|²)          pulls  (P w)_i = Σ_j w_j g(|z_i - z_j|²) (z_i - z_j)
 
-Cost of the pairs: O(n² (q + c)) time, O(tile · n) memory. ``kernels.gauss_transform`` has the transform.
+Pulls are gradients of sums, up to a factor. Cost of the pairs: O(n² (q + c)) time, O(tile · n) memory.
+``kernels.gauss_transform`` has the FFT.
 
-A second kernel m_ij = a_i·a_j of few factors A (n, r) multiplies either, as (K m w)_i = Σ_r A_ir (K (w A_r))_i.
+A second kernel m_ij = a_i·a_j with few factors A (n, r) can multiply k: (K m w)_i = Σ_r A_ir (K (w A_r))_i.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ __all__ = ["PairSums", "factored_pulls", "factored_sums", "latent_sums", "sum_er
 
 Array = npt.NDArray[Any]
 _BUDGET = 1_000_000  # numbers in one tile
-_KEPT = 3000  # rows whose kernel is kept from the sums for the pulls
-_SINGLE = 1e-4  # a tolerance from which on numbers of 4 bytes have digits enough
+_KEPT = 3000  # points up to which the kernel of the sums is cached for the pulls
+_SINGLE = 1e-4  # tolerance from which on float32 is precise enough
 _COLUMNS = 32  # of factors whose sums are in memory together
 _CHECKED = 64  # rows a transform is checked on
 
@@ -33,13 +34,27 @@ _CHECKED = 64  # rows a transform is checked on
 def latent_sums(
     Z: Array, profile: Profile, *, tolerance: float | None = None, n_jobs: int | None = None
 ) -> FastSums | PairSums:
-    """The cheaper of the two ways for these points (n, q)."""
+    """The cheaper of ``FastSums`` and ``PairSums`` for latent points ``Z`` (n, q).
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+    profile : Profile
+    tolerance : float or None
+        Relative error allowed in a row sum. None: as exact as the method is.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    FastSums or PairSums
+    """
     found = fast_sums(Z, profile, n_jobs, tolerance=tolerance)
     return found or PairSums(Z, profile, n_jobs, single=tolerance is not None and tolerance >= _SINGLE)
 
 
 def sum_error(sums: FastSums | PairSums, Z: Array, profile: Profile, *, seed: int = 0) -> float:
-    """The largest relative error of a row sum on rows drawn at random (0 where the sums are over pairs)."""
+    """The largest relative error of a row sum on 64 random rows (0 for sums over pairs, which are exact)."""
     if isinstance(sums, PairSums):
         return 0.0
     n = len(Z)
@@ -49,14 +64,14 @@ def sum_error(sums: FastSums | PairSums, Z: Array, profile: Profile, *, seed: in
 
 
 def factored_sums(sums: FastSums | PairSums, A: Array, w: Array | None = None) -> Array:
-    """``s_i = Σ_j w_j (a_i·a_j) k_ij`` (n,); without ``w`` (n,) every weight is 1."""
+    """``s_i = Σ_j w_j (a_i·a_j) k_ij`` (n,), for factors ``A`` (n, r); without ``w`` (n,) every weight is 1."""
     weight = 1.0 if w is None else w[:, None]
     some = (A[:, columns] for columns in spans(A.shape[1], _COLUMNS))
     return added([np.einsum("ir,ir->i", part, sums.sums(weight * part)) for part in some])
 
 
 def factored_pulls(sums: FastSums | PairSums, A: Array, v: Array, w: Array | None = None) -> Array:
-    """``Σ_j w_j (a_i·a_j) g_ij (z_i - z_j) (v_i + v_j)`` (n, q), for ``v`` (n,)."""
+    """``Σ_j w_j (a_i·a_j) g_ij (z_i - z_j) (v_i + v_j)`` (n, q), for factors ``A`` (n, r) and ``v`` (n,)."""
     weight = 1.0 if w is None else w[:, None]
 
     def some(part: Array) -> Array:
@@ -67,7 +82,7 @@ def factored_pulls(sums: FastSums | PairSums, A: Array, v: Array, w: Array | Non
 
 
 class PairSums:
-    """Sums and pulls of the kernel of these points, pair by pair.
+    """Sums and pulls of the kernel of the latent points ``Z`` (n, q), over all pairs; ``single``: in float32.
 
     Examples
     --------
@@ -100,7 +115,7 @@ class PairSums:
         return np.concatenate(run_tiles(one, self.parts, self.n_jobs), axis=1)
 
     def _kernel(self, part: slice) -> Array:
-        """Kernel values of some rows; kept, where there are few."""
+        """Kernel values of some rows (m, n); cached if there are few points."""
         if part.start in self.kept:
             return self.kept[part.start]
         R = added([np.square(column[part, None] - column) for column in self.columns])

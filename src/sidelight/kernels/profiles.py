@@ -15,8 +15,8 @@ A bandwidth ``h`` scales every integral by ``h^(q/2)``. For the Gaussian, ``h`` 
 ``h/2`` per dimension.
 
 A new profile is a class here, in ``PROFILES``, and in ``LATENT_PROFILES`` if users may choose it. Sums over all pairs
-visit the pairs unless ``kernels.gauss_transform`` knows its Fourier transform; the multilevel solver takes it only if
-``objectives.bound`` knows its ``-d log k / dr²`` (``BOUND_PROFILES``).
+visit the pairs unless ``kernels.gauss_transform`` has its Fourier transform; the multilevel solver takes it only if
+``objectives.bound`` has its ``-d log k / dr²`` (``BOUND_PROFILES``).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Gaussian(Profile):
 
 
 class Student(Profile):
-    """``k(r²) = 1 / (1 + r²)``: heavy tails, so that a plane has room for far neighbours."""
+    """``k(r²) = 1 / (1 + r²)``: heavy tails, which prevent crowding in two dimensions."""
 
     name = "student"
 
@@ -252,7 +252,7 @@ class Delta(Profile):
         return np.where(R == 0, 0.0, -np.inf)
 
     def log_integral(self, n_dims: int) -> float:
-        """None in any dimension."""
+        """Minus infinity: the integral is 0 in any dimension."""
         del n_dims
         return float("-inf")
 
@@ -270,9 +270,9 @@ class Delta(Profile):
 GAUSSIAN, STUDENT, QUARTIC, DELTA = Gaussian(), Student(), Quartic(), Delta()
 PROFILES: dict[str, Profile] = {p.name: p for p in (GAUSSIAN, STUDENT, QUARTIC, DELTA)}
 LATENT_PROFILES = ("gaussian", "student", "quartic")
-"""Those that estimators offer as latent and data kernels."""
+"""Profiles that estimators offer as latent and data kernels."""
 BOUND_PROFILES = ("gaussian", "student")
-"""Those that the multilevel solver can take."""
+"""Profiles that the multilevel solver supports."""
 
 
 def profile(name: str) -> Profile:

@@ -1,14 +1,14 @@
-r"""Relations as similarities: from what the user said to a matrix P whose rows sum to 1 (S0 4.1).
+r"""Similarity matrices of relations: from each kind of relation to a matrix P whose rows sum to 1 (S0 4.1).
 
     data     perplexity kernel along the neighbour graph; a row is one of its own neighbours: p_ii = 1/(1 + perplexity)
              with one bandwidth h: p_ij ∝ exp(-|x_i - x_j|² / h), j = i included
-    labels   p_ij = 1 / (rows of that name)                                  values   p_ij ∝ exp(-|v_i - v_j|² / h)
+    labels   p_ij = 1 / (rows with that label)                               values   p_ij ∝ exp(-|v_i - v_j|² / h)
     pairs    p_ij = 1 / (1 + partners) for itself and each partner           matrix   rows of it, divided by their sums
 
 Only ``S = P + Pᵀ`` and the mean entropy of the rows of P are kept: the objective needs no more. Labels, values and data
-of one bandwidth relate each row to every other, n² numbers; above 2,000 rows each row keeps itself and about 200
-others, spread evenly along the values (the rows, for data), a different set for each row, so that sums over them are
-those over all rows but for a little noise.
+of one bandwidth relate each row to every other, n² numbers. Above 2,000 rows each row keeps itself and a sample of
+about 200 others, evenly spread along the values (for data: along the rows) and different for each row, so that sums
+over them estimate the sums over all rows with little noise.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = ["Similarity", "similarity"]
 
 Array = npt.NDArray[Any]
 _ALL = 2000  # rows up to which every pair is kept
-_PARTNERS = 200  # of a row beyond
+_PARTNERS = 200  # sampled partners of a row, beyond that
 _PERPLEXITY = (
-    5  # at most one row in so many is an effective neighbour: of few rows, else, everything is near everything
+    5  # at most a fifth of the rows are effective neighbours: with few rows, all would be neighbours otherwise
 )
-_REACH, _LEAST = 4, 3  # and one in so many is linked in the graph, but at least three are
-_GOLDEN = 0.6180339887498949  # multiples of it spread evenly whatever their number
+_REACH, _LEAST = 4, 3  # at most a quarter of the rows are linked to a row in the graph, but at least three
+_GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are evenly spread, whatever their number
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Similarity:
 
 
 def similarity(relation: Relation, n_jobs: int | None = None) -> Similarity:
-    """The similarities of a relation of two rows or more."""
+    """The similarity matrix of a relation between two rows or more."""
     if relation.kind == "data":
         return _of_data(relation, n_jobs)
     if relation.kind == "values":
@@ -65,6 +65,7 @@ def similarity(relation: Relation, n_jobs: int | None = None) -> Similarity:
 
 
 def _of_data(relation: Relation, n_jobs: int | None) -> Similarity:
+    """By the perplexity kernel of the data, or by one bandwidth if the relation has one."""
     X = relation.entries - relation.entries.mean(axis=0)
     scale = float(np.abs(X).max()) or 1.0
     if relation.bandwidth is not None:
@@ -77,12 +78,13 @@ def _of_data(relation: Relation, n_jobs: int | None) -> Similarity:
 
 
 def _of_neighbours(K: csr_array, perplexity: float, kernel: DataKernel | None = None) -> Similarity:
-    """Rows of a kernel of neighbours, each row one of its own."""
+    """From a sparse kernel without self-weight: each row becomes one of its own neighbours."""
     found = _of_rows(csr_array(_normalised(K) * perplexity + diags_array(np.ones(K.shape[0]))))
     return Similarity(found.matrix, found.entropy, kernel)
 
 
 def _of_features(F: Array, bandwidth: float) -> Similarity:
+    """``exp(-|f_i - f_j|² / bandwidth)`` of all pairs, or of sampled pairs for more than 2,000 rows."""
     if len(F) <= _ALL:
         return _of_rows(np.exp(-squared_distances(F, F) / bandwidth))
     order = np.lexsort(F.T[::-1]) if F.shape[1] < 4 else np.arange(len(F))
@@ -96,6 +98,7 @@ def _of_features(F: Array, bandwidth: float) -> Similarity:
 
 
 def _of_labels(codes: Array) -> Similarity:
+    """Equal weights for rows with the same label, of all such pairs or of sampled ones."""
     if len(codes) <= _ALL:
         return _of_rows((codes[:, None] == codes).astype(np.float64))
     order = np.argsort(codes, kind="stable")
@@ -105,7 +108,10 @@ def _of_labels(codes: Array) -> Similarity:
 
 
 def _spread_partners(order: Array) -> tuple[Array, Array, Array]:
-    """Itself and about 200 partners of each of some ordered rows, evenly spread; and how many rows each stands for."""
+    """Sampled pairs of ordered rows: each row with itself and about 200 evenly spread others.
+
+    Returns rows, columns, and how many rows each sampled partner represents.
+    """
     m = len(order)
     step = -(-m // _PARTNERS)
     place = np.arange(m)
@@ -120,7 +126,7 @@ def _spread_partners(order: Array) -> tuple[Array, Array, Array]:
 
 
 def _of_some(rows: Array, cols: Array, weights: Array, shares: Array, n: int) -> Similarity:
-    """Rows of which some entries are known, each standing for ``shares`` of them."""
+    """From sampled entries of each row, each representing ``shares`` entries."""
     total = np.bincount(rows, weights=weights * shares, minlength=n)[rows]
     P = weights * shares / total
     entropy = -float((P * np.log(np.maximum(weights / total, 1e-300))).sum()) / n
@@ -129,6 +135,7 @@ def _of_some(rows: Array, cols: Array, weights: Array, shares: Array, n: int) ->
 
 
 def _of_rows(weights: Array | csr_array) -> Similarity:
+    """From non-negative weights (m, m): normalise the rows, and take their mean entropy."""
     P = _normalised(weights)
     values = P.data if isinstance(P, csr_array) else P
     entropy = -float((values * np.log(np.maximum(values, 1e-300))).sum()) / P.shape[0]
@@ -136,7 +143,7 @@ def _of_rows(weights: Array | csr_array) -> Similarity:
 
 
 def _normalised(weights: Array | csr_array) -> Array | csr_array:
-    """Rows divided by their sums; one that is similar to nothing is similar to itself."""
+    """Rows divided by their sums; a row of zeros becomes that of the identity."""
     total = np.asarray(weights.sum(axis=1)).ravel()
     lonely = total == 0
     if isinstance(weights, csr_array):
@@ -148,6 +155,7 @@ def _normalised(weights: Array | csr_array) -> Array | csr_array:
 
 
 def _partners(relation: Relation) -> csr_array:
+    """Ones for each row with itself and with its partners (m, m)."""
     m, (first, second) = len(relation.index), relation.entries.T
     links = csr_array(coo_array((np.ones(len(first)), (first, second)), shape=(m, m)))
     both = csr_array(links + links.T + diags_array(np.ones(m)))
@@ -156,6 +164,7 @@ def _partners(relation: Relation) -> csr_array:
 
 
 def _of_matrix(relation: Relation) -> Similarity:
+    """From a user's matrix of similarities, or of distances (by perplexity)."""
     matrix: Array | csr_array = relation.entries
     if not relation.distances:
         largest = float(matrix.max()) or 1.0

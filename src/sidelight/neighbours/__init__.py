@@ -1,1 +1,1 @@
-"""Nearest rows: exact and cell search, graphs and their paths, landmarks, strata, sparse distances."""
+"""Nearest-neighbour search (exact and cell index), neighbour graphs, landmarks, strata, sparse distances."""

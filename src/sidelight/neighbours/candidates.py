@@ -1,9 +1,10 @@
 """The nearest of a list of candidates, when the list comes with rounded squared distances.
 
-A matrix product in float32 gives ``D_il ≈ |q_i - x_l|²`` to within an error bound ``e_i``. A few more columns than
-wanted are measured again from differences, and where a column passed over could still be nearer
-(``D_il - e_i ≤`` the last distance kept, squared), all of them are. So the answer is that of the measured distances,
-ties by row number, and does not depend on how the product was rounded, hence neither on the rows beside this one.
+A matrix product in float32 gives ``D_il ≈ |q_i - x_l|²`` to within an error bound ``e_i``. A few more candidates than
+wanted are measured again from differences. Where a candidate not measured could still be nearer
+(``D_il - e_i ≤`` the last distance kept, squared), all candidates of that query are measured. So the result is that of
+the measured distances, ties by row number. It does not depend on how the product was rounded, hence not on the other
+rows of the product either.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ Measure = Callable[[Array, Array], Array]
 """``measure(rows, index)``: distances from the queries ``rows`` (m,) to the rows ``index`` (m, w) of the data."""
 
 ABSENT = np.iinfo(np.int64).max
-"""The number of a candidate that is not there: lists of unequal length share a matrix."""
+"""Row number that pads lists of unequal length to a matrix."""
 _SPARE = 4
-_BUDGET = 1_000_000  # numbers in the lists that are measured whole at one time
+_BUDGET = 1_000_000  # numbers in the full lists that are measured at one time
 
 
 def product_error(reach: Array, columns: int) -> Array:
@@ -32,14 +33,23 @@ def product_error(reach: Array, columns: int) -> Array:
 
 
 def closest(D: Array, index: Array, k: int, error: Array, measure: Measure) -> tuple[Array, Array]:
-    """Row numbers (m, k) and distances (m, k) of the ``k`` candidates measured nearest, nearest first.
+    """The ``k`` nearest candidates of each query, nearest first.
 
     Parameters
     ----------
     D : array of shape (m, w)
-        Squared distances, each within ``error`` (m,) of the measured one squared; infinite where there is none.
+        Squared distances, each within ``error`` of the measured one squared; infinite where there is no candidate.
     index : array of shape (m, w)
         The candidates' row numbers, ``ABSENT`` where there is none. Each row has at least ``k``.
+    k : int
+    error : array of shape (m,)
+        Error bound of ``D``.
+    measure : callable
+        ``measure(rows, index)``: accurate distances.
+
+    Returns
+    -------
+    index, distance : arrays of shape (m, k)
     """
     few = min(D.shape[1], k + _SPARE)
     chosen = np.argpartition(D, few - 1, axis=1)[:, :few]
@@ -54,7 +64,7 @@ def closest(D: Array, index: Array, k: int, error: Array, measure: Measure) -> t
 
 
 def collected(row: Array, index: Array, value: Array, m: int) -> tuple[Array, Array]:
-    """Triples in the order of their rows as matrices (m, w) of values and of indices, ``w`` the most that a row has.
+    """Triples (sorted by row) as padded matrices (m, w) of values and of indices, ``w`` the largest count of a row.
 
     Examples
     --------

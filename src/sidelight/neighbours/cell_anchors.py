@@ -1,4 +1,4 @@
-"""The one row nearest to each query, or one beside it: fewer cells than ``cell_search`` looks at, and no candidates.
+"""Approximate single nearest row of each query: searches fewer cells than ``cell_search`` and keeps no candidate lists.
 
     home     the cell whose mean is nearest: d, the distance of the nearest row there
     further  the cells around it that may hold a nearer one, with mean μ and mean squared radius ρ²:
@@ -6,12 +6,12 @@
              of these at most ``_MOST``, those with the smallest |q - μ|² - ρ²/4
     measure  from differences, where rounding leaves more than one row
 
-A query on a sheet needs one further cell, a digit (MNIST, 50 columns) a dozen. What is missed, mostly across the edge
-of a cell, is near: a walk through neighbour lists mends it (``maps.weights``). Queries that look into the same cell
-share a product. Which cells are looked into follows from products of rows padded to a multiple of 8
-(``distances``), so that a query's answer does not depend on the other queries; the nearest row of these cells
-is exact (ties: the lower number).
-Cost: O(m (c + p s) r) for m queries, c cells of s rows, p of them looked into; memory O(m) and a tile for each thread.
+A query on a sheet needs one further cell, a digit (MNIST, 50 columns) a dozen. A missed nearest row is mostly across
+the border of a cell, so the row found instead is close to it: a walk through the neighbour lists corrects it
+(``maps.weights``). Queries that search the same cell share a matrix product. Which cells are searched follows from
+products of rows padded to a multiple of 8 (``distances``), so that a query's result does not depend on the other
+queries. The nearest row of the searched cells is exact (ties: the lower row number).
+Cost: O(m (c + p s) r) for m queries, c cells of s rows, p of them searched; memory O(m) and a tile for each thread.
 """
 
 from __future__ import annotations
@@ -36,30 +36,42 @@ Result = TypeVar("Result")
 _MOST = 20
 _COSINE = 0.92  # with 0.85 a walk through lists of 30 rows ends beside the nearest row of a sheet in 1 of 150 queries
 _TILE = 1024  # queries that share a product
-_BUDGET = 1_000_000  # numbers in the rows that are measured together
+_BUDGET = 1_000_000  # numbers in the rows whose distances are computed together
 _EPS = float(np.finfo(np.float32).eps)
 
 
 class SpreadIndex(Index, Protocol):
-    """An index (``cell_index.CellIndex``) that knows the mean squared radius of its cells (c,)."""
+    """An index (``cell_index.CellIndex``) with ``spread`` (c,), the mean squared radius of each cell."""
 
     spread: Array
 
     def home(self, P: Array, n_jobs: int | None) -> Array:
-        """The cell of each query (m,)."""
+        """The cell with the mean nearest to each query (m,)."""
         ...
 
 
 Found = tuple[Array, Array, Array, Array]
-"""Queries, the place of the nearest row of a cell, its squared distance, and the rounding of that."""
+"""Queries, position of the nearest row of a cell in the sorted rows, its squared distance, and its error bound."""
 
 
 class Anchors:
-    """Queries ``Q`` (m, d), ``P`` (m, r) in the space of the search: all columns, centred and scaled, in float32."""
+    """Nearest-row search for a batch of queries, used by ``CellIndex.anchors``.
+
+    Parameters
+    ----------
+    index : SpreadIndex
+        Without reduction: the search uses all columns.
+    Q : array of shape (m, d)
+        Queries.
+    P : array of shape (m, r)
+        Queries as the search uses them: all columns, centred and scaled, in float32.
+    n_jobs : int or None
+        Threads.
+    """
 
     def __init__(self, index: SpreadIndex, Q: Array, P: Array, n_jobs: int | None) -> None:
         self.index, self.Q, self.P, self.n_jobs = index, Q, P, n_jobs
-        self.upper = np.full(len(P), np.inf)  # of the squared distance of the nearest row
+        self.upper = np.full(len(P), np.inf)  # upper bound of the squared distance to the nearest row
 
     def rows(self) -> Array:
         """The row number nearest to each query (m,)."""
@@ -79,7 +91,7 @@ class Anchors:
         return run_tiles(lambda tile: work(*tile), tiles, self.n_jobs)
 
     def _at_home(self, cell: int, rows: Array) -> tuple[Found, tuple[Array, Array]]:
-        """The nearest row in the home cell, and the further cells that each query has to look into."""
+        """Nearest row in the home cell, and pairs (query, cell) of further cells to search."""
         places = np.arange(self.index.start[cell], self.index.start[cell + 1])
         further = self.index.around[cell, 1:]
         mean, spread = self.index.means[cell], self.index.spread[further]
@@ -97,8 +109,9 @@ class Anchors:
         return self._least(rows, places, size, D)
 
     def _least(self, rows: Array, places: Array, size: Array, D: Array) -> Found:
-        """The nearest of the rows at ``places`` by ``D`` (m, w), measured where it is close; of those queries only to
-        which it may be nearer than what was found at home. ``D`` is used up.
+        """The nearest of the rows at ``places`` by ``D`` (m, w), measured from differences where several are close.
+
+        Only queries are returned for which it may be nearer than the row found in the home cell. ``D`` is overwritten.
         """
         here, column = np.arange(len(D)), D.argmin(axis=1)
         nearest, least = places[column], np.maximum(D[here, column], 0.0)
@@ -114,12 +127,12 @@ class Anchors:
         return rows[wins], nearest[wins], least[wins], error[wins]
 
     def _rounding(self, size: Array, square: Array) -> Array:
-        """Bound of what products (``cell_search``) and the rounding of rows to float32 add to a squared distance."""
+        """Error bound of a squared distance: rounding of the product (``cell_search``) and of the rows to float32."""
         moved = 2 * _EPS * self.index.widest
         return 2 * product_error(2 * size + np.sqrt(square), self.P.shape[1]) + 2 * np.sqrt(square) * moved + moved**2
 
     def _decided(self, found: list[Found]) -> Array:
-        """The nearest of the rows found in the cells looked into."""
+        """The nearest row number of each query (m,), among the rows found in all searched cells."""
         row, place, square, error = (np.concatenate(part) for part in zip(*found, strict=True))
         np.minimum.at(self.upper, row, square + error)
         close = np.flatnonzero(square - error <= self.upper[row])
@@ -132,7 +145,7 @@ class Anchors:
         return np.asarray(self.index.order[nearest])
 
     def _nearest(self, group: Array, rows: Array, place: Array) -> tuple[Array, Array]:
-        """The groups, and of each the place whose row is measured nearest to the query; ties by row number."""
+        """For each group of candidates its number and the candidate nearest to the query, ties by row number."""
         number = self.index.order[place]
         distance = np.empty(len(rows))
         for part in spans(len(rows), max(1, _BUDGET // self.Q.shape[1])):  # duplicates may be very many
@@ -149,8 +162,9 @@ def _squares(A: Array, B: Array) -> tuple[Array, Array]:
 
 
 def _likely(D: Array, spread: Array, square: Array) -> tuple[Array, Array]:
-    """Queries and cells that may hold a row nearer than ``square`` (m,), by the squared distances of the means (m, l).
+    """Pairs (query, cell) where the cell may hold a row nearer than ``square`` (m,).
 
+    ``D`` (m, l) are squared distances to the cell means, ``spread`` (l,) the mean squared radii ρ².
     With c the cosine, ``D + ρ² - 2 c ρ √D < d²`` is ``(√D - c ρ)² + (1 - c²) ρ² < d²``.
     """
     R = np.sqrt(np.maximum(D, 0.0))

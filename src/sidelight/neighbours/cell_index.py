@@ -1,17 +1,18 @@
-"""Approximate nearest neighbours: rows in cells, and each query searched in the cells that lie nearest to it.
+"""Approximate nearest neighbours by an inverted file: rows in k-means cells, each query searched in the nearest cells.
 
     home     the cell whose mean is nearest, and the cells around it: one product gives a bound, the distance of the
              k-th nearest row there
-    probes   the ``n_probes`` further cells with the smallest |q - mean|² - spread²/4: a wide cell reaches further, and
-             without this the probes of rows around a dense lump all end in the lump. Queries that probe the same cell
-             share a product, and only rows nearer than the bound are looked at
-    measure  what is left, from differences, in all columns
+    probes   the ``n_probes`` further cells with the smallest |q - mean|² - ρ²/4, ρ² the cell's mean squared radius:
+             a wide cell reaches further, and without this term the probes of rows around a dense cluster all end in
+             the cluster. Queries that probe the same cell share a product, and only rows nearer than the bound are
+             candidates
+    measure  distances of the candidates from differences, in all columns
 
-Beyond 64 columns the search is in the leading principal components (``reduction``) and half as many rows again
-are measured. The answer is a function of the query, the rows and the seed: it does not depend on the number of
-threads, nor on the other queries (``candidates``). Found are exactly the nearest rows of the cells searched
-(up to 64 columns); ties go to the lower row number among them. Queries from very far are looked up nearer
-(``neighbours.reach``); their distances are their own.
+Beyond 64 columns the search uses the leading principal components (``reduction``), and half as many candidates again
+are measured. The result depends on the query, the rows and the seed only: not on the number of threads, nor on the
+other queries (``candidates``). Up to 64 columns it is exact among the rows of the cells searched; ties go to the lower
+row number among them. Queries far outside the data are moved closer for the search (``neighbours.reach``); their
+distances are the true ones.
 Cost: O(n (c + n_probes · s) r) for c cells of s rows, r columns; memory O(n r) and a block of queries.
 """
 
@@ -44,20 +45,20 @@ _PROBES = 20
 
 
 class CellIndex:
-    """The rows of ``X`` sorted into cells, ready to be searched.
+    """Index for approximate nearest neighbours: the rows of ``X`` sorted into cells.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        Rows; kept as they are (no copy of a float array is made), because distances are measured in them.
+        Rows; kept as they are (a float array is not copied), because distances are measured in them.
     n_probes : int
-        Cells searched for each query, besides those around its home.
+        Cells searched for each query, besides those around its home cell.
     size : int or None
         Rows of a cell, on average.
     seed : int
-        Of the sample that cells and components are found from.
+        Of the sample from which cells and principal components are computed.
     n_jobs : int or None
-        Threads of the building; the index does not depend on it.
+        Threads for building; the index does not depend on it.
 
     Examples
     --------
@@ -99,7 +100,20 @@ class CellIndex:
 
     @one_blas_thread
     def nearest(self, queries: Array | None = None, *, k: int, n_jobs: int | None = None) -> Neighbours:
-        """The ``k`` rows nearest to each query; without queries, to each row but itself. Nearly always all of them."""
+        """The ``k`` nearest rows of each query; without queries, of each row but itself. Recall is nearly 1.
+
+        Parameters
+        ----------
+        queries : array of shape (m, d) or None
+        k : int
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+
+        Returns
+        -------
+        Neighbours
+            Row numbers and distances (m, k), nearest first.
+        """
         own = queries is None
         k = min(k, len(self.X) - own)
         if queries is None:
@@ -122,15 +136,15 @@ class CellIndex:
         if queries is not None:
             far = self.reach.beyond(queries)
             own_distance = listed_distances(bounded(queries[far].astype(np.float64)), self.X, index[far])
-            distance[far] = np.maximum.accumulate(own_distance, axis=1)  # rounded, it may lose its order
+            distance[far] = np.maximum.accumulate(own_distance, axis=1)  # rounding may break the order
         return Neighbours(index, distance)
 
     @one_blas_thread
     def anchors(self, queries: Array, *, n_jobs: int | None = None) -> Array:
-        """The row nearest to each query (m,), more often missed than by ``nearest`` and in a third of the time.
+        """The nearest row of each query (m,), with lower recall than ``nearest`` and in a third of the time.
 
-        It is meant for a walk through neighbour lists, which mends most of what is missed. Of more than 64 columns,
-        where cells are searched in fewer, it is what ``nearest`` finds.
+        It is the start of a walk through neighbour lists, which corrects most of the misses. With more than 64 columns,
+        where cells are searched in fewer, it is the result of ``nearest``.
         """
         if self.reduced:
             return self.nearest(queries, k=1, n_jobs=n_jobs).index[:, 0]
@@ -144,13 +158,14 @@ class CellIndex:
         return np.asarray(np.minimum(spread, _WIDEST * np.median(spread)))
 
     def _beacons(self) -> Array:
-        """The means with one more column (c, r + 1), zero for queries, such that squared distances are lower by a
-        quarter of the cell's spread (up to a constant).
+        """The cell means with one more column (c, r + 1), which is zero for queries.
+
+        The column lowers squared distances to a cell by a quarter of its mean squared radius (up to a constant).
         """
         return np.asarray(np.c_[self.means, 0.5 * np.sqrt(self.spread.max() - self.spread)], dtype=np.float32)
 
     def _lists(self, n_jobs: int | None) -> Array:
-        """For each cell itself and then the cells that are to be probed first from its mean (c, l)."""
+        """For each cell, itself and then the cells to probe first from its mean (c, l)."""
         norms = squared_norms(self.beacons)
         width = min(len(norms), max(_LIST, 8 * self.n_probes))
 
@@ -170,7 +185,7 @@ class CellIndex:
         return home
 
     def _home(self, P: Array, home: Array) -> None:
-        """Write the cell with the nearest mean; by differences where the product cannot tell."""
+        """Write the cell with the nearest mean into ``home``; from differences where the product is too coarse."""
         right = prepared(self.means)
         D = relative(P) @ right.T
         here, home[:] = np.arange(len(P)), D.argmin(axis=1)

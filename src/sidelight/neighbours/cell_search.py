@@ -1,8 +1,8 @@
-"""One block of queries searched in the cells of an index: at home, in the probes, then measured.
+"""Search of one block of queries in the cells of an index: home cell, then further cells (probes), then re-ranking.
 
 With rows and queries relative to a cell's mean, ``[-2a, 1, |a|² - b] · [x, |x|², 1] = |a - x|² - b``: one product, and
-its sign says which rows are nearer than the bound ``b``. A row that is has ``|x| ≤ |a| + √b``, which bounds the
-rounding of its product by ``2|a| + √b``, however far out other rows of the cell may be.
+its sign says which rows are nearer than the bound ``b``. Such a row has ``|x| ≤ |a| + √b``, which bounds the rounding
+of its product by ``2|a| + √b``, however far out other rows of the cell are.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ __all__ = ["Block", "Index", "prepared", "relative", "runs", "squared_norms"]
 
 Array = npt.NDArray[Any]
 Triples = tuple[Array, Array, Array]
-"""Rows of the block, places among the sorted rows of the index, squared distances."""
+"""Candidates: query (row of the block), position among the sorted rows of the index, squared distance."""
 
-_AROUND = 512  # rows in and around the home cell, at least, that give the bound
+_AROUND = 512  # rows in and around the home cell, at least, from which the bound is computed
 _SHARED = 512  # queries whose candidates share a matrix
 _EPS = float(np.finfo(np.float32).eps)
 
 
 class Index(Protocol):
-    """What the search needs of an index (``cell_index.CellIndex``)."""
+    """The attributes of an index (``cell_index.CellIndex``) that the search uses."""
 
     X: Array
     P: Array
@@ -51,9 +51,20 @@ class Index(Protocol):
 
 
 class Block:
-    """Queries ``Q`` (m, d), ``P`` (m, r) in the space of the search, sorted by ``home`` (m,).
+    """A block of queries, searched together.
 
-    ``first`` is the place of the first query among the rows of the index, if they are these rows.
+    Parameters
+    ----------
+    index : Index
+    P : array of shape (m, r)
+        The queries in the search space, sorted by ``home``.
+    home : array of shape (m,)
+        The cell of each query.
+    Q : array of shape (m, d)
+        The queries in all columns.
+    first : int or None
+        If the queries are rows of the index: the position of the first among its sorted rows. A row is then no
+        neighbour of itself.
     """
 
     def __init__(self, index: Index, P: Array, home: Array, Q: Array, first: int | None) -> None:
@@ -83,7 +94,7 @@ class Block:
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def _at_home(self, cell: int, rows: slice, wanted: int) -> Triples:
-        """The rows in and around the home cell that lie within the bound they give; the probes are chosen too."""
+        """Candidates in and around the home cell, within the bound that these rows give; also chooses the probes."""
         places, further = self._around(cell, wanted + (self.first is not None))
         A = self.P[rows] - self.index.means[cell]
         left = relative(A)
@@ -100,10 +111,10 @@ class Block:
         return (row + rows.start).astype(np.uint16), places[column], D.ravel()[flat]
 
     def _around(self, cell: int, least: int) -> tuple[Array, Array]:
-        """Places of the rows in and around a cell, its own first, and the cells around these."""
+        """Positions of at least ``least`` rows in and around a cell, its own first; and the remaining cells."""
         near = self.index.around[cell]
         count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
-        if count[-1] < least:  # cells of single rows, and many wanted
+        if count[-1] < least:  # tiny cells, and many neighbours wanted
             near = np.r_[near, np.setdiff1d(np.arange(len(self.index.means)), near)]
             count = np.cumsum(self.index.start[near + 1] - self.index.start[near])
         taken = int(np.searchsorted(count, max(_AROUND, 2 * least))) + 1
@@ -111,7 +122,7 @@ class Block:
         return np.concatenate(slabs), near[taken:]
 
     def _choose_probes(self, cell: int, rows: slice, cells: Array, left: Array, size: Array) -> Array:
-        """Note the nearest cells of each query, and return the distance of the last (zero without any)."""
+        """Append the nearest cells of each query to ``probes``; return the distance of the farthest (m,), or 0."""
         count = min(self.index.n_probes, len(cells))
         if not count:
             return np.zeros(len(size))
@@ -130,16 +141,16 @@ class Block:
         return distance[:, -1]
 
     def _set_bounds(self, rows: slice, level: Array, furthest: Array) -> None:
-        """What a row must not exceed to be among those wanted, with room for rounding."""
+        """Set the squared distance that a candidate must not exceed, with a margin for rounding."""
         error = 2 * product_error(2 * furthest + np.sqrt(level), self.P.shape[1])
         if not self.index.reduced:
-            moved = 2 * _EPS * self.index.widest  # measured are the rows themselves, searched are rounded ones
+            moved = 2 * _EPS * self.index.widest  # distances are of the rows themselves, the search sees rounded ones
             error += 2 * np.sqrt(level) * moved + moved**2
         self.error[rows] = error
         self.bound[rows] = level + 2 * error
 
     def _by_probe(self) -> Iterator[tuple[int, Array]]:
-        """Cells, each with the queries that probe it."""
+        """Iterate over the probed cells, each with its queries."""
         if not self.probes:
             return
         row, cells = (np.concatenate(parts) for parts in zip(*self.probes, strict=True))
@@ -148,7 +159,7 @@ class Block:
             yield cell, row[order[run]]
 
     def _in_probe(self, cell: int, rows: Array) -> Triples:
-        """The rows of a cell that lie within the bound of those that probe it."""
+        """Candidates in a probed cell: the rows within the bounds of its queries."""
         slab = slice(self.index.start[cell], self.index.start[cell + 1])
         mean, bound = self.index.means[cell], self.bound[rows]
         D = relative(self.P[rows] - mean, bound) @ prepared(self.index.P[slab] - mean).T
@@ -157,7 +168,7 @@ class Block:
         return rows[row].astype(np.uint16), column + slab.start, D.ravel()[flat] + bound[row].astype(np.float32)
 
     def _measured(self, rows: slice, D: Array, index: Array, k: int, wanted: int) -> tuple[Array, Array]:
-        """The ``k`` nearest of the candidates, measured in all columns."""
+        """The ``k`` nearest of the candidates, by distances in all columns."""
         X, Q, P, scale = self.index.X, self.Q[rows], self.P[rows], self.index.scale
         if not self.index.reduced:
             found, distance = closest(
@@ -181,7 +192,7 @@ def squared_norms(A: Array) -> Array:
 
 
 def relative(A: Array, bound: Array | float = 0.0, *, multiple: int = 1) -> Array:
-    """``[-2a, 1, |a|² - b]`` (m, r + 2), with rows of zeros up to a ``multiple``."""
+    """``[-2a, 1, |a|² - b]`` (m, r + 2), padded with zero rows to a ``multiple``."""
     m = len(A)
     out = np.empty((-(-m // multiple) * multiple, A.shape[1] + 2), dtype=np.float32)
     np.multiply(A, -2.0, out=out[:m, :-2])
@@ -201,7 +212,7 @@ def prepared(B: Array, more: Array | float = 0.0) -> Array:
 
 
 def runs(values: Array) -> Iterator[tuple[int, slice]]:
-    """Runs of equal values: the value and where it stands."""
+    """Runs of equal consecutive values: the value and its slice."""
     edges = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)] if len(values) else np.zeros(1, dtype=np.int64)
     for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         yield int(values[start]), slice(start, stop)

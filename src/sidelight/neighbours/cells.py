@@ -1,10 +1,10 @@
-"""Rows sorted into cells of about equal size, numbered so that neighbouring cells have neighbouring numbers.
+"""Partition of the rows into cells of about equal size (k-means), numbered so that nearby cells have nearby numbers.
 
     minimise Σ_i |x_i - μ_c(i)|²        Lloyd's iterations on a sample of rows, then every row to its nearest mean
 
-A cell that comes out far too large (a crowd of duplicates, a lump the sample missed) is cut across its longest
-direction. Otherwise means stay those of the sample, so that a single row far out moves none. Everything follows from
-the rows and the seed; threads work on fixed tiles.
+A cell far above the intended size (many duplicates, a cluster the sample missed) is split along its leading principal
+direction. Otherwise the means stay those of the sample, so that a single outlier moves none. The result depends on the
+rows and the seed only; threads work on fixed tiles.
 Cost: O(n c r) for c cells and r columns.
 """
 
@@ -32,7 +32,15 @@ _TILE = 2048
 
 @dataclass(frozen=True)
 class Cells:
-    """``order`` (n,) lists the rows cell by cell, cell j from ``start[j]`` to ``start[j + 1]``; ``means`` (c, r)."""
+    """A partition of n rows into c cells.
+
+    Parameters
+    ----------
+    order : array of shape (n,)
+        Row numbers, cell by cell: cell j is ``order[start[j] : start[j + 1]]``.
+    start : array of shape (c + 1,)
+    means : array of shape (c, r)
+    """
 
     order: Array
     start: Array
@@ -45,12 +53,32 @@ class Cells:
 
 
 def cell_size(n: int) -> int:
-    """Rows of a cell: √n / 4, where sorting rows into cells costs as much as searching them, and at least 128."""
+    """Rows of a cell: √n / 4, where building the cells costs as much as searching them, and at least 128."""
     return max(_SIZE, int(np.sqrt(n) / 4))
 
 
 def cells_of(P: Array, *, size: int, seed: int = 0, n_jobs: int | None = None) -> Cells:
-    """Sort the rows of ``P`` (n, r) float32 into cells of about ``size`` rows."""
+    """Partition rows into cells of about equal size.
+
+    Parameters
+    ----------
+    P : array of shape (n, r)
+        In float32.
+    size : int
+        Intended number of rows of a cell.
+    seed : int
+        Of the sample and its initial means.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    Cells
+
+    Notes
+    -----
+    O(n c r) for c cells.
+    """
     rng = np.random.default_rng(seed)
     means = _means(P, max(1, len(P) // size), rng, n_jobs)
     label, means = _cut(P, _nearest_mean(P, means, n_jobs), means, size)
@@ -61,7 +89,7 @@ def cells_of(P: Array, *, size: int, seed: int = 0, n_jobs: int | None = None) -
 
 
 def _means(P: Array, count: int, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    """Means of Lloyd's iterations on a sample, without those that lost all of their rows."""
+    """Cluster centres by Lloyd's iterations on a sample, without empty clusters."""
     sample = P[np.sort(rng.choice(len(P), min(len(P), _SAMPLE * count), replace=False))]
     means = sample[rng.choice(len(sample), count, replace=False)]
     for _ in range(_ITERATIONS):
@@ -70,6 +98,7 @@ def _means(P: Array, count: int, rng: np.random.Generator, n_jobs: int | None) -
 
 
 def _nearest_mean(P: Array, means: Array, n_jobs: int | None) -> Array:
+    """The mean nearest to each row (n,)."""
     half = 0.5 * np.einsum("ij,ij->i", means, means)
     parts = run_tiles(lambda rows: np.argmin(half - P[rows] @ means.T, axis=1), spans(len(P), _TILE), n_jobs)
     return np.concatenate(parts)
@@ -84,7 +113,7 @@ def _averages(P: Array, label: Array) -> Array:
 
 
 def _cut(P: Array, label: Array, means: Array, size: int) -> tuple[Array, Array]:
-    """Labels and means without cells that are empty, and with those above the largest size in pieces of ``size``."""
+    """Labels and means without empty cells; cells above three times ``size`` are split into pieces of that size."""
     used, label, count = np.unique(label, return_inverse=True, return_counts=True)
     label, pieces = label.copy(), [means[used]]
     for cell in np.flatnonzero(count > _LARGEST * size):
@@ -98,7 +127,7 @@ def _cut(P: Array, label: Array, means: Array, size: int) -> tuple[Array, Array]
 
 
 def _longest_direction(P: Array) -> Array:
-    """Coordinates (n,) along the leading principal direction, nearly: a few steps from the row furthest out."""
+    """Projections (n,) on the leading principal direction, by four power iterations from the outermost row."""
     A = P - P.mean(axis=0)
     along = A[np.argmax(np.einsum("ij,ij->i", A, A))]
     for _ in range(4):
@@ -108,7 +137,7 @@ def _longest_direction(P: Array) -> Array:
 
 
 def _numbering(means: Array, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    """New numbers of the cells: groups of about √c near cells get numbers in a row."""
+    """New numbers of the cells: the cells are clustered into about √c groups, and a group has consecutive numbers."""
     groups = _means(means, max(1, int(np.sqrt(len(means)))), rng, n_jobs)
     group = _nearest_mean(means, groups[np.argsort(_longest_direction(groups), kind="stable")], n_jobs)
     rank = np.empty(len(means), dtype=np.int64)

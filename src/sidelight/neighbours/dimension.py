@@ -1,12 +1,12 @@
-"""How many dimensions rows have where they are: the estimate of Levina and Bickel (2004), pooled.
+"""Intrinsic dimension at the scale of the neighbour lists: the estimate of Levina and Bickel (2004), pooled over rows.
 
-In a ball around a row of a d-dimensional manifold the count of neighbours grows as T^d, so the logarithms
+In a ball around a row of a d-dimensional manifold the number of neighbours grows as T^d, so the logarithms
 log(T_k / T_j) of its neighbours' distances are exponential with mean 1/d:
 
     1/d = mean over rows of  (1/(k - 2)) Σ_{j<k} log(T_k / T_j)
 
-(the mean of inverses, as MacKay and Ghahramani have it, and k - 2 against the bias). Noise adds its dimensions once
-neighbours are as near as it is wide, so the answer is that at the scale of the lists.
+(the mean of inverses, after MacKay and Ghahramani; k - 2 corrects the bias). Noise adds its own dimensions once
+neighbours are closer than the noise is wide, so the estimate holds for the scale of the lists only.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ Array = npt.NDArray[Any]
 
 
 def local_dimension(distances: Array) -> float:
-    """The dimension from the distances (m, k) of the neighbours of some rows, nearest first.
+    """Intrinsic dimension, from the distances (m, k) of the neighbours of some rows, nearest first.
 
-    Duplicates do not count, nor do rows with an infinite distance: those know fewer neighbours.
+    Rows with a duplicate (nearest distance 0) are ignored, and rows with an infinite distance (fewer than k known
+    neighbours). Returns 0 where no row is left or k < 3.
 
     Examples
     --------

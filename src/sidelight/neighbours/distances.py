@@ -1,9 +1,9 @@
-"""Squared distances between rows: of queries to rows, and of the pairs of one tile.
+"""Squared Euclidean distances: from queries to rows, and between the rows of one tile.
 
     |a - b|² = Σ_k (a_k - b_k)²  in few dimensions,      |a|² + |b|² - 2 a·b  in many
 
-The second is one matrix product, which rounds and whose bits could change with the rows beside a row; what is done
-about either is said where it is done.
+The second form is one matrix product. It cancels, and the bits of a row's result could depend on the other rows of the
+product; each function below says how it deals with this.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 
 
 def squared_distances(Q: Array, A: Array) -> Array:
-    """``|q_i - a_j|²`` (m, n): from differences in few dimensions, else by a product of padded rows.
+    """``|q_i - a_j|²`` (m, n): from differences in up to eight dimensions, else by a product of padded rows.
 
-    The padding makes a row of the product the same whatever rows stand beside it.
+    The padding makes a row's result independent of the other rows, bit by bit.
     """
     Q = bounded(Q)
     if A.shape[1] <= 8:
@@ -37,12 +37,12 @@ def squared_distances(Q: Array, A: Array) -> Array:
 
 
 def bounded(Q: Array) -> Array:
-    """Queries held inside ±1e120, where squares do not overflow: there every training row is equally far anyway."""
+    """Clip queries to ±1e120, where squares do not overflow: at that distance all training rows are equally far."""
     return np.clip(Q, -1e120, 1e120)
 
 
 def padded_product(Q: Array, V: Array) -> Array:
-    """``Q @ V`` with rows padded to a multiple of 8, so that a row's bits do not depend on its company."""
+    """``Q @ V`` with rows padded to a multiple of 8, so that the bits of a row do not depend on the other rows."""
     padded = np.zeros((-(-len(Q) // 8) * 8, Q.shape[1]))
     padded[: len(Q)] = Q
     product: Array = (padded @ V)[: len(Q)]
@@ -50,10 +50,10 @@ def padded_product(Q: Array, V: Array) -> Array:
 
 
 class PairDistances:
-    """Squared distances of a tile: from differences in few dimensions, else by one matrix product.
+    """Squared distances of a tile of pairs: from differences in up to three dimensions, else by one matrix product.
 
-    Differences do not cancel: a map of 10,000 rows is 100 units wide, and there ``|a|² + |b|² - 2 a·b`` is off by
-    1e-3 in float32.
+    Differences do not cancel: an embedding of 10,000 rows is 100 units wide, and there ``|a|² + |b|² - 2 a·b`` has an
+    error of 1e-3 in float32.
     """
 
     def __init__(self, Z: Array) -> None:
@@ -63,7 +63,7 @@ class PairDistances:
         self.right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
 
     def fill(self, K: Array, rows: slice, cols: slice, spare: Array) -> Array:
-        """Write ``|z_i - z_j|²`` into ``K``."""
+        """Write ``|z_i - z_j|²`` of the tile into ``K``; ``spare`` is a buffer of at least that shape."""
         if len(self.columns) > 3:
             np.maximum(np.matmul(self.left[rows], self.right[:, cols], out=K), 0, out=K)
             if rows == cols:

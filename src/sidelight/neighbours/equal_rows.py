@@ -1,8 +1,8 @@
-"""Rows that are equal, found by hashing.
+"""Groups of identical rows, found by hashing.
 
     key_i = Σ_c m_c · (b_ic xor b_ic >> 32)  mod 2⁶⁴        b_ic the bits of x_ic, m_c odd constants
 
-Integer sums do not depend on their order, so equal rows have equal keys on every processor; rows that share a key are
+Integer sums do not depend on their order, so equal rows have equal keys on every processor. Rows that share a key are
 then compared. Cost: O(n d + n log n).
 """
 

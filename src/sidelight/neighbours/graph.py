@@ -1,13 +1,15 @@
-"""Distances along the data: shortest paths in the neighbour graph, kept for the nearest rows only.
+"""Geodesic distances: shortest paths in the neighbour graph, kept for the nearest rows of each row only.
 
-Two rows on neighbouring layers of a rolled sheet are close in a straight line and far along the sheet, and a
-kernel of straight distances glues the layers. So the graph of *mutual* neighbours is walked (Dijkstra), each among the
-``n_neighbors`` nearest of the other, and each row keeps its ``k`` nearest rows *along the graph*. A row at a thin place
-reaches across a gap to a row that has nearer ones: every false bridge measured on swiss rolls was one-sided, and
-one is enough to fold a sheet. Pieces that are left unconnected are joined by their shortest links; of distances that
-are not all known (``sparse_distances``), by the shortest known ones, and pieces between which none is known as
-if they touched: from their middles, the rows with the most neighbours, to that of the largest piece.
-Cost: O(n k log k) for the walks (each stops at a radius), O(n² d) for the neighbours, O(n k) memory and 256 rows
+Two rows on neighbouring layers of a rolled sheet are close in a straight line and far along the sheet, and a kernel of
+straight distances connects the layers. So shortest paths (Dijkstra) are taken in the graph of *mutual* neighbours (each
+among the ``n_neighbors`` nearest of the other), and each row keeps its ``k`` nearest rows *along the graph*. Why
+mutual: a row in a thinly sampled region may list a row across a gap, which itself has nearer ones. Every false bridge
+measured on swiss rolls was one-sided like that, and one is enough to fold a sheet.
+
+Connected components are joined by their shortest links. If not all distances are known (``sparse_distances``), by the
+shortest known ones. Components with no known distance between them are joined as if they touched: from the centre of
+each, the row with the most neighbours, to that of the largest component.
+Cost: O(n k log k) for the paths (each search stops at a radius), O(n² d) for the neighbours, O(n k) memory and 256 rows
 of n distances per thread.
 """
 
@@ -32,7 +34,21 @@ _TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined b
 
 
 def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precomputed: bool = False) -> csr_array:
-    """The graph of mutual neighbours with its lengths, unconnected pieces joined by their shortest links."""
+    """Graph of mutual neighbours, weighted by distance, its components joined by their shortest links.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), distances (n, n), or SparseDistances
+    neighbours : Neighbours
+        Neighbour lists (n, k).
+    precomputed : bool
+        Whether ``X`` holds distances.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric and connected.
+    """
     n, k = neighbours.index.shape
     rows, cols = np.repeat(np.arange(n), k), neighbours.index.ravel()
     lengths = neighbours.distance.ravel()
@@ -43,7 +59,21 @@ def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precompu
 def joined_links(
     X: Array | SparseDistances, rows: Array, cols: Array, lengths: Array, *, precomputed: bool = False
 ) -> csr_array:
-    """The graph of links between rows of ``X``, unconnected pieces joined by their shortest ones."""
+    """Graph of the given edges between rows of ``X``, its components joined by their shortest links.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), distances (n, n), or SparseDistances
+    rows, cols, lengths : arrays of shape (m,)
+        The edges.
+    precomputed : bool
+        Whether ``X`` holds distances.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric and connected.
+    """
     n, edges = len(X), [(rows, cols, lengths)]
     graph = _symmetric(edges, n)
     while True:
@@ -58,14 +88,31 @@ def joined_links(
 
 
 def mutual(rows: Array, cols: Array, n: int) -> Array:
-    """Which of the links (rows, cols) between n rows are there in the other direction too."""
+    """Which of the directed links (rows, cols) between n rows exist in the other direction too, (m,) booleans."""
     back = cols * n + rows
     known = np.sort(rows * n + cols)
     return np.asarray(known[np.minimum(np.searchsorted(known, back), len(known) - 1)] == back)
 
 
 def along_graph(graph: csr_array, *, k: int, start_radius: Array, n_jobs: int | None = None) -> Neighbours:
-    """The ``k`` nearest other rows of each row along the graph; ``start_radius`` (n,) guesses how far they are."""
+    """The ``k`` nearest other rows of each row by path length in the graph.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Connected, with edge lengths.
+    k : int
+    start_radius : array of shape (n,)
+        First guess of the path length of the k-th nearest row. Searches that find fewer rows repeat with a larger
+        radius.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Neighbours
+        Row numbers and path lengths (n, k).
+    """
     n = graph.shape[0]
     k = min(k, n - 1)
     index, distance = np.empty((n, k), dtype=np.int64), np.empty((n, k))
@@ -85,14 +132,14 @@ def along_graph(graph: csr_array, *, k: int, start_radius: Array, n_jobs: int | 
             index[rows[done]], distance[rows[done]] = found[done], kept[done]
             again.append(rows[~done])
         todo = np.concatenate(again)
-        # by small steps, because a walk costs what it covers; a row of duplicates has no radius to grow from
+        # small steps, because a search costs as much as it covers; a row of duplicates has no radius to start from
         radius[todo] = np.where(radius[todo] < 1e-6 * typical, typical, 1.4 * radius[todo])
     distance[distance <= k * _TINY * 1e3] = 0.0
     return Neighbours(index, distance)
 
 
 def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> csr_array:
-    """A graph that holds each edge both ways, at its length."""
+    """Graph that holds each edge in both directions; of repeated edges the first counts."""
     rows, cols, lengths = (np.concatenate([e[i] for e in edges]) for i in range(3))
     low, high = np.minimum(rows, cols), np.maximum(rows, cols)
     _, first = np.unique(low * n + high, return_index=True)
@@ -102,7 +149,7 @@ def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> csr_array:
 
 
 def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) -> tuple[Array, Array, Array]:
-    """For each piece its shortest link to any other piece (one round of Borůvka's algorithm)."""
+    """For each component its shortest link to any other one (one round of Borůvka's algorithm)."""
     n = len(piece)
     best = np.full(n, np.inf)
     target = np.zeros(n, dtype=np.int64)
@@ -122,7 +169,7 @@ def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) ->
 
 
 def _known_links(D: SparseDistances, piece: Array) -> tuple[Array, Array, Array] | None:
-    """For each piece its shortest known link to another, if there is one; None where no piece has any."""
+    """For each component its shortest known link to another one, if there is one; None where no component has any."""
     rows, cols = np.repeat(np.arange(len(D)), D.counts), D.stored.indices
     across = np.flatnonzero(piece[rows] != piece[cols])
     if not len(across):
@@ -134,7 +181,7 @@ def _known_links(D: SparseDistances, piece: Array) -> tuple[Array, Array, Array]
 
 
 def _touching_links(D: SparseDistances, graph: csr_array, piece: Array) -> tuple[Array, Array, Array]:
-    """From the middle of each piece to that of the largest, as long as both are wide."""
+    """Links from the centre of each component to that of the largest, as long as the sum of both radii."""
     order = np.lexsort((-D.counts, piece))
     middle = order[np.r_[True, np.diff(piece[order]) > 0]]
     width = np.zeros(len(middle))

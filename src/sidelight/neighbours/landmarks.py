@@ -1,6 +1,6 @@
-"""Distances from a few landmark rows to all rows, by the same yardstick as the kernel: along the graph, or straight.
+"""Distances from a few landmark rows to all rows: along the neighbour graph if there is one, else Euclidean.
 
-Cost: O(L n log n) along the graph, O(L n d) straight; memory L · n.
+Cost: O(L n log n) along the graph, O(L n d) Euclidean; memory L · n.
 """
 
 from __future__ import annotations
@@ -36,7 +36,25 @@ def landmark_distances(
     precomputed: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """Landmarks (L,), spread evenly over the rows, and their distances to every row (L, n)."""
+    """Evenly spread landmark rows and their distances to every row.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+    graph : csr_array of shape (n, n) or None
+        Take path lengths in this graph. None: the distances themselves.
+    n_landmarks : int
+        At most.
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    rows : array of shape (L,)
+    distances : array of shape (L, n)
+    """
     rows = spread_rows(len(points), n_landmarks)
     if graph is not None:
         paths = run_tiles(lambda part: dijkstra(graph, indices=rows[part]), spans(len(rows), 32), n_jobs)

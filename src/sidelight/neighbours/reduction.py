@@ -1,4 +1,4 @@
-"""The leading principal directions of many rows, from a sample, for searches that are measured again afterwards.
+"""Randomised PCA from a sample of rows: a search space of fewer columns, whose candidates are re-ranked in all columns.
 
     X - 1 mᵀ ≈ P Vᵀ,   V (d, r) orthonormal: range of (AᵀA)² Aᵀ G for a Gaussian G, A the centred sample
 
@@ -36,7 +36,10 @@ class Reduction:
     V: Array | None
 
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
-        """Rows in the space of the search (n, r): float64 products, rounded, so alone and in company agree."""
+        """Project rows to the search space (n, r) float32.
+
+        Products are taken in float64 and then rounded, so that a row's result does not depend on the rows beside it.
+        """
         columns = X.shape[1] if self.V is None else self.V.shape[1]
         P = np.empty((len(X), columns), dtype=np.float32)
 
@@ -61,6 +64,7 @@ def reduction(X: Array, *, seed: int = 0) -> Reduction:
 
 
 def _directions(A: Array, rng: np.random.Generator) -> Array:
+    """The leading principal directions V (d, r) of the centred sample ``A``, by randomised subspace iteration."""
     count = min(*A.shape, _MOST + 8)
     Q = np.linalg.qr(A.T @ rng.standard_normal((len(A), count)))[0]
     for _ in range(2):

@@ -1,14 +1,14 @@
-"""Nearest neighbours: exact in tiles, and where that would take long, approximate in cells.
+"""Nearest neighbours: exact by tiles of all pairs, or approximate by a cell index where that would take long.
 
-``|a - b|² = |a|² + |b|² - 2 a·b`` finds the candidates with one matrix product per tile, in float32: the rows within
-the distance of the k-th nearest of a sample, and what rounding could hide beside them. The distances of those kept are
-then taken from differences. Where float32 cannot tell (duplicates, ties, clusters far tighter than the data is wide)
-the product is taken again in float64, and every row within its error bound is a candidate. So the answer is exact,
-ties are broken by row number, and a row's answer does not depend on the rows beside it.
+``|a - b|² = |a|² + |b|² - 2 a·b`` finds the candidates with one float32 matrix product per tile: the rows within the
+distance of the k-th nearest of a sample, plus the error bound of the rounding. The distances of the candidates are then
+computed from differences. Where float32 is not precise enough (duplicates, ties, clusters far tighter than the data is
+wide) the product is taken again in float64, and every row within its error bound is a candidate. So the result is
+exact, ties are broken by row number, and a row's result does not depend on the rows beside it.
 Cost: O(m n d) time, O(tile · n) memory.
 
-Neighbours of the rows themselves are searched in cells (``cell_index``) once the exact way would take more than
-``EXACT_SECONDS`` of one processor, by ``exact_seconds``. That depends on the shape alone.
+Neighbours of the rows themselves are searched in cells (``cell_index``) once the exact search would take more than
+``EXACT_SECONDS`` of one processor, as estimated by ``exact_seconds`` from the shape of the data alone.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EXACT_SECONDS = 2.5
 """Processor time that exact neighbours of the rows may take: 9,000 rows of 784 columns, 30,000 of 50."""
 _MANY = 1024  # rows from which on float32 products with a bound are worth their overhead
 _FAR = 1e6  # times as far as the rows are wide, float32 sees no difference between them
-_ROUNDING = 1e-12  # relative: distances that differ by less may be tied
+_ROUNDING = 1e-12  # relative: distances that differ by less may be ties
 _LISTED = 250_000  # numbers in the differences taken at one time: they fit the second-level cache
 
 
@@ -59,7 +59,7 @@ class Neighbours:
 
 
 def exact_seconds(n: int, d: int) -> float:
-    """Processor time of the exact neighbours of ``n`` rows of ``d`` columns, roughly."""
+    """Estimated processor time of the exact neighbours of ``n`` rows of ``d`` columns."""
     return 1e-9 * n**2 * (0.7 + d / 32) + 1e-6 * n * (12 + d / 20)
 
 
@@ -70,9 +70,25 @@ def nearest(
 
     Parameters
     ----------
+    X : array of shape (n, d)
+    queries : array of shape (m, d) or None
+        None: the rows of ``X``, each without itself.
+    k : int
+        Neighbours; at most as many as there are rows.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
     exact : bool or None
-        Whether every neighbour is found. None: always for queries (a ``CellIndex`` that is kept serves many),
+        Whether every neighbour is found. None: always for queries (for many batches of queries, keep a ``CellIndex``),
         and for the rows themselves if that takes no longer than ``EXACT_SECONDS``.
+
+    Returns
+    -------
+    Neighbours
+        Row numbers and distances (m, k), nearest first.
+
+    Notes
+    -----
+    Exact: O(m n d) time, O(tile · n) memory. Otherwise see ``cell_index``.
     """
     if exact is None:
         exact = queries is not None or exact_seconds(*X.shape) <= EXACT_SECONDS
@@ -88,10 +104,23 @@ def nearest(
 
 
 def nearest_by_tree(X: Array, queries: Array | None = None, *, k: int) -> Neighbours:
-    """The same, exact, by a k-d tree: for many rows of few columns, where tiles of all pairs take longer.
+    """Exact nearest neighbours by a k-d tree, as ``nearest`` returns them: faster for many rows of few columns.
 
     The tree lists one row more than is asked for. Where that one is not clearly farther than the last one kept, rows
-    beyond the list may be tied with it, and the tiles decide: ties are broken by row number here as well.
+    beyond the list may be tied with it, and the exact search by tiles decides: ties are broken by row number here as
+    well.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    queries : array of shape (m, d) or None
+        None: the rows of ``X``, each without itself.
+    k : int
+
+    Returns
+    -------
+    Neighbours
+        Row numbers and distances (m, k), nearest first.
     """
     own = queries is None
     Q = X if queries is None else queries
@@ -112,7 +141,7 @@ def nearest_by_tree(X: Array, queries: Array | None = None, *, k: int) -> Neighb
 
 
 class _Tiles:
-    """The exact search: rows, queries, and what all tiles share."""
+    """The exact search: the rows, the queries, and the precomputed norms and float32 panel that all tiles share."""
 
     def __init__(self, X: Array, queries: Array | None, k: int) -> None:
         self.own = queries is None
@@ -130,7 +159,7 @@ class _Tiles:
         self.stride = max(1, min(_SAMPLED, len(X) // (4 * self.k + 8)))
 
     def nearest(self, rows: Array) -> tuple[Array, Array]:
-        """Row numbers and distances (m, k) for the queries ``rows``: float32, and float64 where that cannot tell."""
+        """Row numbers and distances (m, k) for the queries ``rows``: float32, or float64 where that is too coarse."""
         far = np.abs(self.Q[rows] - self.centre).max(axis=1) > _FAR * self.scale
         if far.any():
             index, distance = np.empty((len(rows), self.k), dtype=np.int64), np.empty((len(rows), self.k))
@@ -156,7 +185,11 @@ class _Tiles:
         return found, distance
 
     def _within(self, rows: Array) -> tuple[Array, Array, Array, Array]:
-        """Rounding of each query's squared distances; the rows within its bound: query, row number, square."""
+        """Candidates of each query: all rows within an upper bound of its k-th smallest distance.
+
+        Returns the error bound of each query's squared distances (m,), and for each candidate the query, the row number
+        and the squared distance.
+        """
         B = (self.Q[rows] - self.centre) / self.scale
         squares = _squares(B)
         short = np.c_[-2 * B, np.ones(len(B)), squares].astype(np.float32)
@@ -175,6 +208,7 @@ class _Tiles:
         return error, row, index[order], value[order] + bound[row]
 
     def _panel(self, short: Array, rows: Array, columns: slice) -> tuple[Array, Array, Array]:
+        """Candidates among some of the columns: query, row number, and squared distance less the query's bound."""
         D = short @ self.panel[columns].T
         if self.own:
             here = np.flatnonzero((rows >= columns.start) & (rows < columns.stop))
@@ -184,7 +218,11 @@ class _Tiles:
         return row.astype(np.uint16), column + columns.start, D.ravel()[flat]
 
     def careful(self, rows: Array) -> tuple[Array, Array]:
-        """The same by float64 products: a few more than wanted, and all rows within rounding where these may lack."""
+        """Row numbers and distances (m, k) by float64 products.
+
+        Four rows more than wanted are measured from differences; where rounding may hide a nearer row, all rows within
+        the error bound are.
+        """
         k, others = self.k, len(self.X) - self.own
         extra = min(others, k + 4)
         Q = self.Q[rows]
@@ -206,7 +244,20 @@ class _Tiles:
 
 
 def nearest_precomputed(D: Array, *, k: int, own: bool) -> Neighbours:
-    """The ``k`` smallest entries of each row of a distance matrix (``own``: its diagonal left out)."""
+    """The ``k`` smallest entries of each row of a distance matrix.
+
+    Parameters
+    ----------
+    D : array of shape (m, n)
+    k : int
+    own : bool
+        Whether the diagonal (a row's distance to itself) is left out.
+
+    Returns
+    -------
+    Neighbours
+        Column numbers and distances (m, k), nearest first.
+    """
     k = min(k, D.shape[1] - own)
     parts = []
     for rows in spans(len(D), max(8, _BUDGET // D.shape[1])):
@@ -238,12 +289,12 @@ def smallest(D: Array, k: int) -> tuple[Array, Array]:
 
 
 def listed_distances(queries: Array, X: Array, index: Array) -> Array:
-    """``|q_i - x_index[i, l]|`` from differences: (m, k)."""
+    """``|q_i - x_index[i, l]|`` (m, k) of queries (m, d) and their listed rows (m, k), computed from differences."""
     return np.sqrt(listed_squares(queries, X, index)).astype(np.float64, copy=False)
 
 
 def listed_squares(queries: Array, X: Array, index: Array) -> Array:
-    """``|q_i - x_index[i, l]|²`` from differences, in the precision of these: (m, k)."""
+    """``|q_i - x_index[i, l]|²`` (m, k), computed from differences, in the precision of the inputs."""
     m, k = index.shape
     kind = np.result_type(X, queries)
     out = np.empty((m, k), dtype=kind)
@@ -251,14 +302,14 @@ def listed_squares(queries: Array, X: Array, index: Array) -> Array:
     buffer = np.empty((min(m, step), k, X.shape[1]), dtype=X.dtype)
     for rows in spans(m, step):
         taken = buffer[: rows.stop - rows.start]
-        np.take(X, index[rows], axis=0, out=taken, mode="clip")  # numbers that could raise an error go by a copy
+        np.take(X, index[rows], axis=0, out=taken, mode="clip")  # mode="raise" would copy the buffer first
         difference = np.subtract(taken, queries[rows, None, :], out=taken if taken.dtype == kind else None)
         np.einsum("ikd,ikd->ik", difference, difference, out=out[rows])
     return out
 
 
 def linked_distances(X: Array, graph: csr_array) -> Array:
-    """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), from differences."""
+    """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), computed from differences."""
     one, out = np.repeat(np.arange(len(X)), np.diff(graph.indptr)), np.empty(graph.nnz)
     for part in spans(graph.nnz, max(1, _LISTED // X.shape[1])):
         out[part] = listed_distances(X[one[part]], X, graph.indices[part, None])[:, 0]
@@ -266,10 +317,12 @@ def linked_distances(X: Array, graph: csr_array) -> Array:
 
 
 def _squares(A: Array) -> Array:
+    """``|a_i|²`` (m,)."""
     return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
 def _sorted_exact(Q: Array, X: Array, candidates: Array, k: int) -> tuple[Array, Array]:
+    """The ``k`` nearest of the candidates (m, w), by distances from differences: row numbers and distances (m, k)."""
     candidates = np.sort(candidates, axis=1)
     distance = listed_distances(Q, X, candidates)
     order = np.argsort(distance, axis=1, kind="stable")[:, :k]

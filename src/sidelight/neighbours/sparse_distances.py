@@ -1,12 +1,13 @@
-"""Distances that somebody else computed, and not all of them: a sparse matrix whose stored entries are distances.
+"""Precomputed distances of which only some are known: a sparse matrix whose stored entries are distances.
 
-What is not stored is farther than what is; a stored zero is a distance of zero (duplicates). Between the rows of one
-data set (n, n) the diagonal is not looked at, and a pair is known if it is stored in either direction:
+Pairs that are not stored are farther apart than those that are. A stored zero is a distance of zero (duplicates).
+Between the rows of one data set (n, n) the diagonal is ignored, and a pair is known if it is stored in either
+direction:
 
     d_ij = the mean of the stored ones of D_ij and D_ji
 
-Rows may store any number of entries from 1 on. Lists of neighbours are as long as asked for; where a row has fewer, the
-rest of its list is at an infinite distance, and whoever weighs the list gives it no weight (``kernels.bandwidths``).
+Rows may store any number of entries from 1 on. Neighbour lists are padded to equal length with infinite distances,
+which kernels give no weight (``kernels.bandwidths``).
 Cost: O(nnz log nnz) time, O(nnz) memory, whatever the number of pairs.
 """
 
@@ -27,7 +28,7 @@ from .search import Neighbours, nearest_precomputed
 __all__ = ["SparseDistances", "nearest_known", "reach", "refuse_negative", "submatrix", "zero_distance_groups"]
 
 Array = npt.NDArray[Any]
-_FILLED = ("bsr", "dia")  # forms that fill up with zeros, which there are no distances
+_FILLED = ("bsr", "dia")  # these formats pad with zeros, which are not distances
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class SparseDistances:
 
     @classmethod
     def between_rows(cls, D: Any, *, owner: object = "SparseDistances") -> SparseDistances:
-        """The distances between the rows of a data set (n, n), or a sentence about what is wrong with them."""
+        """The distances between the rows of a data set (n, n), validated and made symmetric."""
         graph = _checked(D, owner)
         n = graph.shape[0]
         if n != graph.shape[1] or n < 2:
@@ -59,7 +60,7 @@ class SparseDistances:
 
     @classmethod
     def of_queries(cls, D: Any, *, owner: object = "SparseDistances") -> SparseDistances:
-        """The distances of queries to the rows of a data set (m, n)."""
+        """Validate the distances from queries to the rows of a data set (m, n)."""
         return cls(_checked(D, owner)).without_empty_rows(owner)
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ class SparseDistances:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows, and rows that they are measured to."""
+        """Number of rows and of columns, (m, n)."""
         return int(self.stored.shape[0]), int(self.stored.shape[1])
 
     @property
@@ -80,12 +81,12 @@ class SparseDistances:
 
     @property
     def counts(self) -> Array:
-        """How many distances each row knows (m,)."""
+        """Number of stored distances of each row (m,)."""
         return np.diff(self.stored.indptr)
 
     @property
     def width(self) -> int:
-        """How many distances a row knows on average."""
+        """Mean number of stored distances of a row, rounded up."""
         return -(-self.stored.nnz // len(self))
 
     def max(self) -> float:
@@ -93,26 +94,26 @@ class SparseDistances:
         return float(self.stored.data.max(initial=0))
 
     def scaled(self, unit: float) -> SparseDistances:
-        """In units of ``unit``, as double numbers."""
+        """The distances divided by ``unit``, in float64."""
         graph = self.stored
         data = np.asarray(graph.data, dtype=np.float64) / unit
         return SparseDistances(csr_array((data, graph.indices, graph.indptr), shape=graph.shape))
 
     def among(self, rows: Array, columns: Array) -> SparseDistances:
-        """From some rows to some others."""
+        """The submatrix of the given rows and columns."""
         return SparseDistances(csr_array(csr_array(self.stored[rows])[:, columns]))
 
     def merged(self, ancestor: Array, n: int) -> SparseDistances:
-        """Between ``n`` groups of rows (``ancestor`` (m,) says which): the means of what is known between members."""
+        """Mean known distances between members of ``n`` groups of rows; ``ancestor`` (m,) is the group of each row."""
         row, column, distance = _entries(self.stored)
         row, column = ancestor[row], ancestor[column]
         other = row != column
         return SparseDistances(_averaged(row[other], column[other], distance[other], n))
 
     def nearest(self, k: int) -> Neighbours:
-        """The ``k`` nearest of each row, ties by column; at an infinite distance where a row knows fewer.
+        """The ``k`` nearest of each row, ties by column; padded with infinite distances where a row has fewer.
 
-        Lists are no longer than the longest row. What fills them up is the first of the list again.
+        Lists are no longer than the longest row. The padding repeats the row number of the first neighbour.
         """
         graph, counts = self.stored, self.counts
         width = max(1, min(k, int(counts.max(initial=0))))
@@ -126,7 +127,7 @@ class SparseDistances:
         return Neighbours(graph.indices[chosen].astype(np.int64), distance)
 
     def without_empty_rows(self, owner: object) -> SparseDistances:
-        """Itself, if every row knows a distance."""
+        """Itself; raises if a row has no stored distance."""
         empty = np.flatnonzero(self.counts == 0)
         if len(empty):
             rule = "has no distance to another row, so that it can be anywhere"
@@ -136,12 +137,12 @@ class SparseDistances:
 
 
 def nearest_known(D: Array | SparseDistances, *, k: int, own: bool) -> Neighbours:
-    """The ``k`` smallest distances of each row, of all or of those that are known (``own``: not to itself)."""
+    """The ``k`` smallest distances of each row of a dense or sparse distance matrix; ``own``: without the diagonal."""
     return D.nearest(k) if isinstance(D, SparseDistances) else nearest_precomputed(D, k=k, own=own)
 
 
 def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
-    """The group of each row (n,): the first row that it is at distance 0 from. None where there is no such pair."""
+    """Groups of rows at distance 0 (n,): the number of the first row of each group. None if there is no such pair."""
     if isinstance(D, SparseDistances):
         row, column, distance = _entries(D.stored)
         row, column = row[distance == 0], column[distance == 0]
@@ -156,21 +157,21 @@ def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
 
 
 def submatrix(D: Array | SparseDistances, rows: Array, columns: Array, owner: object) -> Any:
-    """Distances from some rows to some others; a sentence where none is known of a row."""
+    """The distances of the given rows and columns; raises, naming ``owner``, if a row has no known distance left."""
     if isinstance(D, SparseDistances):
         return D.among(rows, columns).without_empty_rows(owner)
     return D[np.ix_(rows, columns)]
 
 
 def refuse_negative(owner: object, lowest: float) -> None:
-    """A sentence if the lowest of the distances is below 0; scikit-learn wants some words of it."""
+    """Raise if the smallest distance is negative. scikit-learn's checks expect some words of the message."""
     if lowest < 0:
         rule, remedy = "is a negative distance", "Negative values in data may be similarities: give distances"
         raise ValueError(complain(owner, "X", float(lowest), rule, remedy))
 
 
 def reach(near: Neighbours) -> Array:
-    """How far the known neighbours of each row are (m,)."""
+    """The largest finite distance in the neighbour list of each row (m,)."""
     return np.asarray(np.where(np.isfinite(near.distance), near.distance, 0.0).max(axis=1))
 
 
@@ -196,7 +197,7 @@ def _averaged(row: Array, column: Array, distance: Array, n: int) -> csr_array:
 
 
 def _checked(D: Any, owner: object) -> csr_array:
-    """The distances by rows, or a sentence about what is wrong with them."""
+    """The distances as a CSR array of floats; raises a message that names what is wrong."""
     graph: Any = D
     if not issparse(D):
         raise TypeError(complain(owner, "X", type(D).__name__, "is not a sparse matrix", "Give one of scipy.sparse"))

@@ -1,17 +1,18 @@
-"""Strata: rows with the same (or nearly the same) side information, and the nearest rows in each of them.
+"""Strata: groups of rows with the same (or nearly the same) side information, and the nearest rows within each.
 
-A kernel that is to forget what is known must see neighbours under every value of it. Categories are strata as they
-are; numbers and angles are cut into a few cells of equal meaning by k-means, which the row order cannot change.
+An embedding that is to be independent of the side information needs a kernel with neighbours under every value of it.
+Categories are strata as they are. Numbers and angles are partitioned into a few cells by k-means, independently of the
+row order.
 
-One pass over all pairs finds the nearest rows of every stratum exactly. Where ``neighbours.exact_seconds`` says that it
-would take more than ``neighbours.EXACT_SECONDS``, each stratum is sorted into cells of its own (``cell_index``)
-and searched by all rows; beyond 64 columns in 64 principal components, a few rows more than are wanted, which are then
-measured in all columns. Cost: O(n² d), or O(n √n r) for each stratum; memory O(n Σk).
-Of distances that are not all known (``sparse_distances``) a row has the nearest of a stratum among those it
-knows, and none where it knows none.
+One pass over all pairs finds the nearest rows of every stratum exactly. Where ``search.exact_seconds`` estimates more
+than ``search.EXACT_SECONDS`` for this, each stratum gets a cell index of its own (``cell_index``), in which all rows
+search. Beyond 64 columns that search is in 64 principal components, and a few more candidates than wanted are
+re-ranked in all columns. Cost: O(n² d), or O(n √n r) for each stratum; memory O(n Σk).
+If not all distances are known (``sparse_distances``), a row has the nearest known rows of a stratum, and none where no
+distance is known.
 
-Where strata are many, a row need not visit them all: with ``visits`` v of S, row number t of its stratum (in an order
-drawn at random) visits t v, t v + 1, ..., t v + v - 1 modulo S, so that all strata meet evenly.
+With many strata, a row need not search them all: with ``visits`` v of S, row number t of its stratum (in random
+order) searches the strata t v, t v + 1, ..., t v + v - 1 modulo S, so that all strata meet evenly.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ Array = npt.NDArray[Any]
 MOST_STRATA = 48
 _CELLS, _ROWS_PER_CELL = 9, 20
 _BUDGET = 1_000_000  # numbers in the temporaries of one tile
-_COMPONENTS = 64  # as many columns an index searches without a reduction of its own
-_PROBES = 8  # cells searched besides those at home: of a stratum a few rows are wanted, and 0.99 of them are found
-_MEASURED = 2048  # rows whose lists are measured at a time
+_COMPONENTS = 64  # the most columns that an index searches without a reduction of its own
+_PROBES = 8  # cells searched besides the home cell: a few rows per stratum are wanted, and the recall is 0.99
+_MEASURED = 2048  # rows whose lists are re-ranked at a time
 
 
 def codes_of(values: Array) -> Array:
-    """Rows with equal values get equal numbers 0, 1, ... (n,)."""
+    """Integer codes 0, 1, ... (n,), equal for rows with equal values."""
     return np.asarray(np.unique(values, axis=0, return_inverse=True)[1].reshape(-1))
 
 
 def cells(features: Array, most: int) -> Array:
-    """Cells of numeric features (n,): no more than ``most``, nine at the best, and not fewer than 20 rows each."""
+    """k-means cells of numeric features (n,): at most ``most``, at most nine, and at least 20 rows each on average."""
     count = max(1, min(_CELLS, most, len(features) // _ROWS_PER_CELL))
     distinct, back, weight = np.unique(features, axis=0, return_inverse=True, return_counts=True)
     if len(distinct) <= count:
@@ -57,7 +58,22 @@ def cells(features: Array, most: int) -> Array:
 
 
 def centres(distinct: Array, weight: Array, count: int, *, n_init: int = 1) -> tuple[Array, Array]:
-    """k-means of distinct sorted rows with their counts, the same whatever the order of the data: centres, labels."""
+    """k-means of distinct sorted rows with their counts as weights, independent of the row order of the data.
+
+    Parameters
+    ----------
+    distinct : array of shape (m, f)
+    weight : array of shape (m,)
+    count : int
+        Number of clusters.
+    n_init : int
+        Restarts.
+
+    Returns
+    -------
+    centres : array of shape (count, f)
+    labels : array of shape (m,)
+    """
     from sklearn.cluster import KMeans  # here, because it would slow down the import of the library
 
     with warnings.catch_warnings():
@@ -67,16 +83,16 @@ def centres(distinct: Array, weight: Array, count: int, *, n_init: int = 1) -> t
 
 
 def merged(codes: Array, most: int = MOST_STRATA) -> Array:
-    """At most ``most`` strata: of more categories, every ``most``-th are taken together.
+    """Reduce the codes (n,) to at most ``most`` strata: codes equal modulo ``most`` are merged.
 
-    A row then looks for its nearest rows among several categories at once, and no category is favoured.
+    A row then searches several categories at once, and no category is favoured.
     """
     return np.asarray(codes % most if codes.max() >= most else codes)
 
 
 @dataclass(frozen=True)
 class InStratum:
-    """The nearest rows of one stratum: for every row that has any (``rows``), numbers and distances (m, k)."""
+    """Nearest rows within one stratum: ``rows`` (m,) are those that have any, ``neighbours`` their lists (m, k)."""
 
     rows: Array
     neighbours: Neighbours
@@ -96,10 +112,24 @@ def nearest_in_strata(
 
     Parameters
     ----------
+    points : array of shape (n, d), distances (n, n), or SparseDistances
+    codes : array of shape (n,)
+        Stratum of each row, numbered from 0.
+    k : int or array of shape (S,)
+        Neighbours per stratum.
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
     visits : int or None
-        In how many strata each row looks. None: in all, as always where it knows few distances.
+        In how many strata each row searches. None: in all. Sparse distances always search all.
     exact : bool or None
-        Whether every neighbour is found; of precomputed distances always. None: by the size of the data, see above.
+        Whether every neighbour is found; always so for precomputed distances. None: by the size of the data, see above.
+
+    Returns
+    -------
+    list of InStratum
+        One per stratum.
     """
     inside = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
     widths = [
@@ -118,7 +148,7 @@ def nearest_in_strata(
 
 
 def _visitors(codes: Array, n_strata: int, visits: int | None) -> list[Array]:
-    """For each stratum, which rows look in it (n,)."""
+    """For each stratum, which rows search in it, (n,) booleans."""
     if visits is None or visits >= n_strata:
         return [np.ones(len(codes), dtype=bool)] * n_strata
     shuffled = np.random.default_rng(0).permutation(len(codes))  # the order of the data may mean something
@@ -139,7 +169,7 @@ def _kept(stratum: InStratum, visitors: Array) -> InStratum:
 
 
 def _among_known(points: SparseDistances, inside: list[Array], widths: list[int]) -> list[InStratum]:
-    """What each row knows of each stratum; lists end at an infinite distance where that is less than asked for."""
+    """Nearest known rows of each stratum; lists are padded with infinite distances."""
     found = []
     for members, width in zip(inside, widths, strict=True):
         part = points.among(np.arange(len(points)), members)
@@ -152,7 +182,10 @@ def _among_known(points: SparseDistances, inside: list[Array], widths: list[int]
 def _in_one_pass(
     points: Array, inside: list[Array], widths: list[int], precomputed: bool, n_jobs: int | None
 ) -> list[InStratum]:
-    """One pass over the pairs serves all strata. A squared distance below the rounding of its matrix product is 0."""
+    """Exact search of all strata in one pass over the pairs.
+
+    A squared distance below the rounding error of its matrix product counts as 0.
+    """
     squares = _Squares(points, precomputed)
 
     def one(rows: slice) -> list[tuple[Array, Array]]:
@@ -172,7 +205,7 @@ def _in_one_pass(
 def _in_cells(
     points: Array, inside: list[Array], widths: list[int], visitors: list[Array], n_jobs: int | None
 ) -> list[InStratum]:
-    """Search each stratum by an index of its own; ties go to the lower row number among the rows searched."""
+    """Search each stratum by its own cell index; ties go to the lower row number among the rows searched."""
     reduced = points.shape[1] > _COMPONENTS
     projected = reduction(points)(points, n_jobs)[:, :_COMPONENTS] if reduced else points
     found = []
@@ -184,8 +217,8 @@ def _in_cells(
 
 
 def _listed(projected: Array, members: Array, visit: Array, k: int, n_jobs: int | None) -> InStratum:
-    """The ``k`` nearest members of each row that visits, a row itself left out."""
-    from .cell_index import CellIndex  # here, as in ``neighbours.nearest``
+    """The ``k`` nearest members of the stratum to each row that searches it, a row itself left out."""
+    from .cell_index import CellIndex  # here, as in ``search.nearest``
 
     search = CellIndex(projected[members], n_probes=_PROBES, n_jobs=n_jobs)
     own = np.zeros(len(projected), dtype=bool)
@@ -203,7 +236,7 @@ def _listed(projected: Array, members: Array, visit: Array, k: int, n_jobs: int 
 
 
 def _measured(points: Array, stratum: InStratum, k: int, n_jobs: int | None) -> InStratum:
-    """The ``k`` nearest of the listed rows in all columns."""
+    """Re-rank the candidate lists by distances in all columns, and keep the ``k`` nearest."""
 
     def one(part: slice) -> tuple[Array, Array]:
         candidates = np.sort(stratum.neighbours.index[part], axis=1)
@@ -216,7 +249,7 @@ def _measured(points: Array, stratum: InStratum, k: int, n_jobs: int | None) -> 
 
 
 class _Squares:
-    """Squared distances of some rows to all, of points or of a matrix of distances."""
+    """Squared distances (m, n) from some rows to all, of points or of a distance matrix."""
 
     def __init__(self, points: Array, precomputed: bool) -> None:
         self.precomputed = precomputed

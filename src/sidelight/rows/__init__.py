@@ -1,4 +1,4 @@
-"""Rows that can be walked more than once: arrays in memory, batches from anywhere, Dask (``sidelight.distributed``).
+"""Data sets that can be read more than once: arrays, batches from any source, Dask (``sidelight.distributed``).
 
 Models whose fit is a loop of sums over rows (linear-Gaussian models, mixtures, their coordination) are written once
 against :class:`Rows`, and so fit in memory, in batches and on a cluster.

@@ -1,4 +1,4 @@
-"""Rows in memory: fixed blocks, worked on by threads of our own, summed in fixed order."""
+"""Rows in memory, processed in fixed blocks on threads and summed in a fixed order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 
 class ArrayRows(Rows):
-    """An array (n, d), also one mapped from a file: a block is read when it is worked on.
+    """An array (n, d), possibly memory-mapped: a block is read only when it is processed.
 
     >>> rows = ArrayRows(np.arange(6.0).reshape(3, 2))
     >>> rows.total(lambda block: {"sum": block.sum(axis=0)})["sum"]
@@ -31,19 +31,19 @@ class ArrayRows(Rows):
         self.n_features = int(X.shape[1])
 
     def blocks(self) -> Iterator[Array]:
-        """Consecutive rows."""
+        """Iterate over blocks (m, d) of consecutive rows."""
         return (self._block(part) for part in self._spans)
 
     def total(self, statistic: Statistic) -> Sums:
-        """The sum over blocks, on threads; the caller limits BLAS to one (``one_blas_thread``)."""
+        """The sum of a statistic over blocks, on threads; the caller limits BLAS to one (``one_blas_thread``)."""
         return summed(run_tiles(lambda part: statistic(self._block(part)), self._spans, self._n_jobs))
 
     def count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self._X)
 
     def sample(self, m: int, seed: int) -> Array:
-        """At most m rows, drawn without replacement, in their order."""
+        """At most m rows, drawn without replacement, in row order."""
         chosen, _ = drawn(m, np.arange(len(self._X)), row_keys(seed, 0, len(self._X)))
         return np.array(self._X[chosen], dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""Rows in batches, from anything that can be walked more than once, in memory that does not depend on their number."""
+"""Rows in batches, from any source that can be read more than once; memory does not depend on the number of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,18 @@ Array = npt.NDArray[Any]
 
 
 class BatchRows(Rows):
-    """Batches that ``walk`` yields anew each time it is called: arrays (m, d) or data frames, of any length.
+    """Batches from a callable that yields them anew at each call: arrays (m, d) or data frames, of any length.
+
+    Parameters
+    ----------
+    walk : callable
+        Returns an iterable of batches; called once for each pass over the data.
+    owner : object
+        Estimator or name for messages.
+    missing : bool
+        Whether NaN is allowed.
+    n_jobs : int or None
+        Threads.
 
     >>> rows = BatchRows(lambda: (np.full((4, 2), float(i)) for i in range(3)))
     >>> rows.count(), rows.n_features
@@ -49,11 +60,11 @@ class BatchRows(Rows):
             raise ValueError(complain(owner, "source", type(walk).__name__, "can be walked only once", remedy))
 
     def blocks(self) -> Iterator[Array]:
-        """Batches, long ones cut into blocks."""
+        """Iterate over the batches, long ones cut into blocks."""
         return chain.from_iterable(self._cut(batch) for batch in self._walk())
 
     def total(self, statistic: Statistic) -> Sums:
-        """The sum over blocks; those of one batch on threads, one batch after the other."""
+        """The sum of a statistic over blocks: the blocks of a batch on threads, one batch after the other."""
         return summed(chain.from_iterable(run_tiles(statistic, self._cut(b), self._n_jobs) for b in self._walk()))
 
     def _cut(self, batch: Any) -> list[Array]:
@@ -64,12 +75,24 @@ class BatchRows(Rows):
         return check_batch(self._owner, batch, self.n_features, missing=self._missing)
 
     def _starts_again(self, first: Any) -> bool:
+        """Whether a second pass yields the same first batch: an exhausted iterator does not."""
         again = next(iter(self._walk()), None)
         return again is not None and np.array_equal(_as_array(again), _as_array(first), equal_nan=True)
 
 
 def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: bool) -> Array:
-    """A batch as float64 (m, d), after checking that it is one; ``n_features`` is what the first one had."""
+    """A batch as float64 (m, d); raises where it is not valid.
+
+    Parameters
+    ----------
+    owner : object
+        Estimator or name for messages.
+    batch : array or data frame
+    n_features : int or None
+        Columns of the first batch, which this one must have; None: this is the first.
+    missing : bool
+        Whether NaN is allowed.
+    """
     try:
         X = _as_array(batch)
     except (TypeError, ValueError) as error:
@@ -89,8 +112,9 @@ def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: b
 def _as_array(batch: Any) -> Array:
     """A batch as float64: arrays, data frames (pandas, polars), record batches of pyarrow.
 
-    In C order and aligned: from another process an array may arrive at any byte, and NumPy copies what is not aligned,
-    after which ``X.T @ X`` is no longer a product of one array with itself and goes by another BLAS routine.
+    In C order and aligned, for the same bits everywhere: an array from another process may start at any byte, and NumPy
+    copies what is not aligned, after which ``X.T @ X`` is no longer a product of one array with itself and uses another
+    BLAS routine.
     """
     if type(batch).__module__.startswith("pyarrow"):
         batch = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
@@ -100,7 +124,18 @@ def _as_array(batch: Any) -> Array:
 
 
 def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | None = None) -> Rows:
-    """Rows of an array, a memory map, a file (.npy, .parquet), a folder of Parquet files, a callable, or Rows."""
+    """Rows of an array, a memory map, a file (.npy, .parquet), a folder of Parquet files, a callable, or Rows.
+
+    Parameters
+    ----------
+    source : as above
+    owner : object
+        Estimator or name for messages.
+    missing : bool
+        Whether NaN is allowed.
+    n_jobs : int or None
+        Threads.
+    """
     if isinstance(source, Rows):
         return source
     if isinstance(source, str | os.PathLike):
@@ -119,6 +154,7 @@ def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | 
 
 
 def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) -> Rows:
+    """Rows of a ``.npy`` or Parquet file, or of a folder of Parquet files."""
     if not path.exists():
         raise FileNotFoundError(complain(owner, "source", path.name, "does not exist", f"Look in {path.parent}"))
     if path.suffix == ".npy":
@@ -130,12 +166,17 @@ def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) 
 
 
 def _npy(path: Path) -> Iterator[Array]:
-    """Blocks; the file is mapped anew for each, as the pages of a map count as ours for as long as it is there."""
+    """Iterate over blocks of a ``.npy`` file.
+
+    The file is mapped anew for each block, because pages that were read count as memory of the process while a map is
+    open.
+    """
     for part in spans(len(np.load(path, mmap_mode="r")), BLOCK):
         yield np.array(np.load(path, mmap_mode="r")[part])
 
 
 def _parquet(path: Path) -> Iterator[Any]:
+    """Iterate over the record batches of a Parquet file or folder."""
     from pyarrow import dataset
 
     return iter(dataset.dataset(path).to_batches(batch_size=8 * BLOCK))

@@ -1,7 +1,7 @@
-"""A sample of rows and their numbers, in memory that does not depend on how many rows there are.
+"""A random sample of rows with their row numbers, in memory that does not depend on the number of rows.
 
-Every row has a random key of its own (``row_keys``), and the sample is the rows with the smallest: the same ones
-whether they are picked out of a file by their numbers or met on a walk through all of them.
+Every row has a random key (``row_keys``), and the sample is the rows with the smallest keys. So it is the same whether
+rows are read from a file by number or met in one pass over all of them.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Array = npt.NDArray[Any]
 
 
 class _Smallest:
-    """The ``m`` smallest keys so far, and what belongs to them."""
+    """The ``m`` smallest keys so far, with the arrays that belong to them."""
 
     def __init__(self, m: int) -> None:
         self.m, self.limit, self.held = m, np.inf, 0
         self.parts: list[tuple[Array, ...]] = []
 
     def meet(self, keys: Array, *others: Array) -> None:
-        """Keep those below the limit; the limit falls whenever twice as many as wanted are held."""
+        """Add keys below the current limit; the limit falls whenever twice as many as wanted are held."""
         at = np.flatnonzero(keys < self.limit)
         if len(at):
             self.parts.append(tuple(part[at] for part in (keys, *others)))
@@ -37,7 +37,7 @@ class _Smallest:
             self._shrink()
 
     def found(self) -> tuple[Array, ...]:
-        """What belongs to the smallest keys, in the order in which it was met."""
+        """The arrays that belong to the smallest keys, in the order in which they were added."""
         self._shrink()
         return self.parts[0][1:]
 
@@ -63,7 +63,7 @@ def sampled_numbers(n: int, m: int, seed: int) -> Array:
 
 
 def sampled_rows(rows: Rows, m: int, seed: int) -> tuple[Array, Array]:
-    """At most m rows and their numbers, in one walk: those of ``sampled_numbers``, of rows that are not counted."""
+    """At most m rows and their numbers, in one pass: those of ``sampled_numbers``, without knowing n in advance."""
     smallest, start = _Smallest(m), 0
     for block in rows.blocks():
         smallest.meet(row_keys(seed, start, len(block)), np.arange(start, start + len(block)), block)

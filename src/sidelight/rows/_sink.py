@@ -1,4 +1,4 @@
-"""Rows written one batch after the other, into a ``.npy`` file that is there whole or not at all, or kept."""
+"""Append rows to a ``.npy`` file, which appears only when it is complete."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Array = npt.NDArray[Any]
 
 @contextmanager
 def writing_rows(path: Path) -> Iterator[Callable[[Array], None]]:
-    """Give a function that appends rows (m, q) to the file, of which nobody needs to know how many there will be.
+    """Context manager: a function that appends rows (m, q) to the file; the total is unknown in advance.
 
-    The header, which says how many there are, is written last: numpy leaves room in it for any number of rows.
+    The header, which holds the number of rows, is written last: numpy leaves room in it for any number of rows.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "places.npy"

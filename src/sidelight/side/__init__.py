@@ -1,1 +1,1 @@
-"""What the user knows beside the data: frozen, index-based, no algorithms."""
+"""Side information that the user gives beside the data: immutable, by row number, no algorithms."""

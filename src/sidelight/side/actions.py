@@ -1,4 +1,4 @@
-"""Actions: "this was done between row i and the next one", with labels that mean nothing by themselves."""
+"""Actions: labelled transitions from a row to the next one. The labels have no meaning of their own."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Actions:
-    """Steps from row to row and what was done in each; they behave as an array with one entry per row of the data.
+    """Labelled transitions between rows, which slice like an array with one entry per row of the data.
 
-    ``actions[rows]`` keeps the steps whose two rows are both there, renumbered: scikit-learn may cut them with X.
+    ``actions[rows]`` keeps the steps whose two rows are both kept, renumbered: so scikit-learn can split them with X.
 
     Parameters
     ----------
     steps : array of shape (m, 2)
         Row numbers (from, to).
     codes : array of shape (m,)
-        Which of the ``names`` was done, -1 where that is not known.
+        Index into ``names`` of the action of each step, -1 where it is not known.
     names : tuple
         Labels, all text or all numbers.
     n_samples : int
-        Rows of the data they point into.
+        Rows of the data that the row numbers refer to.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Actions:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_samples,)``: one entry per row, so that scikit-learn cuts it together with X."""
+        """``(n_samples,)``: one entry per row, so that scikit-learn splits it together with X."""
         return (self.n_samples,)
 
     @property
     def labels(self) -> Array:
-        """What was done in each step (m,), None where that is not known."""
+        """The label of each step (m,), None where it is not known."""
         return np.array([*self.names, None], dtype=object)[self.codes]
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Actions:
     def take(self, rows: Any) -> Actions:
         """The steps whose rows are both among ``rows`` (numbers, a mask or a slice), renumbered.
 
-        Of a row that is taken more than once, the steps point at its last place.
+        If a row is taken more than once, steps refer to its last position.
         """
         steps, kept, n = renumbered(self.steps, rows, self.n_samples)
         return Actions(steps, self.codes[kept], self.names, n)
@@ -104,18 +104,17 @@ class Actions:
 
 
 def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
-    """Actions as they are, or labels wrapped.
+    """Convert labels to ``Actions``; ``Actions`` are returned as they are, after a check.
 
     Parameters
     ----------
     actions : Actions, array of shape (n,) or (n - 1,), or None
-        What was done *at* each row. Missing (None, NaN, "") where the trajectory ends, or, where ``trajectory`` says
-        that it goes on, what was done is not known. A label at the last row of a trajectory has no result, and says
-        nothing.
+        The action taken *at* each row. A missing label (None, NaN, "") ends the trajectory; if ``trajectory`` says that
+        it goes on, the action is unknown. A label at the last row of a trajectory has no resulting row and is ignored.
     n : int
         Rows of the data.
     trajectory : array of shape (n,) or None
-        Rows of one name are one trajectory, in their order; None: all are one, cut where actions are missing.
+        Rows with the same entry are one trajectory, in row order; None: all are one, cut where actions are missing.
     """
     if isinstance(actions, Actions):
         if trajectory is not None:
@@ -137,7 +136,7 @@ def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
 
 
 def _codes(actions: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
-    """The number of each row's label (n,), -1 where it is missing, and the labels in order."""
+    """The code of each row's label (n,), -1 where it is missing, and the sorted labels."""
     length = actions.shape[0] if getattr(actions, "shape", ()) else len(actions) if hasattr(actions, "__len__") else -1
     if length not in (n, n - 1) or getattr(actions, "ndim", 1) != 1:
         seen = f"array of shape {actions.shape}" if hasattr(actions, "shape") else f"{length} entries"

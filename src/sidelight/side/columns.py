@@ -1,7 +1,8 @@
-"""What a user hands over as ``given``, read: columns by name, each one-dimensional, missing entries kept as such.
+"""Read the user's ``given`` into one-dimensional columns with names; missing entries are kept as missing.
 
-Lists, arrays, dicts of columns, pandas and polars tables and series. Nothing is decided here but what the container
-itself says: a categorical type holds names whatever they look like, an ordered one says their order, dates are days.
+Accepted are lists, arrays, dicts of columns, pandas and polars tables and series. Only what the container itself says
+is used here: a categorical type holds categories whatever they look like, an ordered one has their order, dates become
+days.
 """
 
 from __future__ import annotations
@@ -22,9 +23,16 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Entries:
-    """One column: its ``values`` (n,), which are ``missing``, and what its type says of it.
+    """One column of ``given``.
 
-    ``order`` holds the categories of an ordered type, lowest first; ``names`` is true for a categorical type.
+    Parameters
+    ----------
+    values : array of shape (n,)
+    missing : array of bool, of shape (n,)
+    order : tuple
+        The categories of an ordered type, lowest first.
+    names : bool
+        Whether the type is categorical.
     """
 
     values: Array
@@ -40,13 +48,13 @@ class Entries:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns in their order; ``named`` if the names are the user's."""
+    """Columns by name, in order; ``named``: whether the names are the user's."""
 
     columns: dict[str, Entries]
     named: bool
 
     def in_order_of(self, owner: object, names: tuple[str, ...], named: bool) -> list[Entries]:
-        """The columns as ``fit`` had them: by name where both tables have names, else by place."""
+        """The columns in the order of ``fit``: matched by name where both tables have names, else by position."""
         if len(self.columns) != len(names):
             seen, rule = f"{len(self.columns)} columns", f"does not match the {len(names)} columns of fit"
             raise ValueError(complain(owner, "given", seen, rule, "Give the same columns"))
@@ -60,7 +68,20 @@ class Table:
 
 
 def read_table(owner: object, given: Any, n: int) -> Table:
-    """The columns of ``given``, each with ``n`` entries."""
+    """Read the columns of ``given``.
+
+    Parameters
+    ----------
+    owner : object
+        Estimator or name for messages.
+    given : list, array, dict of columns, pandas or polars table or series
+    n : int
+        Entries that every column must have.
+
+    Returns
+    -------
+    Table
+    """
     table = _table(owner, given)
     if not table.columns:
         raise ValueError(complain(owner, "given", "no columns", "says nothing", "Leave it out, or give a column"))
@@ -72,6 +93,7 @@ def read_table(owner: object, given: Any, n: int) -> Table:
 
 
 def _table(owner: object, given: Any) -> Table:
+    """The columns of any accepted container."""
     if isinstance(given, Mapping):
         return Table({str(name): _entries(owner, entries) for name, entries in given.items()}, True)
     if hasattr(given, "columns") and hasattr(given, "shape") and len(given.shape) == 2:
@@ -97,7 +119,7 @@ def _not_columns(owner: object, array: Array) -> str:
 
 
 def _array(entries: Any) -> Array:
-    """An array of plain type, or of objects: a list with text in it would make text of its numbers and its NaN."""
+    """An array of plain type, or of objects where a list holds text: NumPy would turn its numbers and NaN into text."""
     array = np.asarray(entries)
     if array.dtype.kind in "US" and not hasattr(entries, "dtype"):
         array = np.array(entries, dtype=object)
@@ -105,6 +127,7 @@ def _array(entries: Any) -> Array:
 
 
 def _entries(owner: object, entries: Any) -> Entries:
+    """One column as an array, with what its type says: dates become days, categorical types keep their order."""
     dtype = getattr(entries, "dtype", None)
     names, order = _categories(entries, dtype)
     array = _array(_unwrapped(entries, dtype))
@@ -120,7 +143,7 @@ def _entries(owner: object, entries: Any) -> Entries:
 
 
 def _unwrapped(entries: Any, dtype: Any) -> Any:
-    """What a series holds; as objects if it has gaps, which would make floating-point numbers of its integers."""
+    """The array of a series; of objects if integers have gaps, which would otherwise become floating-point numbers."""
     if getattr(dtype, "tz", None) is not None:
         return np.asarray(entries, dtype="M8[ns]")
     if hasattr(entries, "null_count") and entries.null_count() and dtype.is_integer():
@@ -149,7 +172,7 @@ def _missing(entries: Array) -> Array:
 
 
 def is_missing(entry: Any) -> bool:
-    """Whether an entry stands for nothing: None, NaN, NaT or pandas' NA, none of which equals itself plainly."""
+    """Whether an entry is missing: None, NaN, NaT or pandas' NA."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))

@@ -1,4 +1,4 @@
-"""What cannot be meant: a row paired with itself, a pair said twice, a pair both the same and different.
+"""Checks of pairs: a row paired with itself, a repeated pair, a pair that is both same and different.
 
 Every message names the rows.
 """
@@ -23,7 +23,16 @@ _SHOWN = 5
 
 
 def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
-    """Pairs of two different rows, each once, lower row first; what was said twice is warned of, and counts once."""
+    """Pairs of two different rows, each once, lower row first; warns of repeated pairs, which count once.
+
+    Parameters
+    ----------
+    owner, argument
+        Estimator and argument that messages name.
+    pairs : Pairs or array of shape (m, 2)
+    n : int
+        Rows of the data.
+    """
     found = as_pairs(pairs, n)
     _refuse_loops(owner, argument, found.index)
     ordered = np.sort(found.index, axis=1)
@@ -35,7 +44,7 @@ def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
 
 
 def refuse_contradictions(owner: object, same: Pairs, different: Pairs) -> None:
-    """Raise if a pair is among both; both as ``distinct_pairs`` returns them."""
+    """Raise if a pair is in both ``same`` and ``different``; both as ``distinct_pairs`` returns them."""
     n = max(same.n_samples, 1)
     first, second = (pairs.index[:, 0] * n + pairs.index[:, 1] for pairs in (same, different))
     both = np.intersect1d(first, second)
@@ -46,9 +55,19 @@ def refuse_contradictions(owner: object, same: Pairs, different: Pairs) -> None:
 
 
 def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[Pairs, Array]:
-    """Pairs and their distances (m,), from ``distances`` or, without them, the values that the pairs carry.
+    """Pairs and their distances (m,).
 
-    A pair may be there more than once: it was measured more than once.
+    A pair may occur more than once: it was measured more than once.
+
+    Parameters
+    ----------
+    owner : object
+        Estimator or name for messages.
+    pairs : Pairs or array of shape (m, 2)
+    distances : array of shape (m,) or None
+        None: the ``values`` of the pairs.
+    n : int
+        Rows of the data.
     """
     found = as_pairs(pairs, n)
     if distances is None:
@@ -72,7 +91,7 @@ def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[
 
 
 def listed(index: Array) -> str:
-    """Pairs as text, the first few.
+    """The first few pairs as text.
 
     >>> listed(np.array([[0, 3], [1, 2]]))
     '(0, 3), (1, 2)'

@@ -1,8 +1,8 @@
-"""What is known of each row, as numbers: ``given`` of any type becomes features and codes.
+"""Encode the side information ``given`` as numeric features: columns of any type become features and codes.
 
-category  one coordinate per category; two categories are at squared distance 2
+category  one-hot; two categories are at squared distance 2
 number    centred, scaled to unit variance; ordered categories by rank, dates in days
-angle     a circle, from the period
+angle     a point on a circle, from the period
 
 so that ``exp(-|f_i - f_j|²)`` over the features is a sensible kernel: each column is divided by the square root of its
 bandwidth. A row with a missing entry in any column is *unknown*: it has no code.
@@ -26,15 +26,15 @@ from .columns import Entries, read_table
 __all__ = ["Column", "EncodedGiven", "Given"]
 
 Array = npt.NDArray[Any]
-_NUMBER_BANDWIDTH = 0.3  # of squared distance, in standard deviations: measured, decision 0006
+_NUMBER_BANDWIDTH = 0.3  # of squared distance, in units of the variance: measured, decision 0006
 _CATEGORY_BANDWIDTH = 1.0
-_REACH = 1e100  # features are held within it, so that their squares exist
-_FEW = 50  # whole numbers with no more distinct values than this are names
+_REACH = 1e100  # features are clipped to it, so that squares do not overflow
+_FEW = 50  # integers with no more distinct values than this are categories
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of ``given``: how its entries become features."""
+    """One column of ``given`` as learned at ``fit``: how its entries become features."""
 
     name: str
     kind: str
@@ -44,15 +44,15 @@ class Column:
     period: float = 0.0
     bandwidth: float = 1.0
     chosen: bool = False
-    """Whether the bandwidth is the user's, who then gets it as it is."""
+    """Whether the user chose the bandwidth, which is then never widened."""
 
     @property
     def width(self) -> int:
-        """How many features it becomes."""
+        """Number of features of the column."""
         return {"category": len(self.categories), "number": 1, "angle": 2}[self.kind]
 
     def features(self, codes: Array) -> Array:
-        """Features (n, width) of coded entries: positions of categories, or the numbers themselves."""
+        """Features (n, width) of coded entries (n,): codes of categories, or the numbers themselves."""
         if self.kind == "category":
             F = (codes[:, None] == np.arange(len(self.categories))).astype(np.float64)
         elif self.kind == "number":
@@ -64,7 +64,7 @@ class Column:
         return np.asarray(F / np.sqrt(self.bandwidth))
 
     def bandwidth_times(self, widening: float) -> float:
-        """The bandwidth in the units of ``given_bandwidth``, for a kernel whose squares are divided by ``widening``."""
+        """The bandwidth in the units of ``given_bandwidth``, with squared distances divided by ``widening``."""
         width = self.bandwidth * widening
         if self.kind == "category":
             return float(width)
@@ -75,22 +75,31 @@ class Column:
 
 @dataclass(frozen=True)
 class EncodedGiven:
-    """Encoded rows: ``features`` (n, f), ``values`` (n, columns; NaN where missing) and which rows are ``complete``."""
+    """Encoded rows of ``given``.
+
+    Parameters
+    ----------
+    features : array of shape (n, f)
+    values : array of shape (n, columns)
+        Codes or numbers, NaN where missing.
+    complete : array of bool, of shape (n,)
+        Rows without a missing entry.
+    """
 
     features: Array
     values: Array
     complete: Array
 
     def take(self, rows: Array) -> EncodedGiven:
-        """Some of the rows."""
+        """The encoding of some of the rows."""
         return EncodedGiven(self.features[rows], self.values[rows], self.complete[rows])
 
 
 @dataclass(frozen=True)
 class Given:
-    """The columns of ``given`` as they were at ``fit``; ``encode`` reads further rows in the same way.
+    """The columns of ``given`` as learned at ``fit``; ``encode`` encodes further rows in the same way.
 
-    ``named``: the names of the columns are the user's, and further tables are read by them.
+    ``named``: the column names are the user's, and columns of further tables are matched by name.
     """
 
     columns: tuple[Column, ...]
@@ -98,7 +107,18 @@ class Given:
 
     @classmethod
     def learn(cls, owner: object, given: Any, n: int, kinds: Any = None, bandwidths: Any = None) -> Given:
-        """Decide the kind of each column and its scale from the rows of ``fit``."""
+        """Decide the kind and scale of each column from the rows of ``fit``.
+
+        Parameters
+        ----------
+        owner : object
+            Estimator or name for messages.
+        given : table, array or list
+        n : int
+            Rows of the data.
+        kinds, bandwidths : mapping, sequence, one value or None
+            ``given_types`` and ``given_bandwidth`` of the user: by name, by position, or one for all. None: automatic.
+        """
         table = read_table(owner, given, n)
         names = tuple(table.columns)
         kinds = _chosen(owner, "given_types", kinds, names)
@@ -107,7 +127,7 @@ class Given:
         return cls(tuple(_column(owner, name, entries, *choice) for (name, entries), *choice in found), table.named)
 
     def encode(self, owner: object, given: Any, n: int) -> EncodedGiven:
-        """Rows of ``given`` as features; missing entries make a row unknown, new categories are an error."""
+        """Encode ``n`` rows of ``given``; a missing entry makes a row unknown, a new category raises."""
         table = read_table(owner, given, n)
         ordered = table.in_order_of(owner, tuple(column.name for column in self.columns), self.named)
         coded = [_coded(owner, column, entries) for column, entries in zip(self.columns, ordered, strict=True)]
@@ -119,13 +139,13 @@ class Given:
 
     @property
     def chosen(self) -> Array:
-        """Whether the bandwidth of each feature (f,) is the user's."""
+        """Whether the bandwidth of each feature (f,) was chosen by the user."""
         return np.repeat([column.chosen for column in self.columns], [column.width for column in self.columns])
 
     def bandwidths(self, others: float, every: float = 1.0) -> list[float]:
-        """The bandwidths in the units of ``given_bandwidth``, those that nobody chose widened by ``others``.
+        """The bandwidths in the units of ``given_bandwidth``, those not chosen by the user widened by ``others``.
 
-        ``every`` widens all of them; both are of squared distance.
+        ``every`` widens all of them; both factors are of squared distance.
         """
         return [column.bandwidth_times(every * (1.0 if column.chosen else others)) for column in self.columns]
 
@@ -136,7 +156,7 @@ class Given:
 
 
 def _chosen(owner: object, argument: str, choice: Any, names: tuple[str, ...]) -> list[Any]:
-    """What the user chose for each column, by name, by place or for all; None: nothing."""
+    """The user's choice for each column: by name, by position, or one for all; None where there is none."""
     if isinstance(choice, Mapping):
         by_name = {str(name): value for name, value in choice.items()}
         unknown = [name for name in by_name if name not in names]
@@ -153,6 +173,7 @@ def _chosen(owner: object, argument: str, choice: Any, names: tuple[str, ...]) -
 
 
 def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: Any) -> Column:
+    """Learn the kind, scale and bandwidth of one column from its entries."""
     here = entries.here
     if len(here) == 0:
         seen, rule = f"column {name!r}", "has no entry at all"
@@ -182,7 +203,7 @@ def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: An
 
 
 def _period(owner: object, kind: Any) -> float:
-    """The period a kind stands for, 0 if none."""
+    """The period that a column type implies, 0 if none."""
     if kind is None or (isinstance(kind, str) and kind in ("category", "number", "ordinal", "angle")):
         return 360.0 if kind == "angle" else 0.0
     if isinstance(kind, numbers.Real) and kind is not True and 0 < float(kind) < np.inf:
@@ -192,12 +213,12 @@ def _period(owner: object, kind: Any) -> float:
 
 
 def _circle(difference: float, period: float) -> float:
-    """The squared chord of a difference on the circle of radius √2."""
+    """The squared chord of an angular difference on a circle of radius √2."""
     return float(8.0 * np.sin(np.pi * min(difference / period, 0.5)) ** 2)
 
 
 def _natural_kind(entries: Array) -> str:
-    """Text, truth values and few whole numbers are names; the rest are quantities."""
+    """Default type of a column: text, booleans and integers with few distinct values are categories."""
     if entries.dtype.kind == "O" and all(isinstance(e, numbers.Real) and not isinstance(e, bool) for e in entries):
         whole = all(isinstance(e, numbers.Integral) for e in entries)
         entries = entries.astype(np.int64 if whole else np.float64)
@@ -218,10 +239,12 @@ def _names(owner: object, name: str, entries: Array) -> tuple[Any, ...]:
 
 
 def _plain(entry: Any) -> Any:
+    """A NumPy scalar as a Python scalar."""
     return entry.item() if isinstance(entry, np.generic) else entry
 
 
 def _as_numbers(owner: object, name: str, entries: Array) -> Array:
+    """Entries as float64; raises where they are not finite numbers."""
     try:
         found = entries.astype(np.float64)
     except (TypeError, ValueError):
@@ -235,13 +258,14 @@ def _as_numbers(owner: object, name: str, entries: Array) -> Array:
 
 
 def _centre_and_scale(values: Array) -> tuple[float, float]:
+    """Mean and standard deviation (1 if that is 0), without overflow."""
     size = float(np.abs(values).max()) or 1.0
     unit = values / size
     return float(unit.mean() * size), float(unit.std() * size) or 1.0
 
 
 def _coded(owner: object, column: Column, entries: Entries) -> Array:
-    """Positions of categories, or numbers; NaN where missing."""
+    """Codes of categories, or numbers (n,); NaN where missing."""
     out = np.full(len(entries.values), np.nan)
     if column.kind == "angle" or (column.kind == "number" and not column.categories):
         out[~entries.missing] = _as_numbers(owner, column.name, entries.here)

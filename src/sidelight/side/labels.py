@@ -1,4 +1,4 @@
-"""Labels of rows as numbers: what "these two are the same" means where every row has a name."""
+"""Integer codes of class labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ Array = npt.NDArray[Any]
 
 
 def label_codes(owner: object, labels: Any, n: int) -> dict[str, Array]:
-    """Codes (n,) from 0 of every column of labels by its name; -1 where a label is missing.
+    """Codes (n,) from 0 of every column of labels, by column name; -1 where a label is missing.
+
+    Parameters
+    ----------
+    owner : object
+        Estimator or name for messages.
+    labels : array of shape (n,) or (n, attributes), or a table
+    n : int
+        Rows of the data.
 
     >>> label_codes("Metric", ["b", "a", None, "b"], 4)
     {'y': array([ 1,  0, -1,  1])}
@@ -37,11 +45,12 @@ def label_codes(owner: object, labels: Any, n: int) -> dict[str, Array]:
 
 
 def _place(name: str, count: int) -> str:
-    """What a column without a name of its own is called."""
+    """Display name of a column without a name of its own."""
     return "y" if count == 1 else name.replace("given", "y")
 
 
 def _codes(owner: object, name: str, entries: Entries) -> Array:
+    """Codes (n,) of one column of labels; raises for continuous numbers."""
     here = entries.here
     if here.dtype.kind == "f" and type_of_target(here) == "continuous":
         rule = f"holds quantities in {name!r}, and labels are names"

@@ -1,4 +1,4 @@
-"""Pairs of rows: "these belong together", "these are apart", "these are this far from each other"."""
+"""Pairs of rows: must-link ("same"), cannot-link ("different"), or known distances."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of row numbers that survive being cut: they behave as an array with one entry per row of the data.
+    """Pairs of row numbers that stay valid in a split: they slice like an array with one entry per row of the data.
 
-    scikit-learn slices what has as many entries as X has rows and passes everything else through untouched, so a plain
-    (m, 2) array of row numbers would point at the wrong rows inside a split. ``pairs[rows]`` keeps the pairs
-    whose two rows are both there, renumbered.
+    scikit-learn slices whatever has as many entries as X has rows and passes everything else through unchanged, so a
+    plain (m, 2) array of row numbers would refer to the wrong rows inside a split. ``pairs[rows]`` keeps the pairs
+    whose two rows are both kept, renumbered.
 
     Parameters
     ----------
     index : array of shape (m, 2)
         Row numbers.
     n_samples : int
-        Rows of the data they point into.
+        Rows of the data that the row numbers refer to.
     values : array of shape (m,) or None, default=None
-        A number for each pair (a distance), which is cut together with them.
+        A number for each pair (a distance), sliced together with them.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Pairs:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_samples,)``: one entry per row, so that scikit-learn cuts it together with X."""
+        """``(n_samples,)``: one entry per row, so that scikit-learn splits it together with X."""
         return (self.n_samples,)
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Pairs:
     def take(self, rows: Any) -> Pairs:
         """The pairs whose rows are both among ``rows`` (numbers, a mask or a slice), renumbered.
 
-        Of a row that is taken more than once, the pairs point at its last place.
+        If a row is taken more than once, pairs refer to its last position.
         """
         index, kept, n = renumbered(self.index, rows, self.n_samples)
         return Pairs(index, n, None if self.values is None else self.values[kept])
@@ -92,5 +92,5 @@ class Pairs:
 
 
 def as_pairs(pairs: Any, n: int) -> Pairs:
-    """Pairs as they are, or a plain (m, 2) array wrapped."""
+    """Convert an (m, 2) array to ``Pairs``, and check that they are for ``n`` rows."""
     return (pairs if isinstance(pairs, Pairs) else Pairs(pairs, n)).validate(n)

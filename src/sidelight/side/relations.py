@@ -1,8 +1,8 @@
-"""Relations: kinds of similarity between rows, each on all of them or some.
+"""Relations: several notions of similarity between rows, each over all rows or some.
 
 "These pictures look alike", "these are of the same person", "the light came from about the same side": each is a
-relation. One embedding serves several of them (``MultipleRelationalEmbedding``), and finds out which of its axes each
-of them needs. Here is only what the user said; ``kernels.relations`` makes similarities of it.
+relation. One embedding serves several of them (``MultipleRelationalEmbedding``), and learns which of its axes each of
+them needs. This module holds the user's input; ``kernels.relations`` computes similarities from it.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ __all__ = ["KINDS", "Relation", "Relations", "as_relations"]
 
 Array = npt.NDArray[Any]
 KINDS = ("data", "labels", "values", "pairs", "matrix")
-_REACH = 1e100  # standardised values are held within it, so that their squares exist
+_REACH = 1e100  # standardised values are clipped to it, so that squares do not overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """One kind of similarity; make it with ``from_data``, ``from_labels``, ``from_values``, ``from_pairs`` and so on.
+    """One notion of similarity; make it with ``from_data``, ``from_labels``, ``from_values``, ``from_pairs`` and so on.
 
-    Like ``Pairs``, it behaves as an array with one entry per row of the data, so that scikit-learn cuts it with X.
+    Like ``Pairs``, it is sliced like an array with one entry per row of the data, so that scikit-learn splits it with
+    X.
 
     Parameters
     ----------
     kind : "data", "labels", "values", "pairs" or "matrix"
     entries : array
-        What is known of the m rows of the relation: their features (m, d), codes of their labels (m,), values (m, k),
-        pairs of them (p, 2), counted within ``index``, or a matrix (m, m), dense or sparse.
+        Data of the m rows of the relation: features (m, d), label codes (m,), values (m, k), pairs (p, 2) of positions
+        in ``index``, or a matrix (m, m), dense or sparse.
     index : array of shape (m,)
-        The rows that the relation is about, in increasing order.
+        Row numbers of the m rows, in increasing order.
     n_samples : int or None
-        Rows of the data; None: as many as the other relations say.
+        Rows of the data; None: as many as the other relations have.
     perplexity, bandwidth, n_neighbors, period, distances
         See the ``from_`` methods.
 
@@ -87,23 +88,23 @@ class Relation:
         bandwidth: float | None = None,
         n_neighbors: int | None = 15,
     ) -> Relation:
-        """Rows that lie near each other are similar.
+        """Rows with similar features are similar.
 
         Parameters
         ----------
         X : array of shape (m, d)
             A row of NaN is not in the relation.
         index : array of shape (m,), default=None
-            Which rows of the data these are; None: all, in order.
+            Row numbers of these rows in the data; None: all, in order.
         n_samples : int, default=None
             Rows of the data, where ``index`` is given.
         perplexity : float, default=10
-            Effective neighbours of a row (at most a fifth of the rows).
+            Effective number of neighbours of a row (at most a fifth of the rows).
         bandwidth : float, default=None
-            One width for all rows (of squared distance) instead, as in the source.
+            One bandwidth of squared distances for all rows instead of a perplexity, as in the source.
         n_neighbors : int or None, default=15
-            The graph of mutual neighbours along which distances are measured (at most a quarter of the rows); None: in
-            straight lines.
+            Neighbours in the graph of mutual neighbours along which distances are measured (at most a quarter of the
+            rows); None: Euclidean distances.
         """
         X = checked_array("Relation", X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
         seen = ~np.isnan(X).all(axis=1)
@@ -121,7 +122,16 @@ class Relation:
 
     @classmethod
     def from_labels(cls, labels: Any, index: Any = None, *, n_samples: int | None = None) -> Relation:
-        """Rows of the same name are similar, and all of them equally; a missing name is not in the relation."""
+        """Rows with the same label are all equally similar; a row with a missing label is not in the relation.
+
+        Parameters
+        ----------
+        labels : array of shape (m,)
+        index : array of shape (m,), default=None
+            Row numbers of these rows in the data; None: all, in order.
+        n_samples : int, default=None
+            Rows of the data, where ``index`` is given.
+        """
         rows, n = _rows(index, len(labels), n_samples)
         codes = next(iter(label_codes("Relation", labels, len(rows)).values()))
         here = codes >= 0
@@ -137,20 +147,20 @@ class Relation:
         bandwidth: float = 1.0,
         period: float | None = None,
     ) -> Relation:
-        """Rows of like values are similar.
+        """Rows with similar values are similar.
 
         Parameters
         ----------
         values : array of shape (m,) or (m, k)
             A row with a missing value (NaN, None) is not in the relation.
         index : array of shape (m,), default=None
-            Which rows of the data these are; None: all, in order.
+            Row numbers of these rows in the data; None: all, in order.
         n_samples : int, default=None
             Rows of the data, where ``index`` is given.
         bandwidth : float, default=1
-            Of squared difference, in standard deviations.
+            Of squared differences of standardised values.
         period : float, default=None
-            The values are angles that begin again after this much.
+            The values are angles with this period.
         """
         rows, n = _rows(index, len(values), n_samples)
         V = _numbers(values, len(rows))
@@ -165,7 +175,7 @@ class Relation:
 
     @classmethod
     def from_pairs(cls, pairs: Any, n_samples: int) -> Relation:
-        """The two rows of each pair show the same thing, and rows of different pairs do not."""
+        """The two rows of each pair are similar, rows of different pairs are not."""
         found = as_pairs(pairs, n_samples)
         rows, places = np.unique(found.index, return_inverse=True)
         return cls("pairs", places.reshape(-1, 2), rows, n_samples)
@@ -180,10 +190,21 @@ class Relation:
         distances: bool = False,
         perplexity: float = 10.0,
     ) -> Relation:
-        """A ready matrix (m, m), dense or sparse, of similarities (any size, from 0) or, so said, of distances.
+        """From a matrix of similarities or of distances.
 
-        Distances become similarities of the given ``perplexity``; of a sparse matrix, those that it does not store
-        are too large to matter.
+        Parameters
+        ----------
+        P : array or sparse matrix of shape (m, m)
+            Similarities of at least 0 on any scale, or distances. Distances that a sparse matrix does not store are too
+            large to matter.
+        index : array of shape (m,), default=None
+            Row numbers of these rows in the data; None: all, in order.
+        n_samples : int, default=None
+            Rows of the data, where ``index`` is given.
+        distances : bool, default=False
+            Whether ``P`` holds distances.
+        perplexity : float, default=10
+            Effective number of neighbours of a row, with distances.
         """
         how: dict[str, Any] = {"dtype": np.float64, "accept_sparse": "csr", "input_name": "P"}
         # similarities are divided by their sums and never squared, so their size does not matter
@@ -201,12 +222,12 @@ class Relation:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_samples,)``: one entry per row, so that scikit-learn cuts it together with X."""
+        """``(n_samples,)``: one entry per row, so that scikit-learn splits it together with X."""
         return (len(self),)
 
     @property
     def features(self) -> Array | None:
-        """What likeness of rows is measured by (m, k): data, or values, standardised or on a circle; else None."""
+        """Features (m, k) that similarity is computed from: data, or values (standardised, or on a circle); or None."""
         if self.kind == "data":
             return np.asarray(self.entries)
         if self.kind != "values":
@@ -230,7 +251,7 @@ class Relation:
         return f"Relation({about} {len(self.index)} of {len(self)} rows)"
 
     def take(self, rows: Any) -> Relation:
-        """The relation between those of its rows that are among ``rows`` (numbers, a mask or a slice), renumbered."""
+        """The relation restricted to ``rows`` (numbers, a mask or a slice), renumbered."""
         kept = np.atleast_1d(np.arange(len(self))[rows])
         place = np.full(len(self), -1, dtype=np.int64)
         place[self.index] = np.arange(len(self.index))
@@ -246,7 +267,7 @@ class Relation:
         return replace(self, entries=entries, index=here, n_samples=len(kept))
 
     def validate(self, n: int) -> Relation:
-        """Return itself, as of ``n`` rows, if it was made for them."""
+        """Return itself with ``n_samples=n``; raises if it was made for another number of rows."""
         if len(self) != n and (self.n_samples is not None or len(self) > n):
             rule = f"does not match the {n} rows of the data"
             raise ValueError(complain(self, "n_samples", len(self), rule, "Make the relation for these rows"))
@@ -255,7 +276,7 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Relations by name, between the same rows; ``relations[rows]`` cuts all of them, ``relations["name"]`` is one.
+    """Named relations between the same rows; ``relations[rows]`` slices all of them, ``relations["name"]`` is one.
 
     Examples
     --------
@@ -280,7 +301,7 @@ class Relations:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_samples,)``: one entry per row, so that scikit-learn cuts it together with X."""
+        """``(n_samples,)``: one entry per row, so that scikit-learn splits it together with X."""
         return (len(self),)
 
     @property
@@ -306,7 +327,7 @@ class Relations:
         return f"Relations({self.n_samples} rows; {listed})"
 
     def take(self, rows: Any) -> Relations:
-        """Every relation cut to some rows."""
+        """Every relation restricted to some rows."""
         kept = np.atleast_1d(np.arange(len(self))[rows])
         return Relations({name: relation.take(kept) for name, relation in self.items()}, len(kept))
 
@@ -316,7 +337,7 @@ class Relations:
 
 
 def as_relations(relations: Any, n: int | None) -> Relations:
-    """Relations as they are, or a dict of them wrapped, for ``n`` rows (None: as many as they say)."""
+    """Convert a dict to ``Relations``, and check that they are for ``n`` rows (None: no check)."""
     if isinstance(relations, Relations):
         return relations if n is None else relations.validate(n)
     if not isinstance(relations, Mapping):
@@ -326,7 +347,7 @@ def as_relations(relations: Any, n: int | None) -> Relations:
 
 
 def _rows(index: Any, m: int, n_samples: int | None) -> tuple[Array, int | None]:
-    """Row numbers of m entries, and the rows of the data if that is known."""
+    """Row numbers of m entries, and the number of rows of the data if it is known."""
     if index is None:
         return np.arange(m), m if n_samples is None else n_samples
     rows = np.asarray(index)

@@ -1,4 +1,4 @@
-"""Pairs of row numbers, shared by ``Pairs`` and ``Actions``: how they are checked, and cut together with the rows."""
+"""Validation and slicing of pairs of row numbers, shared by ``Pairs`` and ``Actions``."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def checked_index(owner: str, argument: str, index: Any, n: int) -> Array:
     Parameters
     ----------
     owner, argument : str
-        Class and argument that a message names.
+        Class and argument that messages name.
     index : array-like of shape (m, 2), or empty
     n : int
-        Rows that they point into.
+        Rows of the data that they refer to.
     """
     found: Array = np.asarray(index)
     if found.size == 0:
@@ -41,15 +41,15 @@ def checked_index(owner: str, argument: str, index: Any, n: int) -> Array:
 
 
 def renumbered(index: Array, rows: Any, n: int) -> tuple[Array, Array, int]:
-    """Cut pairs of n rows to those whose two rows are both among ``rows``.
+    """Restrict pairs of row numbers to those whose two rows are both among ``rows``.
 
     Parameters
     ----------
     index : array of shape (m, 2)
     rows : row numbers, mask or slice
-        Of a row that is taken more than once, the pairs point at its last place.
+        If a row is taken more than once, pairs refer to its last position.
     n : int
-        Rows before the cut.
+        Rows before slicing.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def renumbered(index: Array, rows: Any, n: int) -> tuple[Array, Array, int]:
     kept : array of bool, of shape (m,)
         Which pairs these are.
     n_rows : int
-        Rows after the cut.
+        Rows after slicing.
     """
     taken = np.atleast_1d(np.arange(n)[rows])
     position = np.full(n, -1, dtype=np.int64)
@@ -69,7 +69,7 @@ def renumbered(index: Array, rows: Any, n: int) -> tuple[Array, Array, int]:
 
 
 def check_made_for(owner: str, n_samples: int, n: int, remedy: str) -> None:
-    """Refuse what was made for another number of rows than ``n``."""
+    """Raise if side information was made for another number of rows than ``n``."""
     if n_samples != n:
         rule = f"does not match the {n} rows of X"
         raise ValueError(complain(owner, "n_samples", n_samples, rule, remedy))
