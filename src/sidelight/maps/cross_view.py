@@ -70,7 +70,7 @@ class CrossView:
     smoothing: float
 
     def known(self, X: Array, view: int) -> Array:
-        """Which views (m, V) are observed in each row and can predict ``view`` (had training rows in common with it)."""
+        """Which views (m, V) are observed in each row and can predict ``view`` (shared training rows with it)."""
         seen = np.stack([own[0].inside(X)[1] for own in _by_view(self.views)], axis=1)
         return np.asarray(seen & _with_common_rows(self.sums, view))
 
@@ -208,7 +208,7 @@ class _Moments:
 
 
 def _moments(sums: Sums, view: int, known: Array, chosen: Array, owners: Array, wanted: Array) -> _Moments:
-    """Moments of the ``chosen`` features and the ``wanted`` columns of ``view``; ``owners`` is the view of a feature."""
+    """Moments of the ``chosen`` features and the ``wanted`` columns of ``view``; ``owners``: view of each feature."""
     owner, pairs, first = owners[chosen], sums["pairs"][view], sums["first"][view][chosen]
     both, rows = pairs[np.ix_(owner, owner)], np.maximum(pairs.diagonal(), 1.0)
     products = sums["products"][min(view, len(sums["products"]) - 1)][np.ix_(chosen, chosen)]
