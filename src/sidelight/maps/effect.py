@@ -62,7 +62,7 @@ _SHRINKAGE_COUNT = 3.0  # prior count: so many nearby rows of a group weigh as m
 
 @dataclass(frozen=True)
 class Effect:
-    """Fitted effect ``effect(f) = k(f) A`` with ``k_l(f) = exp(-|f - landmark_l|² / bandwidth)``, and 1 as last feature.
+    """Fitted ``effect(f) = k(f) A`` with ``k_l(f) = exp(-|f - landmark_l|² / bandwidth)``, and 1 as last feature.
 
     For categories the landmarks are their encoded features and the bandwidth is 0: coefficients are looked up, and an
     unseen combination gets the mean of the nearest ones.
@@ -148,8 +148,8 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
 def mismatch(points: Array, codes: Array, *, n_jobs: int | None = None) -> float:
     """Mean log ratio of each row's distance to its nearest neighbours in the closest other group and in its own.
 
-    0 if the groups are mixed, larger if they are separated: a nearest-neighbour two-sample statistic. ``points`` (n, d),
-    ``codes`` (n,).
+    0 if the groups are mixed, larger if they are separated: a nearest-neighbour two-sample statistic, of ``points``
+    (n, d) with groups ``codes`` (n,).
     """
     n = np.arange(len(points))
     D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
