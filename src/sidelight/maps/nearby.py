@@ -68,7 +68,7 @@ class RowSearch:
         return place
 
     def within(self, Q: Array) -> Array:
-        """Queries clipped so that squared distances do not overflow in float32."""
+        """Queries, with those too far for squared distances in float32 moved nearer along their ray."""
         return self.reach.within(Q)
 
     def nearest(self, Q: Array, k: int, n_jobs: int | None = None) -> Neighbours:

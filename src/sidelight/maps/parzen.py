@@ -153,7 +153,7 @@ def _log_sum(logs: Array, shift: Array) -> Array:
 
 
 def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: int | None = None) -> ParzenDensity:
-    """Fit a Gaussian density whose bandwidths are ``factor · relative``; the factor maximises the leave-one-out likelihood.
+    """Fit a Gaussian density with bandwidths ``factor · relative``, the factor by leave-one-out likelihood.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ of q numbers for each row, and rows are independent: a row's result does not dep
 f has a local minimum for each group among the neighbours, and the mean of the neighbours may lie between them. So the
 initial point is the best of the mean and the latent points of the nearest rows. A step is z - t ∇f / c, with
 
-    c = 4a Σ_j p_j u_j,     u = -d log k / d(r²)         (with t = 1, a fixed-point step for the attraction alone)
+    c = 4a Σ_j p_j u_j,     u = -d log k / d(r²)         (t = 1: attraction alone reaches its minimum, or nears it)
 
 and a step length t for each row, which grows after a success and shrinks after a failure. New points stay within the
 bounding box of the fitted ones. Pairs are computed in float32, as in the fit. Cost: O(k q) per row and step.
