@@ -153,7 +153,7 @@ class AdaptiveWeights(Searched):
         return candidates, quick_rows(D2, self.perplexity)
 
     def average_from(self, Q: Array, anchor: Array, V: Array) -> Array:
-        """Weighted means (m, r) over the neighbour lists of the rows ``anchor`` (m,), whether or not these are nearest."""
+        """Weighted means (m, r) over the neighbour lists of the rows ``anchor`` (m,), be these nearest or not."""
         candidates = np.column_stack([anchor, self.lists[anchor]])
         return listed_average(self.weigh_squares(listed_squares(Q, self.inputs, candidates)), V, candidates)
 
