@@ -166,7 +166,7 @@ def _metric(A: Array, W: Array) -> Array:
 
 
 def off_plane(off: Array, along: Array) -> Array:
-    """Share (k,) of each chart's variance ``off`` its plane, from the variances (k,) off and along it; 0 without any."""
+    """Share (k,) of each chart's variance ``off`` its plane, from the variances (k,) off and along it."""
     total = off + along
     return np.where(total > 0, off / np.where(total > 0, total, 1.0), 0.0)
 

@@ -15,8 +15,8 @@ With g(r²) = -dk/d(r²) and W_ij = (1/s_i + 1/s_j) m_ij g(r²_ij), the gradient
 
     ∂ c·H / ∂Z = (2c/n) (diag(W1) - W) Z
 
-Shapes: Z (n, q); data kernels symmetric (n, n): dense (upper tiles), sparse, or low rank plus sparse (``kernels
-.low_rank``, only as the one kernel of a term; ``entropy_terms`` has its sums). Products are formed tile by tile.
+Shapes: Z (n, q); data kernels symmetric (n, n): dense (upper tiles), sparse, or low rank plus sparse
+(``kernels.low_rank``, only as the one kernel of a term; sums in ``entropy_terms``). Products are formed tile by tile.
 Cost of an evaluation: O(n² q) time for a dense term, O(nnz · q) for a sparse one, (q + 2) r transforms for r factors.
 Memory: n²/2 numbers for the latent kernel. If that is too much, its tiles are computed twice, once for the sums and
 again for the gradient. Pairs are computed in ``dtype``, sums over tiles in float64.

@@ -50,7 +50,7 @@ class LeaveOneOutLikelihood:
         for rows in self.parts:
             self.R[rows] = np.maximum(norms[rows, None] + norms - 2 * (A[rows] @ A.T), 0.0)
         typical = float(norms.mean()) / self.rank
-        self.least = float(np.log(typical)) - 20.0 if typical > 0 else 0.0  # lower bound: equal rows would drive it to 0
+        self.least = float(np.log(typical)) - 20.0 if typical > 0 else 0.0  # lower bound: equal rows drive it to 0
 
     def value_and_grad(self, point: Array) -> Evaluation:
         """``J`` at a packed point (n + 1, q), with the gradient packed likewise."""
