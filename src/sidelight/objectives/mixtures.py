@@ -212,7 +212,7 @@ class Planes:
         return moved
 
     def reseeded(self, mixture: MixtureParameters, charts: Array, X: Array) -> MixtureParameters:
-        """Restart charts, each at a row of ``X``, with the mean width of all charts and the axes of that row's chart."""
+        """Restart charts, each at a row of ``X``, with the mean width of all charts and the axes of the row's chart."""
         d, weights, found = X.shape[1], mixture.weights.copy(), list(mixture.charts)
         width = float(mixture.weights @ [(chart.W**2).sum() / d + chart.noise for chart in mixture.charts])
         overall = mixture.weights @ np.stack([chart.mean for chart in mixture.charts])
@@ -263,7 +263,7 @@ def _products_of(X: Array, r: Array) -> Array:
 
 
 def _products(X: Array, room: Array) -> Array:
-    """``x_i x_j`` of each row, i ≤ j, as (d (d + 1) / 2, n), in the buffer ``room`` (allocating is slower than computing)."""
+    """``x_i x_j`` of each row, i ≤ j, as (d (d + 1) / 2, n), in the buffer ``room`` (allocation is slow)."""
     columns = np.ascontiguousarray(X.T)
     d, n = columns.shape
     products, start = room[:, :n], 0

@@ -36,7 +36,7 @@ Parts = dict[str, tuple[float, Objective]]
 
 
 class OnRows:
-    """Objective on a subset of rows, ``f(Z[rows])``; its gradient is 0 elsewhere; terms are named ``H(...) of label``."""
+    """Objective on a subset of rows, ``f(Z[rows])``; its gradient is 0 elsewhere; terms are ``H(...) of label``."""
 
     def __init__(self, rows: Array, objective: Objective, label: str) -> None:
         self.rows = rows
