@@ -20,7 +20,8 @@ This gives the least length of a column. Up to constants and a scale, F at the b
 
 over the means of the eigenvalues that remain without the first k. EM with missing entries starts with this number of
 columns, and some more; n is then the number of observed entries of a column. For complete rows the number is better
-estimated by the evidence with W integrated out over its directions too (Minka 2000, Laplace's), k = 0, 1, ...:
+estimated by the evidence with W integrated out over its directions, not only its columns (Minka 2000, Laplace's
+approximation), k = 0, 1, ...:
 
     log p(X | k) ≈ log p(U_k) - (n/2) Σ_{i≤k} log λ_i - (n/2)(d-k) log v_k
                    + ((m+k)/2) log 2π - ½ log|A_k| - (k/2) log n
