@@ -1,1 +1,1 @@
-"""Maps both ways and densities, from kernels on the training rows; each query row is answered by itself."""
+"""Maps between data and latent space, densities, and mixtures; each query row is answered independently."""

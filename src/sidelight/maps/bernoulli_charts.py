@@ -1,11 +1,12 @@
-r"""Charts of a mixture of Bernoullis, with principal axes of each chart's rows as local coordinates where asked for.
+r"""Charts of a mixture of Bernoullis, optionally with principal axes of each chart's rows as local coordinates.
 
-A product of Bernoullis has no local coordinates of its own (n_local = 0: coordination then places charts by who shares
-their rows). :func:`with_axes` gives each chart those of a plane through its rows, as if they were numbers:
+A product of Bernoullis has no local coordinates of its own (n_local = 0; coordination then uses only which charts share
+rows). :func:`with_axes` gives each chart local coordinates by PCA of its rows, treating the 0s and 1s as numbers:
 
     C_s = Σ_n r_ns (x_n - θ_s)(x_n - θ_s)ᵀ / Σ_n r_ns = V Λ Vᵀ,    f_s(x) = Λ_q^(-1/2) V_qᵀ (x - θ_s)
 
-Missing values (NaN) count as the chart's mean θ_s in the coordinates, and drop out of the density, which is exact.
+Missing values (NaN) are replaced by the chart's mean θ_s in the coordinates. In the density they are marginalised,
+which is exact.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ class BernoulliCharts:
 
     @property
     def n_charts(self) -> int:
-        """How many charts there are."""
+        """Number of charts k."""
         return len(self.weights)
 
     @property
     def n_local(self) -> tuple[int, ...]:
-        """Local coordinates of each chart."""
+        """Number of local coordinates of each chart."""
         return tuple(int(axes.shape[1]) for axes in self.axes)
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters: weights and means."""
+        """Number of free parameters: weights and means."""
         return self.n_charts - 1 + self.means.size
 
     @property
@@ -59,20 +60,20 @@ class BernoulliCharts:
         return np.inf
 
     def responsibilities(self, X: Array) -> Array:
-        """Posterior of the charts (n, k)."""
+        """Posterior probabilities of the charts (n, k)."""
         return normalised(self._joint(X))[0]
 
     def features(self, X: Array, chart: int) -> Array:
-        """Local coordinates (n, n_local[chart])."""
+        """Local coordinates (n, n_local[chart]) of rows (n, d)."""
         residual = np.asarray(X, dtype=np.float64) - self.means[chart]
         return np.asarray(np.where(np.isnan(residual), 0.0, residual) @ self.inverse[chart])
 
     def reconstruction(self, F: Array, chart: int) -> Array:
-        """Probabilities of a 1 (n, d) at local coordinates."""
+        """Probability of a 1 in each column (n, d) at local coordinates F (n, n_local[chart])."""
         return np.asarray(np.clip(self.means[chart] + np.asarray(F) @ self.axes[chart].T, 0.0, 1.0))
 
     def log_density(self, X: Array) -> Array:
-        """Log probability (n,) of what is seen of rows."""
+        """Log probability (n,) of the observed entries of rows."""
         return normalised(self._joint(X))[1]
 
     def sample(self, n: int, rng: np.random.RandomState) -> tuple[Array, Array]:
@@ -81,7 +82,7 @@ class BernoulliCharts:
         return (rng.uniform(size=(n, self.means.shape[1])) < self.means[chart]).astype(np.float64), chart
 
     def expected(self, X: Array) -> Array:
-        """Probability of a 1 in each entry (n, d), given what is seen of the row."""
+        """Probability of a 1 in each entry (n, d), given the observed entries of the row."""
         return np.asarray(self.responsibilities(X) @ self.means)
 
     def _joint(self, X: Array) -> Array:
@@ -89,13 +90,16 @@ class BernoulliCharts:
 
 
 def bernoulli_charts(mixture: BernoulliParameters) -> BernoulliCharts:
-    """The charts of a mixture, without local coordinates."""
+    """Charts of a fitted mixture, without local coordinates."""
     none = tuple(np.empty((mixture.means.shape[1], 0)) for _ in mixture.weights)
     return BernoulliCharts(mixture.weights, mixture.means, none, none)
 
 
 def with_axes(charts: BernoulliCharts, X: Array, n_local: int | Sequence[int]) -> BernoulliCharts:
-    """Charts with ``n_local`` principal axes each, of rows ``X`` (a sample of them is enough)."""
+    """Add local coordinates: ``n_local`` principal axes per chart (one number, or one for each chart).
+
+    The axes are computed from rows ``X`` (n, d); a sample of the rows is enough.
+    """
     d = charts.means.shape[1]
     numbers = local_numbers("with_axes", n_local, charts.n_charts, d)
     X = np.asarray(X, dtype=np.float64)
@@ -106,6 +110,7 @@ def with_axes(charts: BernoulliCharts, X: Array, n_local: int | Sequence[int]) -
 
 
 def _axes(residual: Array, r: Array, q: int) -> tuple[Array, Array]:
+    """Axes ``V Λ^(1/2)`` and ``V Λ^(-1/2)`` (d, q) of residuals (n, d) with responsibilities r (n,)."""
     residual = np.where(np.isnan(residual), 0.0, residual)
     d = residual.shape[1]
     C = (residual * r[:, None]).T @ residual / max(float(r.sum()), 1e-300)

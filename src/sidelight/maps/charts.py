@@ -1,9 +1,9 @@
-r"""What coordination asks of a mixture: who is responsible for a row, and where the row is on that chart's own axes.
+r"""Interface of a mixture whose charts can be coordinated: responsibilities, and local coordinates within each chart.
 
     r_s(x) = p(s | x),      f_s(x) local coordinates,      x̂_s(f) back from them,      s = 1 ... k
 
-Any mixture, of any data, that answers this can be coordinated. Here: the protocol, and the adapter of scikit-learn's
-``GaussianMixture``, whose local coordinates are the leading principal axes of each covariance, at unit variance:
+Any mixture that implements these can be coordinated. This module has the protocol, and an adapter for scikit-learn's
+``GaussianMixture``. Its local coordinates are the leading principal components of each covariance, at unit variance:
 
     Σ_s = V Λ Vᵀ,      f_s(x) = Λ_q^(-1/2) V_qᵀ (x - μ_s),      x̂_s(f) = μ_s + V_q Λ_q^(1/2) f
 """
@@ -39,32 +39,32 @@ Array = npt.NDArray[Any]
 
 @runtime_checkable
 class LocalCoordinates(Protocol):
-    """Charts by their methods that coordination cannot do without; ``isinstance`` tells them from estimators."""
+    """Methods of charts that coordination needs; ``isinstance`` distinguishes charts from estimators."""
 
     def responsibilities(self, X: Array) -> Array:
-        """Posterior of the charts (n, k); rows sum to 1."""
+        """Posterior probabilities of the charts (n, k); rows sum to 1."""
         ...
 
     def features(self, X: Array, chart: int) -> Array:
-        """Local coordinates (n, n_local[chart]): posterior means, of unit variance under the chart or less."""
+        """Local coordinates (n, n_local[chart]): posterior means, of variance at most 1 under the chart."""
         ...
 
     def reconstruction(self, F: Array, chart: int) -> Array:
-        """Rows (n, d) of the data at local coordinates."""
+        """Data rows (n, d) at local coordinates F (n, n_local[chart])."""
         ...
 
 
 class Charts(LocalCoordinates, Protocol):
-    """A mixture of k charts, each with local coordinates of its own number."""
+    """A mixture of k charts; each may have a different number of local coordinates."""
 
     @property
     def n_charts(self) -> int:
-        """How many charts there are."""
+        """Number of charts k."""
         ...
 
     @property
     def n_local(self) -> tuple[int, ...]:
-        """Local coordinates of each chart."""
+        """Number of local coordinates of each chart."""
         ...
 
     def log_density(self, X: Array) -> Array:
@@ -81,21 +81,21 @@ class MixtureCharts(Charts, Protocol):
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters of the density."""
+        """Number of free parameters of the density."""
         ...
 
     @property
     def spread(self) -> float:
-        """The unit of length of the fit; infinite where rows have none (binary ones)."""
+        """Length scale of the fitted data; infinite for binary rows, which have none."""
         ...
 
     def expected(self, X: Array) -> Array:
-        """Means (n, d) of all entries of rows, given the observed ones."""
+        """Conditional mean of every entry (n, d) given the observed entries of its row."""
         ...
 
 
 class ChartEstimator(ABC):
-    """An estimator of this library whose fit ends with charts, that coordination can fit to the rows of a view."""
+    """Estimator of this library that fits charts; coordination can fit it to the rows of a view."""
 
     _moves_with_rows: ClassVar[bool]
 
@@ -105,16 +105,16 @@ class ChartEstimator(ABC):
 
     @abstractmethod
     def fit_batches(self, source: Any) -> Self:
-        """Fit to rows that are walked more than once."""
+        """Fit to a source of batches that can be iterated more than once."""
 
 
 def moves_with_rows(mixture: ChartEstimator) -> bool:
-    """Whether rows that are moved and scaled give the same charts, moved and scaled: not so for binary rows."""
+    """Whether the fit is equivariant to shifting and scaling the rows (not so for binary rows)."""
     return mixture._moves_with_rows
 
 
 def local_numbers(owner: object, n_local: int | Sequence[int], n_charts: int, d: int) -> tuple[int, ...]:
-    """Local coordinates of each chart, from one number for all or one for each; at most d."""
+    """Number of local coordinates of each chart, as a tuple, from one number for all or one for each; 0 to d."""
     wanted = [n_local] * n_charts if isinstance(n_local, int | np.integer) else list(n_local)
     if len(wanted) != n_charts or not all(0 <= q <= d for q in wanted):
         rule = f"is not one number from 0 to {d} for all {n_charts} charts, or one for each"
@@ -124,7 +124,17 @@ def local_numbers(owner: object, n_local: int | Sequence[int], n_charts: int, d:
 
 @dataclass(frozen=True)
 class GaussianCharts:
-    """Charts of a mixture of Gaussians: ``whiteners`` (k, d, d) and, of each chart, ``axes`` (d, q_s) = V Λ^(1/2)."""
+    """Charts of a mixture of Gaussians.
+
+    Parameters
+    ----------
+    weights : array of shape (k,)
+    means : array of shape (k, d)
+    whiteners : array of shape (k, d, d)
+        V Λ^(-1/2) of each covariance.
+    axes : tuple of k arrays of shape (d, q_s)
+        The leading columns of V Λ^(1/2) of each covariance.
+    """
 
     weights: Array
     means: Array
@@ -133,16 +143,16 @@ class GaussianCharts:
 
     @property
     def n_charts(self) -> int:
-        """How many charts there are."""
+        """Number of charts k."""
         return len(self.weights)
 
     @property
     def n_local(self) -> tuple[int, ...]:
-        """Local coordinates of each chart."""
+        """Number of local coordinates of each chart."""
         return tuple(int(axes.shape[1]) for axes in self.axes)
 
     def responsibilities(self, X: Array) -> Array:
-        """Posterior of the charts (n, k)."""
+        """Posterior probabilities of the charts (n, k)."""
         return normalised(self._joint(X))[0]
 
     def features(self, X: Array, chart: int) -> Array:
@@ -167,14 +177,14 @@ class GaussianCharts:
         return X, chart
 
     def _whitened(self, X: Array, chart: int) -> Array:
-        """``Λ^(-1/2) Vᵀ (x - μ)``, all axes, the widest first."""
+        """Whitened rows ``Λ^(-1/2) Vᵀ (x - μ)`` (n, d), all axes, the widest first."""
         return np.asarray((np.asarray(X, dtype=np.float64) - self.means[chart]) @ self.whiteners[chart])
 
     def _joint(self, X: Array) -> Array:
         """``log p(x, s)`` (n, k)."""
         squares = [np.einsum("ij,ij->i", Y, Y) for Y in (self._whitened(X, s) for s in range(self.n_charts))]
         volumes = np.linalg.slogdet(self.whiteners)[1]
-        with np.errstate(divide="ignore"):  # a chart of weight 0 has no rows
+        with np.errstate(divide="ignore"):  # log 0 for a chart of weight 0
             constants = np.log(self.weights) + volumes - 0.5 * self.means.shape[1] * np.log(2.0 * np.pi)
         return np.asarray(constants - 0.5 * np.stack(squares, axis=1))
 
@@ -200,7 +210,7 @@ def gaussian_charts(mixture: Any, n_local: int | Sequence[int]) -> GaussianChart
 
 
 def _covariances(mixture: Any, k: int, d: int) -> Array:
-    """Covariances (k, d, d) of a ``GaussianMixture`` of any kind."""
+    """Covariances (k, d, d) of a ``GaussianMixture`` of any ``covariance_type``."""
     C = np.asarray(mixture.covariances_, dtype=np.float64)
     if mixture.covariance_type == "full":
         return C
@@ -211,7 +221,7 @@ def _covariances(mixture: Any, k: int, d: int) -> Array:
 
 
 def _spectra(C: Array) -> tuple[Array, Array]:
-    """Eigenvalues (k, d), largest first, and eigenvectors (k, d, d) with signs that do not depend on the machine."""
+    """Eigenvalues (k, d), largest first, and eigenvectors (k, d, d) with reproducible signs."""
     pairs = [eigh(matrix) for matrix in C]
     values = np.stack([value[::-1] for value, _ in pairs])
     return values, np.stack([fix_signs(vectors[:, ::-1]) for _, vectors in pairs])

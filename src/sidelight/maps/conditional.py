@@ -1,11 +1,11 @@
-"""The forward map under what is known: the latent kernel times one of ``given``.
+"""Maps conditional on side information ``given``: kernel regression on latent points (or rows) and ``given`` jointly.
 
     f(z, g) = Σ_j w_j(z, g) x̃_j,      w_j ∝ k(|z - z_j|² + s² |g - g_j|²)
 
-x̃ (n, d) are the rows less the effect of ``given``, g the features of ``given``. The scale s is the one of a few with
-the least leave-one-out error: 0 where what remains does not depend on ``given``, so that every group tells of it.
+x̃ (n, d) are the residual rows (the effect of ``given`` subtracted), g the features of ``given``. The scale s is chosen
+from a grid by leave-one-out error. It is 0 if the residuals do not depend on ``given``; rows of all groups then count.
 
-The backward map of the published product of kernels has the weights of that product,
+The backward map for the published product kernel (``conditioning="product"``) uses that product as weights,
 
     z(x, g) = Σ_j w_j(x, g) z_j,      w_j ∝ k((|x - x_j|² + h |g - g_j|²) / h),   h the bandwidth of the data
 
@@ -33,7 +33,26 @@ _SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
 def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> tuple[KernelMap, float]:
-    """The map (z, scale · features) -> residual rows, and the scale with the least leave-one-out error."""
+    """Fit the forward map from latent points and ``given`` to residual rows.
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        Latent points.
+    features : array of shape (n, f)
+        Encoded ``given``.
+    rest : array of shape (n, d)
+        Residual rows.
+    kernel : str
+        Profile of the latent kernel.
+
+    Returns
+    -------
+    forward : KernelMap
+        From inputs (z, scale · features).
+    scale : float
+        The s with the least leave-one-out error.
+    """
     projected = rest @ principal_axes(rest)
 
     def along(scale: float, outputs: Array) -> KernelMap:
@@ -46,9 +65,28 @@ def conditional_forward(Z: Array, features: Array, rest: Array, kernel: str) -> 
 def product_backward(
     points: Array, features: Array, Z: Array, kernel: DataKernel, profile: str, n_jobs: int | None
 ) -> tuple[KernelMap, float]:
-    """The map (x, scale · features) -> Z under the product of the two kernels, and the scale, ``sqrt(h)``.
+    """Backward map under the product of the data kernel and the kernel of ``given``.
 
-    With a bandwidth for each row h is their mean, and the weights adapt to the neighbourhood in both together.
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    features : array of shape (n, f)
+        Encoded ``given``.
+    Z : array of shape (n, q)
+        Latent points.
+    kernel : DataKernel
+        Of the points. With one bandwidth per row, h is their mean, and the weights are adaptive in (x, g) jointly.
+    profile : str
+        Profile of the data kernel.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    backward : KernelMap
+        From inputs (x, scale · features).
+    scale : float
+        ``sqrt(h)``.
     """
     scale = float(np.sqrt(np.mean(kernel.bandwidth))) or 1.0
     both = np.column_stack([points, scale * features])

@@ -1,13 +1,14 @@
-r"""Both ways through coordinated charts (Verbeek et al. 2003, eqs. 6, 7, 13).
+r"""Maps between data and latent space through coordinated charts (Verbeek et al. 2003, eqs. 6, 7, 13).
 
     backward   z(x) = Σ_s q_s(x) L_sᵀ [f_s(x), 1]                 exact, a row at a time
     forward    x(z) = Σ_s p(s | z) x̂_s( m_s + K_s (z - c_s) ),    p(s | z) ∝ π_s N(z; c_s, S_s)
                c_s = L_sᵀ [m_s, 1],   S_s = A_sᵀ C_s A_s,   K_s = C_s A_s S_s⁻¹
 
 m_s and C_s are mean and covariance of the local features of chart s over the rows it is responsible for, A_s the slopes
-of L_s; K_s is the pseudo-inverse of the local map that prefers likely features. Charts of several mixtures stand side
-by side, the responsibilities of each mixture divided by the number of mixtures that see the row: parallel mixtures over
-the same columns, or one for each view. A view is missing in a row where it is NaN; the others' then count for more.
+of L_s. K_s is the pseudo-inverse of the local map, weighted by C_s. Several mixtures can be used together: parallel
+mixtures over the same columns, or one for each view. Their charts are concatenated, and the responsibilities of each
+mixture are divided by the number of mixtures that observe the row. A view is missing in a row where it is NaN; the
+remaining mixtures then get more weight.
 """
 
 from __future__ import annotations
@@ -40,15 +41,24 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_LEAST = 1e-6  # of the latent variance of a chart: a direction that it does not reach is given this much
-_ROWS = 32  # products of fewer rows take another path through BLAS, with other last bits
+_LEAST = 1e-6  # ridge on the latent covariance of a chart, as a share of its mean variance
+_ROWS = 32  # BLAS multiplies fewer rows by another code path, with different last bits
 
 
 @dataclass(frozen=True)
 class ChartedView:
-    """A mixture over some ``columns`` of the rows, in the frame ``(x - centre) / scale``; ``view`` says of which view.
+    """A mixture fitted to the columns of one view.
 
-    ``charts`` is any :class:`sidelight.maps.charts.Charts`.
+    Parameters
+    ----------
+    charts : Charts
+    columns : array of shape (d,)
+        Columns of the rows that belong to the view.
+    centre : array of shape (d,)
+    scale : float
+        The charts are fitted to ``(x - centre) / scale``.
+    view : int
+        Number of the view.
     """
 
     charts: Charts
@@ -58,29 +68,46 @@ class ChartedView:
     view: int = 0
 
     def inside(self, X: Array) -> tuple[Array, Array]:
-        """What the charts see of rows, and which rows the view has seen at all; the others are put at the centre."""
+        """Scaled rows (m, d) of the view, and which rows it observes (m,); the others are set to the centre."""
         Y = (X[:, self.columns] - self.centre) / self.scale
         seen = np.asarray(~np.isnan(Y).any(axis=1))
         return np.where(seen[:, None], Y, 0.0), seen
 
     def axes(self, chart: int) -> Array:
-        """Steps (d, q_s) in the frame for unit steps of the local features."""
+        """Axes (d, q_s) of a chart: change of the scaled row per unit of each local feature."""
         q = self.charts.n_local[chart]
         origin = self.charts.reconstruction(np.zeros((1, q)), chart)
         return np.asarray((self.charts.reconstruction(np.eye(q), chart) - origin).T) if q else np.zeros((0, 0))
 
     def residuals(self, Y: Array, features: Sequence[Array], Q: Array) -> Array:
-        """``Σ_n q_ns (y_n - x̂_s(f_s(y_n)))²`` (k, d): what each chart leaves of what the view has seen."""
+        """Weighted squared reconstruction errors of each chart, ``Σ_n q_ns (y_n - x̂_s(f_s(y_n)))²`` (k, d)."""
         return np.stack([Q[:, s] @ (Y - self.charts.reconstruction(F, s)) ** 2 for s, F in enumerate(features)])
 
 
 def padded(X: Array) -> Array:
-    """Rows, repeated where they are so few that products of them would have other last bits than those of many."""
+    """Pad fewer than 32 rows with copies of the first, so that one row gives the same bits as it does in a batch."""
     return X if len(X) >= _ROWS else np.concatenate([X, np.repeat(X[:1], _ROWS - len(X), axis=0)])
 
 
 def weighed(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[Array, list[Array], list[Array]]:
-    """Responsibilities (m, K) of all charts, rows of which sum to 1, their features, and what each view saw."""
+    """Responsibilities and local features of all charts, for rows ``X`` (m, d).
+
+    Parameters
+    ----------
+    views : sequence of ChartedView
+    X : array of shape (m, d)
+        Rows; NaN where a view is missing.
+    smoothing : float
+        Exponent of the responsibilities, which are then normalised again; 1: none.
+
+    Returns
+    -------
+    responsibilities : array of shape (m, K)
+        Rows sum to 1.
+    features : list of K arrays of shape (m, q_s)
+    insides : list of arrays of shape (m, d_v)
+        Scaled rows of each view.
+    """
     Q, features, insides, seen = [], [], [], []
     for view in views:
         Y, present = view.inside(X)
@@ -97,7 +124,7 @@ def weighed(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[A
 
 
 def gluing_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums:
-    """What charts share, and what they leave, of a block of rows."""
+    """Sums over a block of rows from which charts are coordinated: overlaps, and reconstruction errors."""
     Q, features, insides = weighed(views, X, smoothing)
     sums = overlap_sums(Q, features)
     for number, (view, charts) in enumerate(zip(views, _spans(views), strict=True)):
@@ -106,13 +133,24 @@ def gluing_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sum
 
 
 def residuals_of(sums: Sums, rows: Array, views: Sequence[ChartedView]) -> tuple[Array, ...]:
-    """Variance (k, d) off the planes of the charts of each mixture, responsible for so many ``rows`` (K,)."""
+    """Residual variance (k, d) of the charts of each mixture, from the sums; ``rows`` (K,): rows per chart."""
     rows = np.maximum(rows, 1e-300)[:, None]
     return tuple(sums[f"left {number}"] / rows[charts] for number, charts in enumerate(_spans(views)))
 
 
 def stretching(views: Sequence[ChartedView], maps: Sequence[Array], axes: Sequence[Array], rows: Array) -> float:
-    """The distortion of maps, the mean over views: each may have a stretching of its own."""
+    """Distortion of the coordinated maps, averaged over views (each view may have its own scaling).
+
+    Parameters
+    ----------
+    views : sequence of ChartedView
+    maps : sequence of arrays of shape (q_s + 1, q)
+        L_s of each chart.
+    axes : sequence of arrays of shape (d, q_s)
+        Axes of each chart in the data.
+    rows : array of shape (K,)
+        Rows of each chart, as weights.
+    """
     groups = np.repeat([view.view for view in views], [view.charts.n_charts for view in views])
     found = []
     for group in np.unique(groups):
@@ -122,14 +160,25 @@ def stretching(views: Sequence[ChartedView], maps: Sequence[Array], axes: Sequen
 
 
 def _spans(views: Sequence[ChartedView]) -> list[slice]:
-    """Where the charts of each mixture stand among all."""
+    """Slice of each mixture's charts among all charts."""
     ends = np.cumsum([0, *(view.charts.n_charts for view in views)])
     return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 @dataclass(frozen=True)
 class LatentCharts:
-    """The charts as Gaussians in the latent space, and the way from there to their local features."""
+    """The charts as Gaussians in the latent space, with the linear maps from there to their local features.
+
+    Parameters
+    ----------
+    weights : array of shape (K,)
+    centres : array of shape (K, q)
+    covariances : array of shape (K, q, q)
+    local_means : tuple of K arrays of shape (q_s,)
+        m_s.
+    gains : tuple of K arrays of shape (q_s, q)
+        K_s.
+    """
 
     weights: Array
     centres: Array
@@ -138,7 +187,7 @@ class LatentCharts:
     gains: tuple[Array, ...]
 
     def joint(self, Z: Array, charts: slice) -> Array:
-        """``log p(z, s)`` (m, k) of some charts."""
+        """``log p(z, s)`` (m, k) of a slice of the charts."""
         factors = np.linalg.cholesky(self.covariances[charts])
         away = Z[None] - self.centres[charts, None]
         white = np.linalg.solve(factors, away.transpose(0, 2, 1))
@@ -147,12 +196,12 @@ class LatentCharts:
         return np.asarray(constants - 0.5 * (white**2).sum(axis=1).T)
 
     def features(self, Z: Array, chart: int) -> Array:
-        """The likely local features (m, q_s) of latent points."""
+        """Conditional mean of the local features (m, q_s) of a chart at latent points Z (m, q)."""
         return np.asarray(self.local_means[chart] + (Z - self.centres[chart]) @ self.gains[chart].T)
 
 
 def latent_charts(overlaps: Overlaps, maps: Sequence[Array]) -> LatentCharts:
-    """Where the charts are in the latent space."""
+    """Gaussians of the charts in the latent space, from their moments and their maps L_s (p_s, q)."""
     parts = [_latent(D, L) for D, L in zip(overlaps.moments, maps, strict=True)]
     centres, covariances, means, gains = zip(*parts, strict=True)
     weights = np.maximum(overlaps.rows / overlaps.n, 1e-300)
@@ -160,6 +209,7 @@ def latent_charts(overlaps: Overlaps, maps: Sequence[Array]) -> LatentCharts:
 
 
 def _latent(D: Array, L: Array) -> tuple[Array, Array, Array, Array]:
+    """Latent centre (q,), covariance (q, q), local mean m_s and gain K_s of one chart."""
     mean, C = covariance(D)
     A = L[:-1]
     S = A.T @ C @ A
@@ -170,7 +220,19 @@ def _latent(D: Array, L: Array) -> tuple[Array, Array, Array, Array]:
 
 @dataclass(frozen=True)
 class CoordinatedMap:
-    """The maps: ``maps`` L_s (p_s, q) of every chart, and of each mixture the variance its charts leave (k, d)."""
+    """Fitted maps of coordinated charts, both ways.
+
+    Parameters
+    ----------
+    views : tuple of ChartedView
+    maps : tuple of K arrays of shape (p_s, q)
+        L_s of every chart.
+    latent : LatentCharts
+    residuals : tuple of arrays of shape (k, d)
+        Residual variance of the charts of each mixture.
+    smoothing : float
+        Exponent of the responsibilities.
+    """
 
     views: tuple[ChartedView, ...]
     maps: tuple[Array, ...]
@@ -180,16 +242,16 @@ class CoordinatedMap:
 
     @property
     def n_components(self) -> int:
-        """Latent dimensions."""
+        """Latent dimensions q."""
         return int(self.maps[0].shape[1])
 
     def spans(self, view: int) -> list[tuple[ChartedView, slice, Array]]:
-        """The mixtures of a view, where their charts stand, and what these leave."""
+        """The mixtures of a view, with the slice of their charts and the residual variances of these."""
         found = zip(self.views, _spans(self.views), self.residuals, strict=True)
         return [span for span in found if span[0].view == view]
 
     def backward(self, X: Array) -> Array:
-        """Latent points (m, q) of rows."""
+        """Latent points (m, q) of rows (m, d)."""
         Q, features, _ = weighed(self.views, padded(X), self.smoothing)
         Z = np.zeros((len(Q), self.n_components))
         for s, (L, F) in enumerate(zip(self.maps, features, strict=True)):
@@ -197,14 +259,14 @@ class CoordinatedMap:
         return Z[: len(X)]
 
     def forward(self, Z: Array, view: int = 0) -> Array:
-        """Rows (m, d) of a view at latent points."""
+        """Rows (m, d) of a view at latent points (m, q); parallel mixtures are averaged."""
         m, Z = len(Z), padded(Z)
         spans = self.spans(view)
         found = np.mean([self._mean_of(Z, own, charts) for own, charts, _ in spans], axis=0)
         return np.asarray((found * spans[0][0].scale + spans[0][0].centre)[:m])
 
     def variance(self, Z: Array, view: int = 0) -> Array:
-        """Variance (m, d) of the rows of a view around ``forward``: what charts leave, and how far they disagree."""
+        """Variance (m, d) of a view around ``forward``: residual variance of charts, plus their disagreement."""
         m, Z = len(Z), padded(Z)
         spans = self.spans(view)
         parts = [self._moments_of(Z, *span) for span in spans]
@@ -213,7 +275,7 @@ class CoordinatedMap:
         return np.asarray((second * spans[0][0].scale ** 2)[:m])
 
     def loss(self, X: Array, Z: Array) -> float:
-        """The share of the variance of rows, within each view, that is lost at their latent points Z; at most 1."""
+        """Share of the variance of rows not explained by ``forward(Z)``, averaged over views; at most 1."""
         lost = []
         for view in {own.view: own for own in self.views}.values():
             Y, seen = view.inside(X)
@@ -223,11 +285,11 @@ class CoordinatedMap:
         return float(np.minimum(lost, 1.0).mean())
 
     def latent_log_density(self, Z: Array) -> Array:
-        """Log density (m,) of latent points: a Gaussian for each chart."""
+        """Log density (m,) of latent points: a mixture with one Gaussian per chart."""
         return normalised(self.latent.joint(Z, slice(None)))[1]
 
     def log_density(self, X: Array) -> Array:
-        """Log density (m,): of parallel mixtures the mean, of views that a row has been seen in the sum."""
+        """Log density (m,) of rows: densities of parallel mixtures are averaged, log densities of views are added."""
         total = np.zeros(len(X))
         for view in sorted({own.view for own in self.views}):
             logs = []
@@ -238,7 +300,7 @@ class CoordinatedMap:
         return total
 
     def sample(self, n: int, rng: np.random.RandomState, n_columns: int) -> Array:
-        """Draw rows (n, d): the first view from its mixtures, by chance, the others through the latent space."""
+        """Draw rows (n, n_columns): the first view from a random one of its mixtures, other views via ``forward``."""
         X = np.full((n, n_columns), np.nan)
         mixtures = self.spans(0)
         chosen = rng.randint(len(mixtures), size=n)
@@ -253,7 +315,7 @@ class CoordinatedMap:
         return X
 
     def _mean_of(self, Z: Array, own: ChartedView, charts: slice) -> Array:
-        """Mean of one mixture, inside its frame."""
+        """Conditional mean (m, d) by one mixture, in scaled units."""
         P = normalised(self.latent.joint(Z, charts))[0]
         mean = np.zeros((len(Z), len(own.columns)))
         for s, share in enumerate(P.T):
@@ -261,7 +323,7 @@ class CoordinatedMap:
         return mean
 
     def _moments_of(self, Z: Array, own: ChartedView, charts: slice, left: Array) -> tuple[Array, Array]:
-        """Mean and variance of one mixture, inside its frame."""
+        """Conditional mean and variance (m, d) by one mixture, in scaled units."""
         P = normalised(self.latent.joint(Z, charts))[0]
         found = np.stack(
             [own.charts.reconstruction(self.latent.features(Z, charts.start + s), s) for s in range(P.shape[1])], axis=1

@@ -1,16 +1,16 @@
-r"""Predict one view from others: least squares on features of their charts, and on their columns.
+r"""Predict one view from others by ridge regression on their chart features and columns.
 
     φ_v(x) = [ q_vs(x) [f_vs(x), 1],  s = 1 ... k;  x ]  (p_v,)      x̂_w = ȳ_w + Bᵀ (φ_S - φ̄_S)
     B = argmin  E |x_w - x̂_w|² + λ Σ_i u_i² |b_i|²  =  (C_SS + λ diag(u²))⁻¹ C_Sw
 
 q_vs and f_vs are responsibilities and local coordinates of chart s of view v (``coordinated.py``), S the observed views
 and C the covariances of φ and x_w. u is 1 for features of charts, and for the columns of a view their standard
-deviation; λ is chosen by generalised cross-validation. The latent point is a linear function of φ, of q dimensions; one
-view often depends on more dimensions of another, so predictions do not pass through the latent space. Linear regression
-is the special case of one chart.
+deviation. λ is chosen by generalised cross-validation. The latent point is a linear function of φ with only q
+dimensions; one view often depends on more dimensions of another, so predictions do not pass through the latent space.
+With a single chart this is linear regression.
 
-All that is kept of the rows are sums, of each pair of views over the rows in which both and view w are observed, so a
-row with a missing view still counts for the others.
+Only sums over rows are stored, for each pair of views over the rows in which both and view w are observed. So a row
+with a missing view still contributes to the others.
 """
 
 from __future__ import annotations
@@ -30,28 +30,39 @@ from .coordinated import ChartedView, CoordinatedMap, padded, weighed
 __all__ = ["CrossView", "Regression", "across", "cross_sums", "cross_view"]
 
 Array = npt.NDArray[Any]
-_COLUMNS = 300  # columns of a view: where there are more, φ has its charts only
-_PENALTIES = np.logspace(-4, 2, 25)  # with less, rows far from those of the fit get arbitrary predictions
-_CAUTION = 1.4  # what a degree of freedom costs in cross-validation: rows are seldom independent (Kim and Gu 2004)
+_COLUMNS = 300  # for a view with more columns, φ has its chart features only
+_PENALTIES = np.logspace(-4, 2, 25)  # smaller ones would give arbitrary predictions far from the training rows
+_CAUTION = 1.4  # c: cost of a degree of freedom in cross-validation, as rows are seldom independent (Kim and Gu 2004)
 _FEWEST = 2  # rows that two views must have in common for a regression
 
 
 @dataclass(frozen=True)
 class Regression:
-    """``x̂ = mean + (φ - origin) slopes``."""
+    """Linear regression ``x̂ = mean + (φ - origin) slopes``; slopes (p, d)."""
 
     origin: Array
     slopes: Array
     mean: Array
 
     def predict(self, F: Array) -> Array:
-        """The view (m, d) at features φ (m, p)."""
+        """Predicted view (m, d) at features φ (m, p)."""
         return np.asarray(self.mean + (F - self.origin) @ self.slopes)
 
 
 @dataclass(frozen=True)
 class CrossView:
-    """Any view from any others: the ``sums``, and ``full``, the regression of each view on all the others."""
+    """Predictor of any view from any others.
+
+    Parameters
+    ----------
+    views : tuple of ChartedView
+    sums : dict of arrays
+        From :func:`cross_sums`; regressions on a subset of the views are computed from them when needed.
+    full : tuple of Regression
+        Regression of each view on all the others.
+    smoothing : float
+        Exponent of the responsibilities.
+    """
 
     views: tuple[ChartedView, ...]
     sums: Sums
@@ -59,12 +70,12 @@ class CrossView:
     smoothing: float
 
     def known(self, X: Array, view: int) -> Array:
-        """Which views (m, V) are observed in each row and can predict ``view``: they had rows in common with it."""
+        """Which views (m, V) are observed in each row and can predict ``view`` (shared training rows with it)."""
         seen = np.stack([own[0].inside(X)[1] for own in _by_view(self.views)], axis=1)
         return np.asarray(seen & _with_common_rows(self.sums, view))
 
     def predict(self, X: Array, view: int, known: Array) -> Array:
-        """A view (m, d) of rows from those that are True in ``known`` (V,)."""
+        """Predict a view (m, d) of rows from the views that are True in ``known`` (V,)."""
         full = bool((known == _with_common_rows(self.sums, view)).all())
         regression = self.full[view] if full else _regression(self.views, self.sums, view, known)
         features = _view_features(self.views, padded(X), self.smoothing)[0]
@@ -74,7 +85,20 @@ class CrossView:
 
 
 def across(cross: CrossView, both: CoordinatedMap, X: Array, view: int) -> Array:
-    """A view (m, d) of rows from the others; through the latent space where none of them had rows in common with it."""
+    """Predict a view (m, d) of rows from the others that are observed.
+
+    Rows without a usable view (no training rows in common with ``view``) are predicted through the latent space.
+
+    Parameters
+    ----------
+    cross : CrossView
+    both : CoordinatedMap
+        The maps through the latent space.
+    X : array of shape (m, D)
+        Rows of all views; NaN where a view is missing.
+    view : int
+        The view to predict.
+    """
     known = cross.known(X, view)
     strange = ~known.any(axis=1)
     found = np.empty((len(X), len(_by_view(cross.views)[view][0].columns)))
@@ -87,11 +111,11 @@ def across(cross: CrossView, both: CoordinatedMap, X: Array, view: int) -> Array
 
 
 def cross_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums:
-    """The sums of a block of rows; φ and x are 0 where a view has not seen the row.
+    """Sums over a block of rows for the regressions; φ and x are 0 where a view is missing.
 
-    ``pairs`` [w, v, v'] counts the rows that three views have seen, ``first`` [w, i, v] and ``products`` [w, i, j] are
-    Σ φ_i and Σ φ_i φ_j over those that w (and v) have; ``shared`` [i, j] is Σ φ_i x_j, ``targets`` and ``squares``
-    [j, v] are Σ x_j and Σ x_j² over those that v has.
+    ``pairs`` [w, v, v'] counts the rows in which all three views are observed. ``first`` [w, i, v] and ``products``
+    [w, i, j] are Σ φ_i and Σ φ_i φ_j over the rows in which w (and v) are observed. ``shared`` [i, j] is Σ φ_i x_j.
+    ``targets`` and ``squares`` [j, v] are Σ x_j and Σ x_j² over the rows in which v is observed.
     """
     features, insides, seen = _view_features(views, X, smoothing)
     F, Y, own = np.concatenate(features, axis=1), np.concatenate(insides, axis=1), seen.astype(np.float64)
@@ -108,8 +132,8 @@ def cross_sums(views: Sequence[ChartedView], X: Array, smoothing: float) -> Sums
 
 
 def cross_view(views: Sequence[ChartedView], sums: Sums, smoothing: float) -> CrossView:
-    """The regressions that follow from sums over all rows."""
-    if (sums["pairs"] == sums["pairs"].max()).all():  # nothing was missing: the products are those of every view
+    """Fit the regressions of each view on all others, from the sums of :func:`cross_sums` over all rows."""
+    if (sums["pairs"] == sums["pairs"].max()).all():  # no missing views: the products are the same for every view
         sums = sums | {"products": sums["products"][:1]}
     every = range(len(sums["pairs"]))
     full = tuple(_regression(views, sums, view, _with_common_rows(sums, view)) for view in every)
@@ -122,7 +146,7 @@ def _by_view(views: Sequence[ChartedView]) -> list[list[ChartedView]]:
 
 
 def _view_features(views: Sequence[ChartedView], X: Array, smoothing: float) -> tuple[list[Array], list[Array], Array]:
-    """φ (m, p_v) and x (m, d_v) of each view, inside its frame, and which views have seen a row (m, V)."""
+    """Features φ (m, p_v) and scaled rows x (m, d_v) of each view, and which views are observed (m, V)."""
     features, insides, seen = [], [], []
     for own in _by_view(views):
         Q, local, (Y, *_) = weighed(own, X, smoothing)
@@ -133,18 +157,18 @@ def _view_features(views: Sequence[ChartedView], X: Array, smoothing: float) -> 
 
 
 def _n_row_columns(own: Sequence[ChartedView]) -> int:
-    """How many of the columns of a view are part of φ: all, or none where they are many."""
+    """Number of columns of a view that are part of φ: all, or 0 for more than 300."""
     return len(own[0].columns) if len(own[0].columns) <= _COLUMNS else 0
 
 
 def _with_common_rows(sums: Sums, view: int) -> Array:
-    """The other views (V,) that had rows in common with one."""
+    """Which other views (V,) have at least 2 training rows in common with one."""
     shared = sums["pairs"][view].diagonal() >= _FEWEST
     return np.asarray(shared & (np.arange(len(shared)) != view))
 
 
 def _regression(views: Sequence[ChartedView], sums: Sums, view: int, known: Array) -> Regression:
-    """One view on those that are True in ``known`` (V,)."""
+    """Ridge regression of one view on those that are True in ``known`` (V,)."""
     groups = _by_view(views)
     local = [sum(q + 1 for one in own for q in one.charts.n_local) for own in groups]
     owners = np.repeat(np.arange(len(groups)), [k + _n_row_columns(own) for k, own in zip(local, groups, strict=True)])
@@ -157,7 +181,7 @@ def _regression(views: Sequence[ChartedView], sums: Sums, view: int, known: Arra
 
 @dataclass(frozen=True)
 class _Moments:
-    """Means and covariances of φ and x_w, the variance of x_w, and the number of rows they are estimated from."""
+    """Moments of the regression: means of φ and x_w, covariances, variance of x_w, and the number of rows."""
 
     origin: Array
     mean: Array
@@ -167,7 +191,10 @@ class _Moments:
     rows: float
 
     def regressed(self, units: Array) -> Regression:
-        """λ is that of the least ``E|x - x̂|² / (1 - c df / n)²``, df = 1 + tr C (C + λ)⁻¹, φ in its ``units`` (p,)."""
+        """Ridge regression with λ chosen by generalised cross-validation.
+
+        λ minimises ``E|x - x̂|² / (1 - c df / n)²``, df = 1 + tr C (C + λ)⁻¹, with φ divided by its ``units`` (p,).
+        """
         values, vectors = np.linalg.eigh(self.C / np.outer(units, units))
         values = np.maximum(values, 0.0)
         along = vectors.T @ (self.shared / units[:, None])
@@ -175,20 +202,20 @@ class _Moments:
         explained = ((values + 2.0 * _PENALTIES[:, None]) * shrunk**2) @ (along**2).sum(axis=1)
         free = 1.0 - _CAUTION * ((values * shrunk).sum(axis=1) + 1.0) / self.rows
         lost = np.maximum(self.variance - explained, 0.0) / np.maximum(free, 1e-12) ** 2
-        best = len(lost) - 1 - int(np.argmin(lost[::-1]))  # of equals the largest penalty
+        best = len(lost) - 1 - int(np.argmin(lost[::-1]))  # the largest penalty of ties
         slopes = vectors @ (shrunk[best][:, None] * along)
         return Regression(self.origin, slopes / units[:, None], self.mean)
 
 
 def _moments(sums: Sums, view: int, known: Array, chosen: Array, owners: Array, wanted: Array) -> _Moments:
-    """Of the ``chosen`` features, each of a view in ``owners``, and the ``wanted`` columns of a view."""
+    """Moments of the ``chosen`` features and the ``wanted`` columns of ``view``; ``owners``: view of each feature."""
     owner, pairs, first = owners[chosen], sums["pairs"][view], sums["first"][view][chosen]
     both, rows = pairs[np.ix_(owner, owner)], np.maximum(pairs.diagonal(), 1.0)
     products = sums["products"][min(view, len(sums["products"]) - 1)][np.ix_(chosen, chosen)]
     least = np.maximum(both, 1.0)
     C = np.where(both > 0, products / least - first[:, owner] * first[:, owner].T / least**2, 0.0)
     origin = first[np.arange(len(owner)), owner] / rows[owner]
-    means = sums["targets"][wanted] / rows  # of the view, over the rows that each other view has seen (d, V)
+    means = sums["targets"][wanted] / rows  # (d, V): over the rows in which each other view is observed
     shared = sums["shared"][np.ix_(chosen, wanted)] / rows[owner, None] - origin[:, None] * means[:, owner].T
     share = np.where(known, rows, 0.0) / max(float(rows[known].sum()), 1.0)
     variance = float((sums["squares"][wanted] / rows - means**2).sum(axis=0) @ share)
@@ -196,7 +223,7 @@ def _moments(sums: Sums, view: int, known: Array, chosen: Array, owners: Array, 
 
 
 def _units(variances: Array, owner: Array, is_column: Array) -> Array:
-    """1, and for the columns of a view the root of their mean variance."""
+    """Unit u (p,) of each feature: 1 for chart features, root mean variance of the view for columns."""
     units = np.ones(len(owner))
     for view in np.unique(owner[is_column]):
         own = is_column & (owner == view)

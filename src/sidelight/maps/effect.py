@@ -1,22 +1,22 @@
-"""The effect of what is known on the data: ``x ≈ effect(given) + rest``, and the rest is what is to be shown.
+"""Regress the data on the side information: ``x ≈ effect(given) + rest``; the residual ``rest`` is then embedded.
 
 means     categories: the mean of each                              effect_c = mean of the rows of c
-matched   categories confounded with what remains: the offsets that bring *matched* rows together,
+matched   categories that are confounded with the residual: offsets that bring *matched* rows together,
 
               minimise Σ_(i,j) w_ij |(x_i - b_{c_i}) - (x_j - b_{c_j})|²
 
-          over mutual nearest rows (i, j) of different categories, found again after each step. A batch that holds one
-          cell type only is then moved by what its cells differ from the same cells elsewhere, not by its mean
-          (iterated closest points; w falls with the distance, so that a minority of false matches is outvoted)
-smooth    numbers and angles, alone or with categories: kernel ridge regression on the features of ``given``, bandwidth
+          over mutual nearest neighbours (i, j) of different categories, matched anew after each step (iterated closest
+          points). A batch with only one cell type is then shifted by its difference from the same cells in other
+          batches, not by its mean. w falls with the distance, so that few false matches have little influence.
+smooth    numbers and angles, alone or with categories: kernel ridge regression on the features of ``given``; bandwidth
           and ridge by leave-one-out error, at most 300 landmarks                   O(n m²), m landmarks
-          (beyond 8,192 rows the error is that of so many of them, the regression that of all)
+          (beyond 8,192 rows the error is computed on so many of them, the regression on all)
 
-local     once a map is there: what the group of a row differs from all rows *at its place on the map*,
-          m(z, g) - m(z), shrunk to the overall effect where there are few rows of the group; over all pairs, and beyond
-          8,192 rows on a grid of the map (``maps.places``, q ≤ 3) or from a sample of rows
+local     once there is an embedding: difference between the local mean of the row's group and that of all rows,
+          m(z, g) - m(z), both at its latent point. With few rows of the group nearby it is shrunk to the overall
+          effect. Computed over all pairs; beyond 8,192 rows on a grid (``maps.places``, q ≤ 3) or from a sample.
 
-Which of the first two: the one after which rows find nearer counterparts in other categories (``mismatch``).
+Of means and matched, the one is used after which rows have nearer neighbours in other categories (``mismatch``).
 """
 
 from __future__ import annotations
@@ -50,22 +50,28 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 _LANDMARKS = 300
-_BANDWIDTHS = np.array([0.1, 0.3, 1.0])  # of the kernel, in mean squared distances of the features: ``given`` is narrow
-_MARGIN = 0.05  # of mismatch: matched offsets must be clearly better than means to be believed
-_LEAST_FREEDOM = 1e-6  # 1 - leverage of every row: with less, the leave-one-out error of a row is rounding
-_ROWS = 1500  # rows looked at to find matches
-_PLACE = 0.1  # of the mean squared distance on the map: how wide a place is
-_MANY = 8192  # rows up to which all of them are compared with all, and beyond which so many of them have to do
-_PLACE_FACTORS = 20  # columns that a kernel of numbers at a place may take
-_SHRINKAGE_COUNT = 3.0  # rows of a group at a place that count as much as the overall effect
+_BANDWIDTHS = np.array([0.1, 0.3, 1.0])  # tried, in units of the mean squared distance between features
+_MARGIN = 0.05  # matched offsets must improve the mismatch by so much to be used instead of means
+_LEAST_FREEDOM = 1e-6  # smallest 1 - leverage: with less, a leave-one-out error is dominated by rounding
+_ROWS = 1500  # rows used to find matches
+_PLACE = 0.1  # bandwidth of the local effect, as a share of the mean squared latent distance
+_MANY = 8192  # rows up to which all pairs are computed; with more, a sample of this size is used
+_PLACE_FACTORS = 20  # most factors of the kernel of numeric features in the local effect
+_SHRINKAGE_COUNT = 3.0  # prior count: so many nearby rows of a group weigh as much as the overall effect
 
 
 @dataclass(frozen=True)
 class Effect:
-    """``effect(f) = k(f) A`` with ``k_l(f) = exp(-|f - landmark_l|² / bandwidth)``, and 1 as the last feature.
+    """Fitted ``effect(f) = k(f) A`` with ``k_l(f) = exp(-|f - landmark_l|² / bandwidth)``, and 1 as last feature.
 
-    Categories have their own features as landmarks and bandwidth 0: the coefficients are looked up, and a combination
-    that was never seen takes the mean of the nearest ones.
+    For categories the landmarks are their encoded features and the bandwidth is 0: coefficients are looked up, and an
+    unseen combination gets the mean of the nearest ones.
+
+    Parameters
+    ----------
+    landmarks : array of shape (m, f)
+    bandwidth : float
+    coefficients : array of shape (m + 1, d), or (m, d) for categories
     """
 
     landmarks: Array
@@ -73,7 +79,7 @@ class Effect:
     coefficients: Array
 
     def __call__(self, features: Array) -> Array:
-        """The effect at each row of features (m, d)."""
+        """Effect (n, d) at features (n, f)."""
         out = np.empty((len(features), self.coefficients.shape[1]))
         for rows in spans(len(features), _MANY):
             np.matmul(_basis(features[rows], self.landmarks, self.bandwidth), self.coefficients, out=out[rows])
@@ -81,7 +87,7 @@ class Effect:
 
 
 def subtract_effect(points: Array, effect: Effect, features: Array) -> Array:
-    """``points`` (n, d) less the effect of their features; many rows of single numbers stay single."""
+    """Residuals ``points - effect(features)`` (n, d); more than 8,192 rows keep the dtype of ``points``."""
     if len(points) <= _MANY:
         return np.asarray(points - effect(features))
     out = np.empty_like(points)
@@ -91,6 +97,7 @@ def subtract_effect(points: Array, effect: Effect, features: Array) -> Array:
 
 
 def _basis(features: Array, landmarks: Array, bandwidth: float) -> Array:
+    """Design matrix of the effect: kernel values and a constant column, or for bandwidth 0 the nearest landmarks."""
     D = squared_distances(features, landmarks)
     if bandwidth == 0:
         rounding = 1e-9 * D.max(axis=1, keepdims=True)
@@ -100,7 +107,24 @@ def _basis(features: Array, landmarks: Array, bandwidth: float) -> Array:
 
 
 def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | None = None) -> tuple[Effect, bool]:
-    """The effect of categories, and whether they are confounded with what remains."""
+    """Estimate the effect of categories, by group means or by matched rows.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    features : array of shape (n, f)
+        Encoded categories.
+    codes : array of shape (n,)
+        Category of each row, 0 to C - 1.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    effect : Effect
+    confounded : bool
+        Whether categories are confounded with the residual, so that matched rows were used instead of means.
+    """
     n_codes = int(codes.max()) + 1
     first = np.unique(codes, return_index=True)[1]
     counts = np.bincount(codes, minlength=n_codes)
@@ -122,9 +146,10 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
 
 
 def mismatch(points: Array, codes: Array, *, n_jobs: int | None = None) -> float:
-    """Mean log ratio of the distance to the nearest rows of the best other group and of the own group.
+    """Mean log ratio of each row's distance to its nearest neighbours in the closest other group and in its own.
 
-    0 where groups lie in each other; a two-sample test by nearest neighbours, for each row its best other group.
+    0 if the groups are mixed, larger if they are separated: a nearest-neighbour two-sample statistic, of ``points``
+    (n, d) with groups ``codes`` (n,).
     """
     n = np.arange(len(points))
     D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
@@ -137,12 +162,12 @@ def mismatch(points: Array, codes: Array, *, n_jobs: int | None = None) -> float
 
 
 def _spread(n: int, most: int) -> Array:
-    """Rows spread evenly over the data, all if they are few."""
+    """Indices of at most ``most`` of n rows, evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
 def _some_of_each(codes: Array, most: int) -> Array:
-    """About ``most`` rows in proportion to the categories, but five of each where it has them."""
+    """Stratified sample of about ``most`` row indices, with at least five of each category if it has so many."""
     if len(codes) <= most:
         return np.arange(len(codes))
     order = np.argsort(codes, kind="stable")
@@ -152,7 +177,10 @@ def _some_of_each(codes: Array, most: int) -> Array:
 
 
 def principal_axes(points: Array, most: int = 50) -> Array:
-    """The main directions of the data (d, r), from at most 1,000 of its rows: enough to say who is near whom."""
+    """Leading principal directions (d, r) from at most 1,000 rows; accurate enough for finding neighbours.
+
+    The identity for at most ``most`` columns.
+    """
     if points.shape[1] <= most:
         return np.eye(points.shape[1])
     some = points[_spread(len(points), 1000)]
@@ -165,9 +193,9 @@ def principal_axes(points: Array, most: int = 50) -> Array:
 def _matched_offsets(
     points: Array, projected: Array, codes: Array, start: Array, n_jobs: int | None, n_rounds: int = 20
 ) -> Array:
-    """Offsets (C, d) that bring matched rows of different categories together, from those of ``start`` (C, r).
+    """Offsets (C, d) of the categories by iterated matching and least squares, from initial offsets ``start`` (C, r).
 
-    Matches are looked for in the ``projected`` of the points on their main directions (n, r).
+    Matches are found between the points projected to their principal directions, ``projected`` (n, r).
     """
     moved, n_codes = projected - start[codes], len(start)
     before = solve = None
@@ -185,7 +213,7 @@ def _matched_offsets(
 
 
 def _offset_solver(codes: Array, n_codes: int, i: Array, j: Array, weight: Array) -> Callable[[Array], Array]:
-    """The least-squares offsets (C, r) of any (n, r) rows, for these matches."""
+    """Function from rows (n, r) to their least-squares offsets (C, r), for the matches (i, j) with weights."""
     pairs = coo_array((weight, (codes[i], codes[j])), shape=(n_codes, n_codes)).toarray()
     inverse = np.linalg.pinv(np.diag(pairs.sum(axis=1)) - pairs, rcond=1e-9, hermitian=True)
     sides = np.concatenate([codes[i], codes[i]]), np.concatenate([i, j])
@@ -194,7 +222,7 @@ def _offset_solver(codes: Array, n_codes: int, i: Array, j: Array, weight: Array
 
 
 def _matches(points: Array, codes: Array, n_jobs: int | None) -> tuple[Array, Array, Array]:
-    """Mutual nearest rows of different categories, each pair both ways, and how much each counts."""
+    """Mutual nearest neighbours (i, j) of different categories, each pair in both orders, and their weights."""
     n = len(points)
     sources, targets, lengths, scale = [], [], [], np.full(n, np.inf)
     for code, stratum in enumerate(nearest_in_strata(points, codes, 3, n_jobs=n_jobs)):
@@ -213,9 +241,9 @@ def _matches(points: Array, codes: Array, n_jobs: int | None) -> tuple[Array, Ar
 
 
 def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWIDTHS) -> Effect:
-    """Kernel ridge regression of the data on the features; bandwidth and ridge by leave-one-out error.
+    """Kernel ridge regression of ``points`` (n, d) on ``features`` (n, f); bandwidth and ridge by leave-one-out error.
 
-    The error is that of the main directions of the data, which is enough to choose by.
+    The error is computed on the projection to the principal directions, which is enough for the choice.
     """
     landmarks, mean = _landmarks(features), points.mean(axis=0)
     rows = _spread(len(points), _MANY)
@@ -236,7 +264,7 @@ def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWI
 def _regression(
     points: Array, mean: Array, features: Array, landmarks: Array, bandwidth: float, penalty: float
 ) -> Array:
-    """The coefficients (m, d) of all rows by the normal equations, tile by tile, with the penalty of a sample."""
+    """Ridge coefficients (m + 1, d) from all rows by the normal equations, tile by tile; penalty chosen on a sample."""
 
     def one(rows: slice) -> tuple[Array, Array]:
         B = _basis(features[rows], landmarks, bandwidth)
@@ -252,7 +280,26 @@ def _regression(
 def local_effect(
     points: Array, Z: Array, features: Array, categories: Array, overall: Array, n_jobs: int | None = None
 ) -> Array:
-    """The effect of ``given`` at each row's place on the map (n, d); ``overall`` (n, d) is the one without places."""
+    """Effect of ``given`` at each row (n, d), estimated from its neighbours in the latent space.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    Z : array of shape (n, q)
+        Latent points.
+    features : array of shape (n, f)
+        Encoded ``given``.
+    categories : array of shape (n,)
+        Category of each row; only rows of the same one count as its group.
+    overall : array of shape (n, d)
+        The effect that does not depend on the latent point; estimates from few rows are shrunk to it.
+    n_jobs : int or None
+        Threads.
+
+    Notes
+    -----
+    Time O(n · min(n, 8192) · d), or near-linear in n on a grid (``maps.places``).
+    """
     spread = Z - Z.mean(axis=0)
     width = _PLACE * 2.0 * float(np.mean(np.einsum("ij,ij->i", spread, spread))) or 1.0
     typical = overall - overall.mean(axis=0)
@@ -275,9 +322,12 @@ def local_effect(
 
 
 def _on_places(points: Array, Z: Array, features: Array, categories: Array, typical: Array, width: float) -> Array:
-    """The same on a grid of the map: the rows of a category at a time, its numbers by the factors of their kernel."""
+    """The local effect on a grid of the latent space, one category at a time.
+
+    The kernel of the numeric features is replaced by a low-rank factorisation.
+    """
     places = Places.of(Z, width)
-    mean = points.mean(axis=0)  # of what is smoothed little is then lost to rounding
+    mean = points.mean(axis=0)  # centred, to lose less to rounding
     everyone = places.smoothed(np.ones((len(points), 1)))
     out = places.smoothed(points - mean)
     out /= -everyone
@@ -296,14 +346,14 @@ def _on_places(points: Array, Z: Array, features: Array, categories: Array, typi
 
 
 def _landmarks(features: Array) -> Array:
-    """The distinct rows, or 300 centres of them."""
+    """Landmarks: the distinct rows, or 300 cluster centres if there are more."""
     distinct, weight = np.unique(features, axis=0, return_counts=True)
     return np.asarray(distinct) if len(distinct) <= _LANDMARKS else centres(distinct, weight, _LANDMARKS)[0]
 
 
 @dataclass(frozen=True)
 class _Ridge:
-    """Ridge regression on the columns of ``B = U diag(S) Vt`` for any penalty."""
+    """Ridge regression on a design matrix ``B = U diag(S) Vt``, for any penalty."""
 
     U: Array
     S: Array
@@ -316,7 +366,7 @@ class _Ridge:
         return cls(U[:, kept], S[kept], Vt[kept])
 
     def best(self, rows: Array) -> tuple[float, float]:
-        """The least leave-one-out error (the sum of squares), and its penalty."""
+        """Least leave-one-out sum of squares over a grid of penalties, and its penalty."""
         V = self.U.T @ rows
         found = []
         for penalty in self.S[0] ** 2 * 10.0 ** np.arange(0.0, -16.0, -1.0):
@@ -329,5 +379,5 @@ class _Ridge:
         return min(found, key=lambda entry: entry[0])
 
     def solve(self, rows: Array, penalty: float) -> Array:
-        """The coefficients (m, d)."""
+        """Coefficients (m, d) for targets ``rows`` (n, d)."""
         return np.asarray(self.Vt.T @ ((self.S / (self.S**2 + penalty))[:, None] * (self.U.T @ rows)))

@@ -1,7 +1,7 @@
-"""The frame a model works in: data moved to its mean and scaled to unit size, whatever its units.
+"""Frames: centring and scaling of the data before a fit ("inside" is scaled, "outside" is the user's units).
 
-Distances are squared and exponentiated inside, so rows in units of 1e-150 or 1e150 would under- or overflow; in the
-frame they do not, and every bandwidth is relative to the data.
+Models square and exponentiate distances, so rows in units of 1e-150 or 1e150 would under- or overflow. Scaled rows do
+not, and every bandwidth is relative to the data.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from .nearby import is_many
 __all__ = ["AnyFrame", "Frame"]
 
 Array = npt.NDArray[Any]
-_TILE = 1024  # rows in double numbers at one time
-_WIDEST = 1e38  # that a single number can hold
+_TILE = 1024  # rows converted to float64 at a time
+_WIDEST = 1e38  # about the largest float32
 
 
 class AnyFrame(Protocol):
-    """What a map asks of the frame of the data."""
+    """Interface of the frame of the data, as maps use it."""
 
     @property
     def scale(self) -> float:
-        """The unit of length inside, in units of the data."""
+        """Length in the units of the data that is 1 inside the frame."""
 
     def inside(self, X: Array) -> Array:
-        """Data to frame."""
+        """Scale rows (n, d)."""
 
     def outside(self, Y: Array) -> Array:
-        """Frame to data."""
+        """Undo the scaling of rows (n, d)."""
 
     def points(self, X: Any) -> Any:
-        """What distances are measured between."""
+        """Scaled points between which distances are measured."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,17 @@ class Frame:
     scale: float
     metric: str = "euclidean"
     single: bool = False
-    """Whether rows inside have 4 bytes a number (and 8 digits) instead of 8."""
+    """Whether scaled rows are float32 instead of float64."""
 
     @classmethod
     def of(cls, X: Any, metric: str = "euclidean", *, lean: bool = False) -> Frame:
-        """The frame of a data set: its mean, and its largest deviation from it.
+        """Fit a frame: centre = mean of the rows, scale = largest absolute deviation from it.
 
-        ``lean``: more than ``nearby.MANY`` rows of single numbers stay single inside, and no copy of them is made.
+        For precomputed distances, the centre is 0 and the scale a power of two. ``lean=True``: more than
+        ``nearby.MANY`` float32 rows stay float32 inside, without a float64 copy of all of them.
         """
         if metric == "precomputed":
-            # a power of two rounds nothing: the same distances are the same inside, whatever others there are
+            # dividing by a power of two is exact: a distance is the same inside, whatever the other distances are
             return cls(np.zeros(1), float(np.ldexp(1.0, np.frexp(float(X.max()) or 1.0)[1] - 1)), metric)
         if lean and X.dtype == np.float32 and is_many(X):
             parts = spans(len(X), _TILE)
@@ -70,21 +71,21 @@ class Frame:
         return cls(centre, float(np.abs(X - centre).max()) or 1.0, metric)
 
     def inside(self, X: Array) -> Array:
-        """Data to frame."""
+        """Scale rows: ``(X - centre) / scale``."""
         return self._rounded(X, lambda rows: (np.asarray(rows, dtype=np.float64) - self.centre) / self.scale)
 
     def outside(self, Y: Array) -> Array:
-        """Frame to data."""
+        """Undo the scaling: ``Y · scale + centre``."""
         return np.asarray(Y * self.scale + (self.centre.astype(Y.dtype) if self.single else self.centre))
 
     def points(self, X: Any) -> Any:
-        """What distances are measured between, or precomputed ones."""
+        """Points between which distances are measured: scaled rows, rows of unit length (cosine), or distances."""
         if isinstance(X, SparseDistances):
             return X.scaled(self.scale)
         return self._rounded(X, _of_unit_length) if self.metric == "cosine" else self.inside(X)
 
     def _rounded(self, X: Array, work: Callable[[Array], Array]) -> Array:
-        """``work`` of rows in double numbers; where single ones are kept, rounded in tiles."""
+        """Apply ``work`` in float64; for a float32 frame, tile by tile with rounding."""
         if not self.single:
             return np.asarray(work(X))
         out = np.empty(X.shape, dtype=np.float32)
@@ -94,6 +95,7 @@ class Frame:
 
 
 def _of_unit_length(X: Array) -> Array:
+    """Rows divided by their Euclidean norm, without overflow; zero rows stay 0."""
     X = np.asarray(X, dtype=np.float64)
     size = np.abs(X).max(axis=1, keepdims=True)
     unit = X / np.where(size > 0, size, 1.0)

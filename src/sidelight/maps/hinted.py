@@ -1,11 +1,11 @@
-r"""Linear maps into a space that hints shape: pairs that are the same, pairs that are different.
+r"""Metric learning from hints (pairs of rows that are the same or different): linear maps to the learned space.
 
 On coordinates T (n, p) in which the data has a diagonal scatter S (``maps.span``):
 
     informed   T B,   B Bᵀ = A of ``solvers.generalised.relative_factor``: W of same pairs, D of different ones, both
-               pooled with what is believed without them; turned to its own axes, widest first
+               shrunk to a prior; rotated to principal axes, widest first
     literal    T V,   V the eigenvectors of the r smallest eigenvalues of Σ_same δδᵀ - Σ_different δδᵀ
-    and back   T ≈ (T V) R,   R the linear regression of coordinates on what they are mapped to
+    inverse    T ≈ (T V) R,   R the linear regression of the coordinates T on their images T V
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BELIEVED = 30.0  # pairs; chosen on faces (four same pairs) and on iris, wine, 
 
 
 def regression(T: Array, V: Array) -> Array:
-    """Weights (r, p) that give T (n, p) back from T V, as well as a linear map can."""
+    """Coefficients (r, p) of the linear regression of T (n, p) on T V, V (p, r): the inverse of the linear map."""
     P = T @ V
     size = np.sqrt(np.einsum("ij,ij->j", P, P))
     size[size == 0] = 1.0
@@ -34,7 +34,7 @@ def regression(T: Array, V: Array) -> Array:
 
 
 def ridge_of(variances: Array, regularization: float) -> float:
-    """``regularization`` in units of the mean variance of a coordinate; never nothing."""
+    """Ridge: ``regularization`` times the mean variance of the coordinates (without coordinates, as it is)."""
     return float(regularization * variances.mean()) if variances.size else float(regularization)
 
 
@@ -44,12 +44,15 @@ def variances_of(T: Array) -> Array:
 
 
 def weight_of(regularization: float | str, p: int) -> float:
-    """What "auto" stands for: as many further pairs as there are coordinates, at most 30."""
+    """Weight of the prior, in pairs; "auto" is the number p of coordinates, at most 30."""
     return float(min(p, _BELIEVED)) if isinstance(regularization, str) else float(regularization)
 
 
 def literal_directions(same: Scatter, different: Scatter, T: Array, r: int) -> Array:
-    """Directions (p, r) of the source's problem, M = Σ_same δδᵀ - Σ_different δδᵀ; zero where there are fewer."""
+    """Directions (p, r) of the published problem: smallest eigenvectors of M = Σ_same δδᵀ - Σ_different δδᵀ.
+
+    Columns are zero where there are fewer than r.
+    """
     total = max(same.n_pairs + different.n_pairs, 1)
     M = (same.n_pairs * same.matrix(T) - different.n_pairs * different.matrix(T)) / total
     V = smallest_directions(M, variances_of(T), r)
@@ -59,10 +62,22 @@ def literal_directions(same: Scatter, different: Scatter, T: Array, r: int) -> A
 def informed_directions(
     same: Scatter, different: Scatter, T: Array, regularization: float | str, r: int | None
 ) -> Array:
-    """A factor (p, r) of the metric in its own axes, widest first, under which T is as spread out as it was.
+    """Factor (p, r) of the learned metric along its principal axes, widest first.
 
-    Scatters are pooled with what is believed without them: same rows are apart alike in all directions, different
-    rows as any two are. Ratios of scatters are noisier than scatters, and pooled with as many pairs as coordinates.
+    Scatters are shrunk to a prior: same rows differ equally in all directions, different rows as any two rows do. The
+    scatter of different rows gets a prior of more pairs if there are more than 30 coordinates, since ratios of scatters
+    are noisier than scatters. The total variance of T is preserved.
+
+    Parameters
+    ----------
+    same, different : Scatter
+        Of the pairs of each kind.
+    T : array of shape (n, p)
+        Coordinates in which the data has diagonal scatter.
+    regularization : float or "auto"
+        Weight of the prior, in pairs.
+    r : int or None
+        Directions kept; None: all.
     """
     n, p = T.shape
     weight, variances = weight_of(regularization, p), variances_of(T)
@@ -70,7 +85,7 @@ def informed_directions(
     plain = float(variances.mean()) if p else 1.0
     within = same.matrix(T)
     squares = float(np.mean(variances**2)) if p else 0.0
-    typical = plain**2 / squares if squares > 0 else 1.0  # small where a few directions hold most of the scatter
+    typical = plain**2 / squares if squares > 0 else 1.0  # small if a few directions have most of the variance
     apart = float(np.trace(within)) / p if same.n_pairs and p else 0.0
     W = pooled(within, same.n_free, typical * (apart or plain) * identity, weight)
     D = pooled(different.matrix(T), different.n_free, S, weight * max(1.0, p / _BELIEVED))

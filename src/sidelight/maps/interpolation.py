@@ -59,21 +59,21 @@ _LEAST = 1e-300  # squares below are zero
 
 @dataclass(frozen=True)
 class Correction:
-    """``Σ_a α_a φ_a r_a``: what a map lacks at its training rows, the ``residuals`` (n, r), faded with distance."""
+    """Correction ``Σ_a α_a φ_a r_a``: the residuals (n, r) at the training rows, decaying with distance."""
 
     residuals: Array
     falloff: Array
     """``1 / ℓ²`` of each row (n,); 0: its residual counts at any distance."""
 
     def __call__(self, anchors: Array, distance: Array, share: Array) -> Array:
-        """The correction (m, r) for anchors (m, K) at these distances with these shares."""
+        """The correction (m, r) from the nearest rows ``anchors`` (m, K), their distances and their shares α (m, K)."""
         held = share * np.exp(-self.falloff[anchors] * np.where(share > 0, distance, 0.0) ** 2)
         return np.asarray(np.einsum("mk,mkr->mr", held, self.residuals[anchors]))
 
 
 @dataclass(frozen=True)
 class InterpolatingMap:
-    """``g``: the kernel regression ``mean`` plus its ``correction``."""
+    """The interpolating map ``g``: the kernel regression ``mean`` plus its ``correction``."""
 
     mean: KernelMap
     correction: Correction
@@ -85,7 +85,7 @@ class InterpolatingMap:
 
     @property
     def outputs(self) -> Array:
-        """What the training rows are mapped to (n, r)."""
+        """Outputs of the training rows (n, r)."""
         return self.mean.outputs
 
     def __call__(self, Q: Any, n_jobs: int | None = None) -> Array:
@@ -130,7 +130,7 @@ class InterpolatingMap:
 
 
 BackwardMap = InterpolatingMap | KernelMap
-"""Data to latent: models saved before interpolation have a plain ``KernelMap``."""
+"""Map from data to latent points; models saved before interpolation existed have a plain ``KernelMap``."""
 
 
 def smooth_part(backward: BackwardMap) -> KernelMap:
@@ -139,9 +139,21 @@ def smooth_part(backward: BackwardMap) -> KernelMap:
 
 
 def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | None = None) -> InterpolatingMap:
-    """Make a kernel map exact at its training rows; ``near`` (n, k): their neighbours, where rows are distances.
+    """Make a kernel map exact at its training rows.
 
-    Equal training rows must have equal outputs (``neighbours.equal_rows``).
+    Parameters
+    ----------
+    mean : KernelMap
+        Equal training rows must have equal outputs (``neighbours.equal_rows``).
+    near : Neighbours or None
+        Neighbours (n, k) of the training rows; needed for precomputed distances only.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    InterpolatingMap
+        Its ``fade`` is chosen by leave-one-out error.
     """
     weights, V = mean.weights, mean.outputs
     if isinstance(weights, AdaptiveWeights):
@@ -163,13 +175,13 @@ def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | N
 
 
 def correction_at_rows(inputs: Array, residuals: Array, fade: float, n_jobs: int | None = None) -> Correction:
-    """The correction of any map from ``inputs`` (n, d), of which the ``residuals`` (n, r) are known."""
+    """Correction of any map from ``inputs`` (n, d), from its ``residuals`` (n, r) there and a given ``fade``."""
     near = nearest(inputs, k=min(_ANCHORS, len(inputs) - 1), n_jobs=n_jobs)
     return Correction(residuals, _falloff(_gap(near.distance**2), fade))
 
 
 def anchor_shares(distance: Array) -> Array:
-    """``α`` (m, K) from the distances (m, K + 1 or fewer) of the nearest rows, nearest first.
+    """Blending weights ``α`` (m, K) from the distances (m, K + 1 or fewer) of the nearest rows, nearest first.
 
     Examples
     --------
@@ -197,7 +209,7 @@ def _anchors(index: Array, distance: Array) -> tuple[Array, Array, Array]:
 
 
 def _first_few(candidates: Array, D2: Array) -> tuple[Array, Array]:
-    """The nearest row (first of the candidates) and the few nearest of the others, nearest first, with distances."""
+    """The first candidate (the nearest row) and the four nearest of the others, nearest first, with distances."""
     others = D2[:, 1:]
     if others.shape[1] > _ANCHORS:
         chosen = np.argpartition(others, _ANCHORS - 1, axis=1)[:, :_ANCHORS]
@@ -211,7 +223,7 @@ def _first_few(candidates: Array, D2: Array) -> tuple[Array, Array]:
 
 
 def nearest_anchors(inputs: Array, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
-    """The few rows of ``inputs`` (n, d) nearest to each query (m, K), their distances and their shares."""
+    """The rows of ``inputs`` (n, d) nearest to each query (m, K), their distances and their shares α (m, K)."""
     if is_many(inputs):
         near = row_search(inputs).nearest(Q, _ANCHORS + 1, n_jobs)
     else:
@@ -243,7 +255,7 @@ def _with_self(near: Neighbours) -> tuple[Array, Array]:
 
 
 def _gap(D2: Array) -> Array:
-    """The least positive squared distance of each row (m,); infinite where there is none."""
+    """Smallest positive squared distance of each row (m,); inf if there is none."""
     return np.asarray(np.where(D2 > 0, D2, np.inf).min(axis=1, initial=np.inf).astype(np.float64))
 
 
@@ -254,14 +266,14 @@ def _falloff(gap: Array, fade: float) -> Array:
 
 
 class _LeftOut(NamedTuple):
-    """What the map says about rows that it has not seen, of m rows left out one at a time."""
+    """Leave-one-out predictions of m rows, from which ``fade`` is chosen."""
 
     truth: Array
     """Their outputs (m, r)."""
     mean: Array
-    """The regression there (m, r)."""
+    """The regression without the row (m, r)."""
     residual: Array
-    """Of the nearest other row (m, r)."""
+    """Residual of the nearest other row (m, r)."""
     square: Array
     """Squared distance to that row (m,)."""
     gap: Array
@@ -280,7 +292,7 @@ def _best_fade(tried: _LeftOut) -> float:
 
 
 def _left_out_of_lists(weights: AdaptiveWeights, V: Array, rows: Array) -> _LeftOut:
-    """Rows left out of the lists of adaptive weights."""
+    """Leave-one-out predictions with adaptive weights."""
     X, lists = weights.inputs, weights.lists
     D2 = listed_squares(X[rows], X, lists[rows])
     other = lists[rows, D2.argmin(axis=1)].astype(np.int64)
@@ -289,7 +301,7 @@ def _left_out_of_lists(weights: AdaptiveWeights, V: Array, rows: Array) -> _Left
 
 
 def _left_out_of_near(weights: PrecomputedWeights, V: Array, near: Neighbours) -> _LeftOut:
-    """The same where rows are known by the distances to their neighbours."""
+    """Leave-one-out predictions with precomputed distances to neighbours."""
     rows = spread_rows(len(V), _TRIED)
     index, D2 = _with_self(near)
     other = near.index[rows, 0]
@@ -305,7 +317,11 @@ def _left_out(
     candidates: Array,
     E2: Array,
 ) -> _LeftOut:
-    """From the lists (m, k) of the rows and those of their nearest rows, ``candidates``, with squared distances."""
+    """Leave-one-out predictions of ``rows`` (m,) from neighbour lists.
+
+    ``lists`` (m, k) with squared distances D2 are those of the rows; ``candidates`` with E2 are the nearest other row
+    of each and its list.
+    """
     mean = listed_average(weights.weigh_squares(D2), V, lists)
     others = candidates != rows[:, None]
     W = np.where(others, weights.weigh_squares(E2), 0.0)
@@ -315,7 +331,7 @@ def _left_out(
 
 
 def _left_out_of_all(weights: FixedWeights, V: Array, near: Neighbours) -> _LeftOut:
-    """Rows left out of weights with one bandwidth."""
+    """Leave-one-out predictions with a fixed bandwidth."""
     rows = spread_rows(len(V), _TRIED)
     other = near.index[rows, 0]
     mean = weights.leave_one_out(V, rows) if is_many(V) else weights.leave_one_out(V)[rows]

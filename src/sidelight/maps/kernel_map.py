@@ -24,23 +24,23 @@ __all__ = ["KernelMap", "adaptive_map", "adaptive_weights", "best_perplexity", "
 
 Array = npt.NDArray[Any]
 PERPLEXITIES = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0)
-_TRIED = 5_000  # rows of many that are left out, one at a time
+_TRIED = 5_000  # sample size of leave-one-out errors, where there are many rows
 _BUDGET = 1_000_000  # numbers in the temporaries of one tile
 
 
 @dataclass(frozen=True)
 class KernelMap:
-    """``a -> Σ_j w_j(a) outputs_j``."""
+    """Kernel regression ``a -> Σ_j w_j(a) outputs_j``; ``outputs`` (n, r)."""
 
     weights: FixedWeights | AdaptiveWeights | PrecomputedWeights
     outputs: Array
 
     def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """The conditional mean at each query (m, r)."""
+        """Conditional mean (m, r) at each query."""
         return self.weights.average(Q, self.outputs, n_jobs)
 
     def variance(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """The spread of the outputs around the conditional mean (m, r), without the output kernel's own."""
+        """Variance of the outputs around the conditional mean (m, r), without the variance v of the output kernel."""
         if not isinstance(self.weights, PrecomputedWeights) and is_many(self.weights.inputs):
             return self._spread_nearby(self.weights, Q, n_jobs)
         mean = self.weights.average(Q, self.outputs, n_jobs)
@@ -48,7 +48,7 @@ class KernelMap:
         return np.asarray(np.maximum(second - mean**2, 0.0))
 
     def _spread_nearby(self, weights: FixedWeights | AdaptiveWeights, Q: Array, n_jobs: int | None) -> Array:
-        """The same where squares of all outputs would fill memory: only those near the queries of a tile are taken."""
+        """The variance for many rows: squares are formed only of the outputs near a tile of queries, to save memory."""
         V = self.outputs
 
         def spread(Q: Array, near: Array) -> Array:
@@ -63,7 +63,7 @@ class KernelMap:
         return answers_nearby(weights, Q, out, spread, min(512, _BUDGET // (60 * V.shape[1])), n_jobs)
 
     def leave_one_out_error(self) -> float:
-        """Root mean square of ``b_i - f_{-i}(a_i)`` relative to that of ``b_i - mean``; of many rows, over a sample."""
+        """Relative leave-one-out error: rms of ``b_i - f_{-i}(a_i)`` over that of ``b_i - mean``; a sample if many."""
         assert not isinstance(self.weights, PrecomputedWeights)
         rows = spread_rows(len(self.outputs), _TRIED) if is_many(self.outputs) else None
         truth = self.outputs if rows is None else self.outputs[rows]
@@ -71,21 +71,44 @@ class KernelMap:
 
 
 def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[float] = PERPLEXITIES) -> float:
-    """The perplexity of the grid whose leave-one-out error is smallest; of many rows, over a sample spread evenly."""
+    """Perplexity with the least leave-one-out error.
+
+    Parameters
+    ----------
+    inputs : array of shape (n, d)
+    outputs : array of shape (n, r)
+    lists : array of shape (n, k)
+        Neighbour lists of the inputs.
+    grid : sequence of float
+        Perplexities to try; those above k / 2 are skipped.
+
+    Notes
+    -----
+    With many rows the error is computed on 5,000 evenly spaced ones.
+    """
     some: Any = spread_rows(len(inputs), _TRIED) if is_many(inputs) else slice(None)
     near = Neighbours(lists[some], listed_distances(inputs[some], inputs, lists[some]))
     return _least_error(near, outputs, outputs[some], grid)
 
 
 def precomputed_weights(near: Neighbours, outputs: Array, n_candidates: int) -> PrecomputedWeights:
-    """Weights of the best perplexity for rows known by their distances, of which ``near`` (n, k) are the nearest."""
+    """Weights for precomputed distances, with the perplexity of least leave-one-out error.
+
+    Parameters
+    ----------
+    near : Neighbours
+        Nearest neighbours (n, k) of the training rows.
+    outputs : array of shape (n, r)
+    n_candidates : int
+        Neighbours of a query that get a weight.
+    """
     some: Any = spread_rows(len(outputs), _TRIED) if is_many(outputs) else slice(None)
     tried = Neighbours(near.index[some], near.distance[some])
     return PrecomputedWeights(n_candidates, _least_error(tried, outputs, outputs[some], PERPLEXITIES))
 
 
 def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[float]) -> float:
-    """The perplexity by which neighbours (m, k) among the ``outputs`` (n, r) predict the ``truth`` (m, r) best."""
+    """Perplexity with which the neighbours' (m, k) ``outputs`` (n, r) predict ``truth`` (m, r) with the least error."""
     allowed = [p for p in grid if p <= max(2.0, 0.5 * near.index.shape[1])] or [grid[0]]
     whole = bool(np.isfinite(near.distance).all())
     weights = [quick_rows(near.distance**2, p) if whole else perplexity_rows(near.distance**2, p)[0] for p in allowed]
@@ -94,7 +117,10 @@ def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[
 
 
 def adaptive_weights(inputs: Array, outputs: Array, lists: Array) -> AdaptiveWeights:
-    """Adaptive weights of the best perplexity; of many rows they keep only as much of the lists as it needs."""
+    """Adaptive weights with the perplexity of least leave-one-out error.
+
+    With many rows the neighbour lists (n, k) are cut to the length that this perplexity needs.
+    """
     perplexity = best_perplexity(inputs, outputs, lists)
     return AdaptiveWeights(inputs, kept_lists(lists, perplexity) if is_many(inputs) else lists, perplexity)
 
@@ -106,7 +132,17 @@ def _relative_error(truth: Array, predicted: Array) -> float:
 
 
 def adaptive_map(inputs: Array, outputs: Array, *, lists: Array | None = None, n_jobs: int | None = None) -> KernelMap:
-    """An adaptive map from inputs to outputs whose perplexity is chosen by leave-one-out."""
+    """Kernel regression with adaptive weights, perplexity chosen by leave-one-out error.
+
+    Parameters
+    ----------
+    inputs : array of shape (n, d)
+    outputs : array of shape (n, r)
+    lists : array of shape (n, k) or None
+        Neighbour lists of the inputs; None: the 60 nearest rows are searched.
+    n_jobs : int or None
+        Threads.
+    """
     if lists is None:
         lists = nearest(inputs, k=min(60, len(inputs) - 1), n_jobs=n_jobs).index
     return KernelMap(adaptive_weights(inputs, outputs, lists), outputs)

@@ -1,18 +1,18 @@
-"""Missing entries filled from the rows that are near in what is known of both.
+"""Imputation of missing entries by local linear regression on neighbouring rows.
 
-For a row x of which the entries O are observed, from its neighbours j with weights w_j of a given perplexity:
+For a row x with observed entries O, from its neighbours j with weights w_j of a given perplexity:
 
-    tangent   m = Σ_j w_j x_j,  directions V (d, r) of the largest spread of the neighbours around m, with variances s
-    place     t = arg min_t |x_O - m_O - V_O t|² + σ² Σ_r t_r² / s_r            from observed entries alone
-    entry c   a + bᵀ t = arg min Σ_j w_j o_jc (x_jc - a - bᵀ t_j)² + ridge |b|²    only rows that have it vote
+    tangent      m = Σ_j w_j x_j,  V (d, r) the leading principal directions of the neighbours around m, variances s
+    coordinates  t = arg min_t |x_O - m_O - V_O t|² + σ² Σ_r t_r² / s_r            from observed entries alone
+    entry c      a + bᵀ t = arg min Σ_j w_j o_jc (x_jc - a - bᵀ t_j)² + ridge |b|²    only rows with c observed count
 
-With rank 0 this is the weighted mean of those that have the entry. The first round finds neighbours by the mean squared
-difference of commonly observed entries and takes the mean; the following ones measure distances between the rows as
-they were predicted, observed entries too, so that neither a bad first fill nor one wild entry chooses the neighbours.
-Perplexity and rank are those that predict best a tenth of the observed entries, hidden for that purpose. The spread of
-the neighbours around their plane and the uncertainty of the place, times a factor, is the variance of an entry: with
-that factor 95 % of the hidden entries lie within two standard deviations.
-Cost: O(n k d r²) a round for k = 3 · perplexity neighbours, beside finding them; memory by tiles.
+With rank 0 this is the weighted mean over the neighbours in which the entry is observed. The first round finds
+neighbours by the mean squared difference over commonly observed entries and imputes the mean. Later rounds measure
+distances between predicted rows (predicted at observed entries too), so that neither a bad first imputation nor one
+outlying entry determines the neighbours. Perplexity and rank are chosen by the error on a held-out tenth of the
+observed entries. The variance of an entry is the variance of the neighbours around their plane plus the uncertainty of
+t, times a factor: the factor for which 95 % of the held-out entries lie within two standard deviations.
+Cost: O(n k d r²) per round for k = 3 · perplexity neighbours, besides finding them; memory is bounded by tiles.
 """
 
 from __future__ import annotations
@@ -36,13 +36,27 @@ _BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _RIDGE, _LEAST_NOISE = 0.01, 1e-3
 _FIRST = 8.0  # perplexity of the first round
 _ROUNDS, _TRIAL_ROUNDS, _QUERY_ROUNDS = 8, 4, 3
-_SETTLED = 1e-3  # of the largest deviation from the mean
-_JUDGES = 800  # rows whose hidden entries choose the setting
+_SETTLED = 1e-3  # converged when no entry changes by more, in units of the largest deviation from the mean
+_JUDGES = 800  # rows used to choose perplexity and rank by held-out entries
 
 
 @dataclass(frozen=True)
 class LocalFill:
-    """Completed training rows (n, d), what of them was observed, the setting, and the units of the data."""
+    """Fitted imputation model.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        Completed training rows, centred and scaled.
+    observed : boolean array of shape (n, d)
+        Which of their entries were observed.
+    perplexity, rank : float, int
+        Of the neighbourhoods, and dimension of the local planes.
+    factor : float
+        Calibration of the variances.
+    centre, scale : array of shape (d,) and float
+        Of the data.
+    """
 
     rows: Array
     observed: Array
@@ -53,12 +67,12 @@ class LocalFill:
     scale: float = 1.0
 
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
-        """Rows with their missing entries (NaN) filled; each by itself, from its observed entries."""
+        """Impute the missing entries (NaN) of rows (m, d), each row independently."""
         found, _ = self._fill(X, n_jobs)
         return np.asarray(np.where(np.isnan(X), found * self.scale + self.centre, X))
 
     def variance(self, X: Array, n_jobs: int | None = None) -> Array:
-        """How uncertain the filled entries are (m, d); 0 where the entry is observed."""
+        """Variance of the imputed entries (m, d); 0 for observed ones."""
         _, spread = self._fill(X, n_jobs)
         return np.asarray(np.where(np.isnan(X), self.factor * spread * self.scale**2, 0.0))
 
@@ -76,11 +90,21 @@ class LocalFill:
 
     @property
     def width(self) -> int:
-        """Neighbours a row has."""
+        """Number of neighbours per row: 3 · perplexity."""
         return min(len(self.rows) - 1, max(2, round(3 * self.perplexity)))
 
     def predict(self, Q: Array, observed: Array, near: tuple[Array, Array], n_jobs: int | None) -> tuple[Array, Array]:
-        """Every entry of the queries from the neighbours (index, squared distance), and their spread there."""
+        """Predict every entry (m, d) of the queries, and its variance (m, d), from neighbours.
+
+        Parameters
+        ----------
+        Q : array of shape (m, d)
+            Scaled queries, 0 where missing.
+        observed : boolean array of shape (m, d)
+        near : (index, squared distance), each of shape (m, k)
+        n_jobs : int or None
+            Threads.
+        """
         index, D2 = (part[:, : self.width] for part in near)
         W = perplexity_rows(D2, min(self.perplexity, 0.6 * index.shape[1]))[0]
         rank = min(self.rank, index.shape[1] - 1, Q.shape[1] - 1)
@@ -96,7 +120,10 @@ class LocalFill:
 
 
 def fit_fill(X: Array, n_jobs: int | None = None) -> LocalFill:
-    """Choose the setting by hidden entries, then fill every missing entry (NaN) of ``X`` (n, d)."""
+    """Fit the imputation to rows ``X`` (n, d) with missing entries (NaN).
+
+    Perplexity and rank are chosen by held-out entries; then every missing entry is imputed.
+    """
     observed = np.asarray(~np.isnan(X))
     size = float(np.nanmax(np.abs(X))) or 1.0
     centre = np.nanmean(X / size, axis=0) * size
@@ -108,7 +135,7 @@ def fit_fill(X: Array, n_jobs: int | None = None) -> LocalFill:
 
 
 def _choose(inside: Array, observed: Array, n_jobs: int | None) -> LocalFill:
-    """The setting with the smallest mean error on hidden entries (absolute: a few wild ones must not decide)."""
+    """Choose perplexity and rank by the mean absolute error on held-out entries (absolute: robust to outliers)."""
     judges = np.unique(np.linspace(0, len(inside) - 1, min(_JUDGES, len(inside))).astype(np.int64))
     truth, known = inside[judges], observed[judges]
     hidden: Array = known & (np.random.default_rng(0).random(known.shape) < 0.1)
@@ -129,7 +156,7 @@ def _choose(inside: Array, observed: Array, n_jobs: int | None) -> LocalFill:
 
 
 def _factor(error: Array, spread: Array) -> float:
-    """What spreads are multiplied with, so that as many errors lie within two standard deviations as of a normal."""
+    """Calibration factor of the variances: 95.4 % of the errors then lie within two standard deviations."""
     ratio = error**2 / np.maximum(spread, 1e-9 * float(spread.mean()) + 1e-300)
     return float(np.quantile(ratio, 0.954)) / 4.0
 
@@ -137,9 +164,9 @@ def _factor(error: Array, spread: Array) -> float:
 def _rounds(
     inside: Array, observed: Array, setting: LocalFill, n_rounds: int, n_jobs: int | None
 ) -> tuple[Array, Array]:
-    """Predict from commonly observed entries, then again from the rows as predicted until they change little.
+    """Iterate neighbours and predictions: first by commonly observed entries, then by predicted rows.
 
-    Returns every entry as it is predicted (n, d), observed ones too, and the spread of the neighbours there.
+    Returns predictions of all entries (n, d), observed ones too, and their variances (n, d).
     """
     near = common_distances(inside, observed, inside, observed, n_jobs, own=True)
     found, spread = LocalFill(inside, observed, _FIRST, 0).predict(inside, observed, near, n_jobs)
@@ -154,7 +181,7 @@ def _rounds(
 
 
 def nearest_squares(rows: Array, queries: Array | None, k: int, n_jobs: int | None) -> tuple[Array, Array]:
-    """Indices and squared distances of the nearest rows (of each row but itself, without queries)."""
+    """Indices and squared distances (m, k) of the nearest rows to queries; None: to each row, excluding itself."""
     found = nearest(rows, queries, k=k, n_jobs=n_jobs)
     return found.index, found.distance**2
 
@@ -162,10 +189,25 @@ def nearest_squares(rows: Array, queries: Array | None, k: int, n_jobs: int | No
 def common_distances(
     Q: Array, asked: Array, A: Array, observed: Array, n_jobs: int | None, *, own: bool = False
 ) -> tuple[Array, Array]:
-    """Indices and mean squared differences over common entries of the 150 nearest rows; zeros stand for missing ones.
+    """Nearest rows by the mean squared difference over commonly observed entries.
 
-    A pair that shares nothing is as far as the farthest pair that does; with few shared entries the mean over all pairs
-    counts as one more, or a single chance agreement would be a neighbour.
+    The mean squared difference over all pairs is included as one further entry: with few common entries, a single
+    chance agreement would else make a neighbour. A pair without common entries has this typical distance.
+
+    Parameters
+    ----------
+    Q, asked : arrays of shape (m, d)
+        Queries (0 where missing), and which entries are observed.
+    A, observed : arrays of shape (n, d)
+        Candidate rows, likewise.
+    n_jobs : int or None
+        Threads.
+    own : bool
+        Whether the queries are the candidate rows; a row is then not its own neighbour.
+
+    Returns
+    -------
+    index, squares : arrays of shape (m, at most 150)
     """
     k = min(len(A) - own, 150)
     squares, given = A * A, observed.astype(np.float64)  # of A, missing entries are 0
@@ -185,7 +227,10 @@ def common_distances(
 
 
 def _local_plane(x: Array, known: Array, N: Array, voting: Array, W: Array, rank: int) -> tuple[Array, Array]:
-    """The prediction of each entry (m, d) by a plane through the neighbours N (m, k, d), and their spread around it."""
+    """Predict each entry (m, d) by a plane through the neighbours N (m, k, d), with its variance (m, d).
+
+    ``voting`` (m, k, d) marks observed entries of the neighbours, W (m, k) are their weights.
+    """
     T, t, C = _tangent(x, known, N, W, rank)
     B = np.concatenate([np.ones((*W.shape, 1)), T], axis=2)
     b = np.concatenate([np.ones((len(x), 1)), t], axis=1)
@@ -196,7 +241,7 @@ def _local_plane(x: Array, known: Array, N: Array, voting: Array, W: Array, rank
     H = (votes @ products).reshape(*x.shape, q, q)
     h = (votes * N.transpose(0, 2, 1)) @ B
     mean = np.einsum("ik,ikc->ic", W, N)
-    H[:, :, 0, 0] += fallback  # where nobody votes, the mean of what is filled already
+    H[:, :, 0, 0] += fallback  # if no neighbour has the entry: the mean of imputed values
     h[:, :, 0] += fallback * mean
     H[:, :, np.arange(1, q), np.arange(1, q)] += _RIDGE
     coefficients = np.linalg.solve(H, h[..., None])[..., 0]
@@ -208,9 +253,10 @@ def _local_plane(x: Array, known: Array, N: Array, voting: Array, W: Array, rank
 
 
 def _tangent(x: Array, known: Array, N: Array, W: Array, rank: int) -> tuple[Array, Array, Array]:
-    """Coordinates of neighbours (m, k, r) and row (m, r) in the directions of largest spread, and their covariance.
+    """Local PCA: coordinates of neighbours (m, k, r) and of the row (m, r), and the row's posterior covariance.
 
-    They are in units of the spread; the covariance (m, r, r) says how well the observed entries determine the row's.
+    Coordinates are in units of the standard deviation along each direction. The covariance (m, r, r) is the uncertainty
+    of the row's coordinates given its observed entries.
     """
     if rank == 0:
         return np.empty((*W.shape, 0)), np.empty((len(x), 0)), np.empty((len(x), 0, 0))
@@ -228,7 +274,7 @@ def _tangent(x: Array, known: Array, N: Array, W: Array, rank: int) -> tuple[Arr
 
 
 def _directions(A: Array, rank: int) -> tuple[Array, Array, Array]:
-    """The leading right singular vectors (m, d, r) of each A (m, k, d), their squared values, and the sum of all."""
+    """Leading right singular vectors (m, d, r) of each A (m, k, d), squared singular values, and the sum of all."""
     tall = A.shape[1] > A.shape[2]  # the smaller of the two product matrices has the same spectrum
     values, vectors = np.linalg.eigh(A.transpose(0, 2, 1) @ A if tall else A @ A.transpose(0, 2, 1))
     total = values.sum(axis=1, keepdims=True) + 1e-300

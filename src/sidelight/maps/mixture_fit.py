@@ -2,13 +2,13 @@
 
 1. One pass over the rows: mean, variance, missing entries (:func:`summarise_rows`), and a sample.
 2. ``n_init`` starts on the sample, ten EM steps each; the most likely one goes on (:func:`start_mixture`).
-3. EM on all rows; charts that are left with too few rows are restarted at rows that no chart explains (:func:`run_em`).
+3. EM on all rows; charts with too few rows are restarted at the rows of lowest likelihood (:func:`run_em`).
 
-With ``n_charts="auto"`` this is repeated for the numbers that :func:`lowest_criterion` asks for. A stream of batches is
-fitted by stepwise EM instead (:func:`begin_stream`, :func:`advance_stream`).
+With ``n_charts="auto"`` this is repeated for the numbers of charts that :func:`lowest_criterion` tries. A stream of
+batches is fitted by stepwise EM instead (:func:`begin_stream`, :func:`advance_stream`).
 
-A kind of mixture (:class:`MixtureKind`: ``maps.plane_mixture.PlaneKind`` and the Bernoulli kind of ``mixtures``) says
-where to start and which sums over rows EM needs; nothing here depends on which it is.
+A kind of mixture (:class:`MixtureKind`: ``maps.plane_mixture.PlaneKind`` and the Bernoulli kind of ``mixtures``)
+defines the initialisation and the sums over rows that EM needs. This module does not depend on the kind.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ Array = npt.NDArray[Any]
 P = TypeVar("P", bound="Mixture")
 F = TypeVar("F", bound="Family[Any]")
 T = TypeVar("T")
-_SHORT = 10  # EM steps after which starts are compared
-_ROUNDS = 3  # times that dead charts are restarted
+_SHORT = 10  # EM steps after which initialisations are compared
+_ROUNDS = 3  # maximum number of restarts of dead charts
 _ENDED = (Status.STOPPED, Status.INTERRUPTED)
 
 
@@ -66,7 +66,7 @@ class Mixture(Protocol):
 
     @property
     def weights(self) -> Array:
-        """Shares of the charts (k,)."""
+        """Mixing weights of the charts (k,)."""
         ...
 
 
@@ -78,7 +78,7 @@ class Family(Protocol[P]):
         ...
 
     def sums(self, mixture: P, X: Array) -> Sums:
-        """What the M step needs of rows; among it ``rows`` (a number) and ``n`` (k,), the rows of each chart."""
+        """Sufficient statistics of rows for the M step, with ``rows`` (a number) and ``n`` (k,), rows per chart."""
         ...
 
     def maximised(self, sums: Sums, mixture: P) -> P:
@@ -86,11 +86,11 @@ class Family(Protocol[P]):
         ...
 
     def value(self, sums: Sums, mixture: P) -> float:
-        """The objective of EM for the mixture that the sums were made with."""
+        """Objective of EM at the mixture with which the sums were computed."""
         ...
 
     def carried(self, sums: Sums, before: P, after: P) -> Sums:
-        """Sums that refer to one mixture, as they refer to the next."""
+        """Convert sums taken at the mixture ``before`` to sums at ``after``."""
         ...
 
     def reseeded(self, mixture: P, charts: Array, X: Array) -> P:
@@ -99,29 +99,29 @@ class Family(Protocol[P]):
 
 
 class MixtureKind(Protocol[P, F]):
-    """A kind of mixture with its settings: where it starts, its EM, and the charts it gives."""
+    """A kind of mixture with its settings: initialisation, EM, and conversion to charts."""
 
     framed: ClassVar[bool]
-    """Whether rows are moved to their mean and scaled to unit size before the fit."""
+    """Whether rows are centred and scaled before the fit."""
 
     def family(self, summary: RowSummary, *, stream: bool = False) -> F:
         """The EM for rows of this summary; ``stream``: for stepwise EM."""
         ...
 
     def start(self, summary: RowSummary, family: F, n_charts: int, rng: np.random.RandomState) -> P:
-        """One random start on ``summary.sample``."""
+        """One random initialisation on ``summary.sample``."""
         ...
 
     def fewest_rows(self, summary: RowSummary, n_charts: int) -> float:
-        """A chart with so many rows or fewer is dead."""
+        """Number of rows at or below which a chart is dead and is restarted."""
         ...
 
     def pruned(self, mixture: P, summary: RowSummary) -> P | None:
-        """The mixture with fewer local dimensions, from which EM is run again; None: it is final."""
+        """The mixture with fewer local dimensions, to restart EM from; None: no pruning."""
         ...
 
     def finished(self, mixture: P) -> P:
-        """The same mixture in the form in which it is kept."""
+        """The same mixture in its final parametrisation."""
         ...
 
     def charts(self, mixture: P, frame: Frame) -> MixtureCharts:
@@ -129,7 +129,7 @@ class MixtureKind(Protocol[P, F]):
         ...
 
     def joined(self, stream: MixtureStream[P, F], X: Array) -> MixtureStream[P, F]:
-        """The stream, made ready for rows ``X`` inside its frame."""
+        """The stream, prepared for a batch of scaled rows ``X`` (n, d)."""
         ...
 
 
@@ -142,13 +142,13 @@ class EMSettings:
     owner : str
         Class name of the estimator, for messages and the progress bar.
     n_init : int
-        Starts.
+        Number of initialisations.
     max_iter : int
-        EM steps at most.
+        Maximum number of EM steps.
     tol : float
-        EM ends when a step gains less, in mean log likelihood of a row.
+        Converged when a step gains less, in mean log likelihood per row.
     random_state : int, RandomState or None
-        For the sample and the starts.
+        For the sample and the initialisations.
     n_jobs : int or None
         Threads; None: all.
     verbose : int
@@ -169,10 +169,19 @@ class EMSettings:
 
 @dataclass(frozen=True)
 class FittedMixture(Generic[P]):
-    """The parameters that EM found, inside ``summary.frame``, and how it ended.
+    """Result of a mixture fit.
 
-    ``criteria``: the Bayesian criterion of each number of charts that was tried, None where the number was given.
-    ``interrupted``: whether Ctrl-C ended the fit, or the search for the number of charts.
+    Parameters
+    ----------
+    mixture : parameters
+        Fitted to rows scaled by ``summary.frame``.
+    summary : RowSummary
+    status : Status
+    history : tuple of Record
+    interrupted : bool
+        Whether Ctrl-C ended the fit, or the search for the number of charts.
+    criteria : dict or None
+        Bayesian information criterion of each number of charts that was tried; None if the number was given.
     """
 
     mixture: P
@@ -189,7 +198,7 @@ def fit_mixture(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_cha
     Parameters
     ----------
     rows : Rows
-        Of which entries may be missing (NaN).
+        The data; entries may be missing (NaN).
     kind : MixtureKind
     settings : EMSettings
     n_charts : int or "auto"
@@ -202,7 +211,7 @@ def fit_mixture(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_cha
     Raises
     ------
     KeyboardInterrupt
-        Where Ctrl-C comes before there is a mixture that could be kept.
+        If Ctrl-C comes before there is a first mixture.
     """
     if not isinstance(n_charts, str):
         return _fit(rows, kind, settings, int(n_charts))
@@ -220,7 +229,7 @@ def fit_mixture(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_cha
 
 
 def _fit(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> FittedMixture[P]:
-    """Summary, start and EM with a given number of charts."""
+    """Summary, initialisation and EM with a given number of charts."""
     seed = start_seed(settings.random_state)
     summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
     family = kind.family(summary)
@@ -234,14 +243,29 @@ def _fit(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_charts: in
 
 
 def start_mixture(kind: MixtureKind[P, F], family: F, summary: RowSummary, n_charts: int, settings: EMSettings) -> P:
-    """The start that is the most likely after a few EM steps on the sample, as it is then."""
+    """Best of ``n_init`` initialisations, each after ten EM steps on the sample.
+
+    Parameters
+    ----------
+    kind : MixtureKind
+    family : Family
+        Its EM.
+    summary : RowSummary
+    n_charts : int
+    settings : EMSettings
+
+    Returns
+    -------
+    parameters
+        The mixture with the highest likelihood, after these steps.
+    """
     rng = np.random.RandomState(start_seed(settings.random_state))
     starts = [kind.start(summary, family, n_charts, rng) for _ in range(settings.n_init)]
     step = _em_step(family, ArrayRows(summary.sample, n_jobs=settings.n_jobs))
     results = []
     for start in starts:
         results.append(em(step, start, max_iter=_SHORT, tol=0.0))
-        if results[-1].status is Status.INTERRUPTED:  # before there is a mixture that could be kept
+        if results[-1].status is Status.INTERRUPTED:  # no mixture to return yet
             raise KeyboardInterrupt
     return max(results, key=lambda result: result.log_likelihood).parameters
 
@@ -256,10 +280,28 @@ def run_em(
     fewest: float,
     before: Sequence[Record] = (),
 ) -> FittedMixture[P]:
-    """EM on all rows; charts with ``fewest`` rows or less are restarted at rows that no chart explains.
+    """EM on all rows, with restarts of dead charts.
 
-    A restart is kept where it leaves fewer dead charts or a better mixture. It is a stage of its own in the history,
-    which goes on from the records ``before``.
+    Charts with ``fewest`` rows or less are restarted at the rows of lowest likelihood, up to three times. A restart is
+    kept if it leaves fewer dead charts or has a higher likelihood. In the history it is a stage of its own.
+
+    Parameters
+    ----------
+    rows : Rows
+    family : Family
+        The EM of the kind of mixture.
+    start : parameters
+        Initial mixture, in the scaled units of ``summary.frame``.
+    summary : RowSummary
+    settings : EMSettings
+    fewest : float
+        Number of rows at or below which a chart is dead.
+    before : sequence of Record
+        History to continue.
+
+    Returns
+    -------
+    FittedMixture
     """
     bar = ProgressBar(settings.owner) if settings.verbose else None
     callback = both(bar, settings.callback)
@@ -292,7 +334,7 @@ def run_em(
 
 
 def _em_step(family: Family[P], rows: Rows, frame: Frame | None = None) -> Callable[[P], tuple[P, float]]:
-    """One EM step on rows, which are taken inside ``frame``."""
+    """EM step ``mixture -> (new mixture, value)`` on rows, scaled by ``frame`` (None: as they are)."""
 
     def step(mixture: P) -> tuple[P, float]:
         sums = rows.total(lambda X: family.sums(mixture, X if frame is None else frame.inside(X)))
@@ -306,7 +348,7 @@ def _dead_charts(mixture: Mixture, n: int, fewest: float) -> Array:
 
 
 def _restarted(family: Family[P], mixture: P, dead: Array, sample: Array) -> P:
-    """Dead charts at the rows of the sample that the mixture explains worst, different ones."""
+    """Move dead charts to the distinct rows of the sample with the lowest log density per observed entry."""
     _, log_density = normalised(family.joint(mixture, sample))
     seen = np.maximum((~np.isnan(sample)).sum(axis=1), 1)
     worst = sample[np.argsort(log_density / seen, kind="stable")]
@@ -316,7 +358,7 @@ def _restarted(family: Family[P], mixture: P, dead: Array, sample: Array) -> P:
 
 
 def _in_stage(before: list[Record], new: Sequence[Record], reseeded: int) -> list[Record]:
-    """Records of a further run of EM, counted on from those before."""
+    """Records of a further run of EM, with stage and iteration numbers continued."""
     stage = before[-1].stage + 1 if before else 0
     more = {"reseeded": float(reseeded)} if reseeded else {}
     last = len(before)
@@ -324,9 +366,10 @@ def _in_stage(before: list[Record], new: Sequence[Record], reseeded: int) -> lis
 
 
 def lowest_criterion(fit: Callable[[int], tuple[T, float]], most: int) -> tuple[T, T, dict[str, float]]:
-    """The fit with the lowest criterion: numbers of charts are doubled while that helps, then the middles are tried.
+    """Search the number of charts with the lowest criterion: double it while that helps, then try k - k/4 and k + k/2.
 
-    A criterion of infinity ends the search (the fit was stopped). Returns the best fit, the last one, and the criteria.
+    ``fit(k)`` returns a fit and its criterion; infinity ends the search (the fit was stopped). ``most`` is the largest
+    number tried. Returns the best fit, the last one, and the criteria by number.
 
     >>> lowest_criterion(lambda k: (k, abs(k - 6.0)), 100)
     (6, 12, {'1': 5.0, '2': 4.0, '4': 2.0, '8': 2.0, '16': 10.0, '6': 0.0, '12': 6.0})
@@ -351,13 +394,16 @@ def lowest_criterion(fit: Callable[[int], tuple[T, float]], most: int) -> tuple[
 
 
 def information_criterion(log_densities: Array, n_parameters: int) -> float:
-    """Bayesian information criterion of rows with these log densities (n,); the lower, the better."""
+    """Bayesian information criterion from the log densities (n,) of rows; lower is better."""
     return float(-2.0 * log_densities.sum() + n_parameters * np.log(len(log_densities)))
 
 
 @dataclass(frozen=True)
 class MixtureStream(Generic[P, F]):
-    """The state of stepwise EM: the mixture, mean sums over the ``n_seen`` rows so far (None: there were none)."""
+    """State of stepwise (online) EM.
+
+    ``sums`` are running means of the sufficient statistics (None before the first batch), ``n_seen`` the rows so far.
+    """
 
     frame: Frame
     family: F
@@ -367,7 +413,7 @@ class MixtureStream(Generic[P, F]):
 
 
 def begin_stream(X: Array, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> MixtureStream[P, F]:
-    """The best start on the first batch ``X`` (n, d) of a stream."""
+    """Initialise stepwise EM on the first batch ``X`` (n, d) of a stream; no step is taken yet."""
     rows, seed = ArrayRows(X, n_jobs=settings.n_jobs), start_seed(settings.random_state)
     summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
     family = kind.family(summary, stream=True)
@@ -376,16 +422,17 @@ def begin_stream(X: Array, kind: MixtureKind[P, F], settings: EMSettings, n_char
 
 
 def resume_stream(found: FittedMixture[P], kind: MixtureKind[P, F]) -> MixtureStream[P, F]:
-    """The stream that goes on from a fit, with mean sums of the fit's sample."""
+    """Continue a fit as a stream; its running statistics are those of the fit's sample."""
     family = kind.family(found.summary, stream=True)
     sums = stepwise_em(family, found.mixture, None, found.summary.sample, 1.0)[1]
     return MixtureStream(found.summary.frame, family, found.mixture, sums, found.summary.n)
 
 
 def advance_stream(stream: MixtureStream[P, F], kind: MixtureKind[P, F], X: Array) -> MixtureStream[P, F]:
-    """The stream after one more batch ``X`` (n, d), which counts for less the more rows there were before.
+    """One step of stepwise EM on a batch ``X`` (n, d).
 
-    Cappé and Moulines 2009: with shares (t + 2)^-0.7 the stream converges to where EM on all its rows would.
+    The batch gets weight (t + 2)^-0.7, t the earlier rows in units of its size. With such weights stepwise EM converges
+    to where EM on all its rows would (Cappé and Moulines 2009).
     """
     inside = stream.frame.inside(X)
     stream = kind.joined(stream, inside)
@@ -395,7 +442,24 @@ def advance_stream(stream: MixtureStream[P, F], kind: MixtureKind[P, F], X: Arra
 
 
 def stepwise_em(family: Family[P], mixture: P, kept: Sums | None, X: Array, share: float) -> tuple[P, Sums]:
-    """One step of EM on mean sums: those ``kept`` of earlier rows, moved towards those of ``X`` by ``share``."""
+    """One step of stepwise EM: update running statistics by exponential averaging, then do the M step.
+
+    Parameters
+    ----------
+    family : Family
+    mixture : parameters
+    kept : dict of arrays or None
+        Running mean statistics of earlier rows; None: there were none.
+    X : array of shape (n, d)
+        The batch, scaled.
+    share : float
+        Weight of the batch in the average.
+
+    Returns
+    -------
+    mixture, sums
+        The new mixture and the updated statistics.
+    """
     own = {name: value / len(X) for name, value in family.sums(mixture, X).items()}
     sums = own if kept is None else {name: (1.0 - share) * kept[name] + share * own[name] for name in own}
     new = family.maximised(sums, mixture)

@@ -1,18 +1,18 @@
-"""The most likely point instead of the mean one (S1 eqs. 9 and 10): maps that choose where the mean would compromise.
+"""Maps by the conditional mode instead of the mean (S1 eqs. 9 and 10): never between two modes, as the mean may be.
 
 backward  g(x) = arg max_z  log Σ_j w_j(x) k(|z - z_j|²) - log Σ_j k(|z - z_j|²) - λ · penalty(z)
 forward   f(z) = arg max_x  log Σ_j w_j(z) exp(-|x - x_j|² / h(z)),        h(z) = Σ_j w_j(z) h_j
 
-with the weights w of the mean maps and k the latent kernel. The first is the information content of (x, z). The ratio
-of two sums of Gaussians does not fall at infinity, so it needs the penalty of the fit, per row: the power or the box
-of z, or for stretch ``Σ_j w_j(x) |z - z_j|²``, which is ``|z - mean|²`` up to a constant. It is climbed by BFGS, all
-rows at once, each with a Hessian and a step of its own. The second is the mode of p(x | z), found by mean shift.
-Both start at the best of the mean and the heaviest training rows: halfway between two modes the mean is a saddle.
-A row's answer does not depend on the others. Cost: O(n q) a row and step backward, O(n d) forward; memory by tiles.
+with the weights w of the mean maps and k the latent kernel. The first is the pointwise information content of (x, z).
+The ratio of two sums of Gaussians does not fall at infinity, so it needs the penalty of the fit, per row: the power or
+the box of z, or for stretch ``Σ_j w_j(x) |z - z_j|²``, which is ``|z - mean|²`` up to a constant. It is maximised by
+BFGS for all rows at once, each with its own Hessian and step. The second is the mode of p(x | z), found by mean shift.
+Both start at the best of the mean and the training rows of largest weight, as halfway between two modes the mean is a
+saddle. Rows are independent. Cost per row and step: O(n q) backward, O(n d) forward; memory is bounded by tiles.
 
-Of more than ``nearby.MANY`` training rows a query sees its own few (``points`` (m, k, p) instead of (n, p)): those with
-weight, and backward also the ``_AROUND`` latent points nearest to each place where it may start; the kernels of the
-others, further away, are left out of Σ_j k. The cost is then O(k q) or O(k d).
+With more than ``nearby.MANY`` training rows each query uses its own subset (``points`` (m, k, p) instead of (n, p)):
+rows with weight and, backward, the ``_AROUND`` latent points nearest to each candidate start. Kernels of rows further
+away are left out of Σ_j k. The cost is then O(k q) or O(k d).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["InformationContent", "conditional_log_density", "conditional_mode", 
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
-_STARTS = 8  # training rows looked at beside the mean
+_STARTS = 8  # training rows tried as initial points, besides the mean
 _BACKGROUND = 1e-3  # ε of the stretch penalty
 _AROUND = 100  # latent points around each start
 _NOWHERE = 1e60  # where no kernel reaches
@@ -45,9 +45,9 @@ _NOWHERE = 1e60  # where no kernel reaches
 
 @dataclass(frozen=True)
 class InformationContent:
-    """``z -> log Σ_j W_j k_j - log Σ_j k_j - λ · penalty(z)``, one function for each row of ``W`` (m, n).
+    """The backward objective ``z -> log Σ_j W_j k_j - log Σ_j k_j - λ · penalty(z)``, one for each row of ``W`` (m, n).
 
-    ``points`` are (n, q), the same for all, or (m, n, q), n for each.
+    ``points`` are the latent points: (n, q), the same for all queries, or (m, n, q), n for each query. ``weight`` is λ.
     """
 
     points: Array
@@ -57,16 +57,16 @@ class InformationContent:
     weight: float
 
     def take(self, rows: Array) -> InformationContent:
-        """The functions of some rows."""
+        """The objectives of a subset of the queries."""
         return InformationContent(_those(self.points, rows), self.W[rows], self.kernel, self.penalty, self.weight)
 
     def value_and_grad(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, q) at one point per row; -inf where no weighted row is within reach."""
+        """Values (m,) and gradients (m, q) at Z (m, q); -inf where all weighted kernels vanish."""
         shape = profile(self.kernel)
         R = _apart(Z, self.points)
         logs = shape.log_value(R)
         K = shape.value(R)
-        # -d log k / d r²; where k vanishes it is 1 for the Gaussian and does not count for the others
+        # -d log k / d r²; where k vanishes it is 1 for the Gaussian, and irrelevant for other kernels
         fall = np.divide(shape.slope(K), K, out=np.ones_like(K), where=K > 0)
         with np.errstate(divide="ignore"):
             joint, joint_grad = self._log_sum(logs + np.log(self.W), fall, Z)
@@ -97,7 +97,27 @@ class InformationContent:
 def content_mode(
     backward: KernelMap, Q: Array, *, kernel: str, penalty: str, weight: float, n_jobs: int | None = None
 ) -> Array:
-    """``g(x)`` for each query (m, q); ``weight`` is λ."""
+    """Backward map by the mode of the information content.
+
+    Parameters
+    ----------
+    backward : KernelMap
+        The mean map, data to latent points.
+    Q : array of shape (m, d)
+        Queries.
+    kernel : str
+        Profile of the latent kernel.
+    penalty : str
+        Penalty of the fit: "stretch", "box", "l2" or "l4".
+    weight : float
+        Its weight λ.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Z : array of shape (m, q)
+    """
     Z = backward.outputs
     many = _limited(backward)
     if many is not None:
@@ -120,7 +140,23 @@ def content_mode(
 
 
 def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int | None = None) -> Array:
-    """``f`` for each query (m, d); ``bandwidths`` (n,) are those of the output rows."""
+    """Mode of the conditional density of the outputs at each query, by mean shift.
+
+    Parameters
+    ----------
+    mapped : KernelMap
+        The mean map.
+    Q : array of shape (m, q)
+        Queries.
+    bandwidths : array of shape (n,)
+        Bandwidths of the output rows.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    modes : array of shape (m, d)
+    """
     X = mapped.outputs
     many = _limited(mapped)
     if many is not None:
@@ -144,22 +180,34 @@ def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int
 
 
 def conditional_log_density(at: Array, X: Array, W: Array, h: Array) -> Array:
-    """``log Σ_j W_j exp(-|x - x_j|² / h)`` at one point per row (m,), up to the normaliser."""
+    """Conditional log density ``log Σ_j W_j exp(-|x - x_j|² / h)`` (m,), up to the normaliser.
+
+    Parameters
+    ----------
+    at : array of shape (m, d)
+        One point per query.
+    X : array of shape (n, d) or (m, n, d)
+        Training outputs, the same for all queries or n for each.
+    W : array of shape (m, n)
+        Weights.
+    h : array of shape (m,)
+        Bandwidths.
+    """
     with np.errstate(divide="ignore"):
         found: Array = logsumexp(np.log(W) - _apart(at, X) / h[:, None], axis=1)
     return found
 
 
 def _limited(mapped: KernelMap) -> FixedWeights | AdaptiveWeights | None:
-    """The weights of a map of many rows, of which only the near ones count."""
+    """The weights of a map with many training rows, which are limited to the nearest; None for other maps."""
     weights = mapped.weights
     return None if isinstance(weights, PrecomputedWeights) or not is_many(weights.inputs) else weights
 
 
 def _latent_rows(search: RowSearch, index: Array, W: Array) -> tuple[Array, Array]:
-    """The latent points that each query sees (m, k, q), and their weights (m, k): 0 for those around the starts.
+    """Latent points used for each query (m, k, q), and their weights (m, k): 0 for those near the candidate starts.
 
-    A point that is there twice stands once where it is and once nowhere.
+    The second copy of a duplicate point is moved so far away that it does not count.
     """
     Z, m = search.X, len(index)
     heaviest = np.take_along_axis(index, np.argsort(-W, axis=1, kind="stable")[:, :_STARTS], axis=1)
@@ -167,7 +215,7 @@ def _latent_rows(search: RowSearch, index: Array, W: Array) -> tuple[Array, Arra
     starts = np.concatenate([mean[:, None], Z[heaviest]], axis=1)
     around = search.nearest(starts.reshape(-1, Z.shape[1]), _AROUND, n_jobs=1).index.reshape(m, -1)
     seen = np.concatenate([index, around], axis=1)
-    order = np.argsort(seen, axis=1, kind="stable")  # so that the first of those that are the same has the weight
+    order = np.argsort(seen, axis=1, kind="stable")  # stable: the first of duplicates has the weight
     seen = np.take_along_axis(seen, order, axis=1)
     again = np.zeros(seen.shape, dtype=bool)
     again[:, 1:] = seen[:, 1:] == seen[:, :-1]
@@ -176,7 +224,7 @@ def _latent_rows(search: RowSearch, index: Array, W: Array) -> tuple[Array, Arra
 
 
 def _apart(at: Array, points: Array) -> Array:
-    """Squared distances (m, n) from one place per row to the points that all see, or that it sees."""
+    """Squared distances (m, n) from one point per query to the points of all queries, or to its own."""
     if points.ndim == 2:
         return squared_distances(at, points)
     difference = points - at[:, None]
@@ -184,17 +232,17 @@ def _apart(at: Array, points: Array) -> Array:
 
 
 def _combined(W: Array, points: Array) -> Array:
-    """``Σ_j W_ij points_j`` (m, p), each row by itself."""
+    """Weighted sums ``Σ_j W_ij points_j`` (m, p), each row independently."""
     return padded_product(W, points) if points.ndim == 2 else np.asarray((W[:, None] @ points)[:, 0])
 
 
 def _those(points: Array, rows: Array) -> Array:
-    """The points that some rows see."""
+    """The points of a subset of the queries."""
     return points if points.ndim == 2 else points[rows]
 
 
 def _starts(W: Array, points: Array, value: Callable[[Array], Array]) -> Array:
-    """For each row the best of the weighted mean and of the heaviest points."""
+    """Initial points (m, p): for each query the best of the weighted mean and the points of largest weight."""
     best = _combined(W, points)
     height = value(best)
     heaviest = np.argsort(-W, axis=1, kind="stable")[:, :_STARTS]
@@ -207,7 +255,7 @@ def _starts(W: Array, points: Array, value: Callable[[Array], Array]) -> Array:
 
 
 def _mean_shift(x: Array, X: Array, W: Array, h: Array, *, n_steps: int = 300, tolerance: float = 1e-8) -> Array:
-    """Climb ``x <- Σ_j W_j k_j x_j / Σ_j W_j k_j`` until a step is less than ``tolerance`` bandwidths."""
+    """Mean shift: iterate ``x <- Σ_j W_j k_j x_j / Σ_j W_j k_j`` until a step is below ``tolerance`` times √h."""
     active = np.arange(len(x))
     for _ in range(n_steps):
         with np.errstate(divide="ignore"):
@@ -223,7 +271,7 @@ def _mean_shift(x: Array, X: Array, W: Array, h: Array, *, n_steps: int = 300, t
 
 
 def climb(content: InformationContent, Z: Array, *, n_steps: int = 100, tolerance: float = 1e-7) -> Array:
-    """The nearest maximum of each row's function: BFGS for all rows at once, steps of at most one bandwidth."""
+    """Local maximum of each query's objective, from Z (m, q): batched BFGS with steps of at most one bandwidth."""
     Z = Z.copy()
     m, q = Z.shape
     height, slope = content.value_and_grad(Z)
@@ -247,7 +295,7 @@ def climb(content: InformationContent, Z: Array, *, n_steps: int = 100, toleranc
 def _line_search(
     content: InformationContent, Z: Array, height: Array, slope: Array, direction: Array
 ) -> tuple[Array, Array, tuple[Array, Array]]:
-    """Halve each row's step until it climbs enough: who moved, the steps, and the heights and slopes there."""
+    """Backtracking line search for each query: which rows moved, the steps, and the values and gradients there."""
     step, new_height, new_slope = direction.copy(), height.copy(), slope.copy()
     went = np.zeros(len(Z), dtype=bool)
     waiting = np.arange(len(Z))
@@ -264,7 +312,7 @@ def _line_search(
 
 
 def _updated(H: Array, s: Array, y: Array) -> Array:
-    """The BFGS update of each inverse Hessian (of the negative), kept where the curvature is not positive."""
+    """BFGS update of each inverse Hessian (of the negative objective); skipped where the curvature is not positive."""
     curvature = np.einsum("ir,ir->i", s, y)
     fine = curvature > 1e-12
     rho = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=fine)

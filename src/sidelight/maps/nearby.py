@@ -1,12 +1,12 @@
-"""The training rows near a query, found without looking at all of them.
+"""Nearest-neighbour search among many training rows.
 
-Up to ``MANY`` training rows every map and density looks at all of them. Beyond, at the nearest only: of inputs with at
-most 8 columns (latent points) they are found in a tree, exactly; of others in cells (``neighbours.cell_index``), nearly
-always exactly. Ties go to the lower row number, and a query's answer does not depend on the other queries.
+Up to ``MANY`` training rows, maps and densities use all of them. With more, they use only the nearest. With at most 8
+columns (latent points) these are found exactly, in a k-d tree; with more columns in an index of cells
+(``neighbours.cell_index``), nearly always exactly. Ties go to the lower row number. Queries are independent.
 
-A search is built when it is first needed, is shared by all who search the same array, lives as long as one of them and
-is not saved with a model: it can be built again.
-Cost: O(n log n) to build; a query O(k log n) in a tree.
+A search index is built when first needed and shared by all users of the same array. It lives as long as one of them,
+and is not pickled with a model, since it can be rebuilt.
+Cost: O(n log n) to build; O(k log n) per query in a tree.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ __all__ = ["MANY", "Searched", "is_many", "row_search"]
 Array = npt.NDArray[Any]
 
 MANY = 10_000
-"""Training rows up to which every map and density looks at all of them."""
+"""Number of training rows up to which maps and densities use all of them."""
 _TREE = 8  # columns up to which a tree is faster than cells
-_TILE = 1024  # queries that a thread looks up at one time
+_TILE = 1024  # queries per task of a thread
 _PROBES = 10  # cells searched, of twice the usual size: 0.9995 of the nearest rows are found (MNIST, 50 columns)
-_SPARE = 2  # rows beyond those wanted: whether the last one ties with the next
-_BUDGET = 1_000_000  # numbers in the lists of rows that tie
+_SPARE = 2  # extra neighbours searched, to detect ties at the last one
+_BUDGET = 1_000_000  # numbers in the temporaries of a search for tied rows
 _STRIPS = 64
 
 
 def is_many(rows: Array) -> bool:
-    """Whether there are too many training rows to look at all of them."""
+    """Whether there are more than ``MANY`` training rows, so that only the nearest are used."""
     return len(rows) > MANY
 
 
 class RowSearch:
-    """The nearest rows of ``X`` (n, p), which is kept as it is."""
+    """Nearest-neighbour index of ``X`` (n, p), which is not copied."""
 
     def __init__(self, X: Array) -> None:
         self.X = X
@@ -56,23 +56,23 @@ class RowSearch:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the nearest rows are always found, and several as quickly as one."""
+        """Whether the search is exact (a tree); several neighbours then take as long as one."""
         return self.cells is None
 
     @cached_property
     def place(self) -> Array:
-        """Rows that are near each other have places near each other (n,)."""
+        """Position (n,) of each row in an order where nearby rows are close to each other (for cache locality)."""
         order = self.tree.indices if self.cells is None else self.cells.order
         place = np.empty(len(self.X), dtype=np.int64)
         place[order] = np.arange(len(order))
         return place
 
     def within(self, Q: Array) -> Array:
-        """Queries whose squares single precision can hold."""
+        """Queries, with those too far for squared distances in float32 moved nearer along their ray."""
         return self.reach.within(Q)
 
     def nearest(self, Q: Array, k: int, n_jobs: int | None = None) -> Neighbours:
-        """The ``k`` rows nearest to each query, nearest first."""
+        """The ``k`` nearest rows (m, k) of each query (m, p), nearest first."""
         k = min(k, len(self.X))
         if self.cells is not None:
             return self.cells.nearest(self.within(Q), k=k, n_jobs=n_jobs)
@@ -88,13 +88,13 @@ class RowSearch:
         return Neighbours(index, distance)
 
     def anchors(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """The row nearest to each query (m,), of cells (up to 64 columns) more often missed than by ``nearest``."""
+        """Approximate nearest row (m,) of each query; with cells (up to 64 columns) less accurate than ``nearest``."""
         if self.cells is None:
             return self.nearest(Q, 1, n_jobs).index[:, 0]
         return self.cells.anchors(Q, n_jobs=n_jobs)
 
     def others(self, rows: Array, k: int, n_jobs: int | None = None) -> Neighbours:
-        """The ``k`` rows nearest to each of the ``rows`` (m,) of ``X`` but itself."""
+        """The ``k`` nearest neighbours (m, k) of the ``rows`` (m,) of ``X``, each row itself excluded."""
         found = self.nearest(self.X[rows], k + 1, n_jobs)
         kept = found.index != rows[:, None]
         kept[kept.all(axis=1), -1] = False  # among many duplicates a row may not find itself
@@ -102,12 +102,12 @@ class RowSearch:
         return Neighbours(found.index[kept].reshape(shape), found.distance[kept].reshape(shape))
 
     def _strips(self, Q: Array) -> Array:
-        """An order of the queries in which neighbours in space follow each other: it saves the cache."""
+        """Order of the queries in which nearby queries follow each other, for cache locality."""
         strip = np.floor((Q[:, 0] - self.reach.centre[0]) * (_STRIPS / (self.reach.width or 1.0)))
         return np.lexsort((Q[:, -1], strip))
 
     def _in_tree(self, Q: Array, k: int, more: int) -> tuple[Array, Array]:
-        """Row numbers and distances (m, k), from the ``more`` nearest; of more still where the last ones tie."""
+        """Row numbers and distances (m, k) by the tree, from the ``more`` nearest; recursively more if the last tie."""
         more = min(more, len(self.X))
         distance, index = self.tree.query(Q, k=np.arange(1, more + 1))
         tied = np.flatnonzero((distance[:, 1:] == distance[:, :-1]).any(axis=1))
@@ -127,15 +127,15 @@ _SEARCHES: weakref.WeakValueDictionary[int, RowSearch] = weakref.WeakValueDictio
 
 
 def row_search(X: Array) -> RowSearch:
-    """The search of this array: the one there is, or a new one."""
+    """The search index of this array: the existing one, or a new one."""
     found = _SEARCHES.get(id(X))
-    if found is None or found.X is not X:  # a search holds its array, so that no other can have its number
+    if found is None or found.X is not X:  # an index holds its array, so its id is not reused
         found = _SEARCHES[id(X)] = RowSearch(X)
     return found
 
 
 class Searched:
-    """A record that keeps its search while it lives; neither a file nor a pickle of it has one."""
+    """Base of dataclasses that cache a search index: cached attributes are not pickled."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]

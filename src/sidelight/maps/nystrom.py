@@ -1,18 +1,18 @@
-"""New rows of a hybrid embedding by its own eigenproblem (Nyström).
+"""Nyström extension: coordinates of new rows in a hybrid spectral embedding, by its eigenvector equation.
 
 At a training row i the eigenvector v of ``(1-α) s M - (α/2) L`` with eigenvalue μ obeys
 
     Laplacian  μ v_i = (1-α) s Σ_j M_ij v_j - (α/2) (r_i v_i - Σ_j w_ij v_j)        r_i = Σ_j w_ij
     LLE        the same with r_i = 1 and the weights that reconstruct row i (rows that i reconstructs left out)
 
-and is solved for ``v(x)`` with the row of M and the weights w of a new x:
+For a new row x, with its row of M and its weights w, this is solved for ``v(x)``:
 
     v(x) = ((1-α) s m(x)·v + (α/2) Σ_j w_j(x) v_j) / (μ + (α/2) r(x))
-    m(x)·v = x·G                            straight distances
-             -½ (d²(x) - mean d²)·G - c     distances to L rows along the graph
+    m(x)·v = x·G                            Euclidean distances
+             -½ (d²(x) - mean d²)·G - c     geodesic distances to L landmark rows
 
-The neighbours of x are its nearest row and that row's in the graph, so that training rows return to their places.
-α = 0 is the projection of PCA, or Isomap's; α → 1 is LLE's.
+The neighbours of x are its nearest training row and the graph neighbours of that row, so that training rows are mapped
+to their own coordinates. α = 0 is the projection of PCA or Isomap; α → 1 is that of LLE.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FAR = 1e120
 
 @dataclass(frozen=True)
 class NystromMap:
-    """Rows to coordinates: ``scale · v(x)``, v the eigenvectors at ``points``."""
+    """Map from rows (m, d) to coordinates ``scale · v(x)`` (m, q); v are the eigenvectors at ``points`` (n, d)."""
 
     points: Array
     vectors: Array
@@ -48,20 +48,20 @@ class NystromMap:
     gain: Array
     offset: Array
     paths: Array
-    """Lengths (L, n) from L rows to all along the graph; (0, n) for straight distances."""
+    """Geodesic distances (L, n) from L landmark rows to all rows; (0, n) for Euclidean distances."""
     constant: Array
     pull: float
     """α/2."""
     locality: str
     heat: float
-    """Of the Laplacian's weights; 0: every weight is 1."""
+    """Bandwidth of the Laplacian's edge weights; 0: all weights are 1."""
     lists: Array
     """Neighbours (n, k) of each row in the graph, -1 where it has fewer."""
     n_neighbors: int
-    """Of LLE; 0: the nearest row and its neighbours in the graph."""
+    """Neighbours of a query in LLE; 0: the nearest row and its graph neighbours."""
 
     def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """Coordinates (m, q), each row by itself."""
+        """Coordinates (m, q) of rows (m, d), each row independently."""
         wide = max(len(self.points), self.lists.shape[1] * self.points.shape[1], len(self.paths), 1)
         tiles = [Q[rows] for rows in spans(len(Q), max(1, min(512, _BUDGET // wide)))]
         return np.concatenate(run_tiles(self._one, tiles, n_jobs))
@@ -83,9 +83,10 @@ class NystromMap:
         return np.asarray(np.where(fine, told / np.where(fine, below, 1.0), 0.0) * self.scale)
 
     def _candidates(self, Q: Array) -> tuple[Array, Array, Array]:
-        """The nearest row of each query and that row's neighbours in the graph, how far they are, and which exist.
+        """Candidates (m, k + 1): the nearest row and its graph neighbours; their distances, and which exist.
 
-        A query's own nearest rows could lie on the next layer of a rolled sheet, where the graph has no edge.
+        The query's own nearest rows are not used: they could lie on the next layer of a rolled sheet, to which the
+        graph has no edge.
         """
         anchor = nearest(self.points, Q, k=1, n_jobs=1).index
         listed = self.lists[anchor[:, 0]]

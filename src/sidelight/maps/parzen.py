@@ -1,14 +1,15 @@
-"""Parzen density: a kernel on every training row (S0 3.1), with one bandwidth or one per row.
+"""Parzen (kernel) density estimate with one bandwidth per training row (S0 3.1).
 
 log p(a) = log (1/n) Σ_j k(|a - a_j|² / h_j) / (C · h_j^(p/2))      C = ∫ k(|u|²) du
 
-Of more than ``nearby.MANY`` rows the sum has three parts (``Background``), the last two the same for every query:
+With more than ``nearby.MANY`` rows the sum is approximated by three parts (``Background``); the last two are the same
+for every query:
 
     near     the nearest rows: 256 in up to 8 dimensions, else 100
-    wide     the 512 rows with the widest kernels, which are what counts far from all rows
-    sample   4,096 rows spread evenly (1,024 in more than 8 dimensions), which stand for all others
+    wide     the 512 rows with the widest kernels, which dominate far from all rows
+    sample   4,096 evenly spaced rows (1,024 in more than 8 dimensions), reweighted to represent all others
 
-The sample errs by chance, by a share of about 1/√m of its part, where m of its rows are within reach.
+The relative sampling error of the last part is about 1/√m, where m rows of the sample are within reach.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ __all__ = ["ParzenDensity", "fit_density", "neighbourhood_density"]
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000
 _PERPLEXITY = 15.0
-_FLAT = 8  # dimensions in which near rows cost little and reach far
-_NEAREST, _WIDEST, _SAMPLE = (256, 100), 512, (4096, 1024)  # rows of each part: in few dimensions, and in more
-_CHUNK = 16_384  # queries that are searched together
+_FLAT = 8  # dimensions up to which more neighbours are used: they are cheap to find and cover more of the sum
+_NEAREST, _WIDEST, _SAMPLE = (256, 100), 512, (4096, 1024)  # rows of each part: up to _FLAT dimensions, and above
+_CHUNK = 16_384  # queries searched together
 
 
 @dataclass(frozen=True)
 class ParzenDensity(Searched):
-    """A mixture of kernels at ``points`` (n, p) with ``bandwidths`` (n,)."""
+    """Density: mean of kernels at ``points`` (n, p) with ``bandwidths`` (n,)."""
 
     points: Array
     bandwidths: Array
@@ -55,11 +56,11 @@ class ParzenDensity(Searched):
 
     @cached_property
     def background(self) -> Background:
-        """What is looked at where there are many rows."""
+        """The rows used where there are many."""
         return Background(self.points, self.bandwidths)
 
     def log_density(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """``log p`` at each query (m,); it falls for ever, and is never NaN."""
+        """``log p`` (m,) at each query (m, p); it decreases without limit far away, and is never NaN."""
         n, p = self.points.shape
         shape = self.profile
         if is_many(self.points):
@@ -75,7 +76,7 @@ class ParzenDensity(Searched):
         return np.concatenate(run_tiles(one, spans(len(Q), max(8, _BUDGET // n)), n_jobs))
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw ``n`` points: a training row at random and a step from its kernel."""
+        """Draw ``n`` points (n, p): a random training row plus noise from its kernel."""
         chosen = rng.integers(len(self.points), size=n)
         steps = self.profile.offsets(n, self.points.shape[1], rng)
         drawn: Array = self.points[chosen] + np.sqrt(self.bandwidths[chosen])[:, None] * steps
@@ -83,7 +84,7 @@ class ParzenDensity(Searched):
 
 
 class Background:
-    """What a query sees of many rows: those near it, those with wide kernels, and a sample of the others."""
+    """Approximate kernel sums over many rows: nearest rows, rows with wide kernels, and a sample of the others."""
 
     def __init__(self, points: Array, bandwidths: Array) -> None:
         n, p = points.shape
@@ -113,13 +114,20 @@ class Background:
         return out
 
     def seen(self, Q: Array, near: Array, own: Array | None = None) -> tuple[Array, Array]:
-        """``|q - a_j|² / h_j`` and ``log c_j - p/2 log h_j`` (m, k), c_j the number of rows that row j stands for.
+        """``|q - a_j|² / h_j`` and ``log c_j - p/2 log h_j`` (m, k); c_j is the number of rows that row j represents.
 
-        ``own`` (m,): the rows that the queries are, which do not see themselves.
+        Parameters
+        ----------
+        Q : array of shape (m, p)
+            Queries.
+        near : array of shape (m, b)
+            Their nearest rows.
+        own : array of shape (m,) or None
+            For leave-one-out: the row number of each query, which is excluded.
         """
         Q, b = bounded(Q), near.shape[1]
         R, shift = np.empty((len(Q), b + len(self.rows))), np.empty((len(Q), b + len(self.rows)))
-        with np.errstate(over="ignore"):  # a query may be further away than single numbers are large
+        with np.errstate(over="ignore"):  # a query may be beyond the range of float32
             R[:, :b] = np.minimum(listed_distances(Q, self.search.X, near), 1e140) ** 2 / self.bandwidths[near]
         R[:, b:] = squared_distances(Q, self.points)
         R[:, b:] /= self.bandwidths[self.rows]
@@ -127,7 +135,7 @@ class Background:
         known = near if own is None else np.column_stack([near, own])
         row, column = np.nonzero(self.position[known] >= 0)
         place = self.position[known[row, column]]
-        shift[row, b + place] = -np.inf  # it has been counted
+        shift[row, b + place] = -np.inf  # counted among the nearest already
         wide = self.n_wide - np.bincount(row[place < self.n_wide], minlength=len(Q))
         sample = len(self.rows) - self.n_wide - np.bincount(row[place >= self.n_wide], minlength=len(Q))
         others = len(self.position) - known.shape[1] - wide
@@ -136,7 +144,7 @@ class Background:
 
 
 def _log_sum(logs: Array, shift: Array) -> Array:
-    """``log Σ_j exp(logs + shift)`` of each row; minus infinity where every kernel ends before it."""
+    """``log Σ_j exp(logs + shift)`` of each row; -inf where all kernels vanish. Overwrites ``logs``."""
     logs += shift
     top = logs.max(axis=1)
     logs -= np.where(np.isfinite(top), top, 0.0)[:, None]
@@ -145,14 +153,24 @@ def _log_sum(logs: Array, shift: Array) -> Array:
 
 
 def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: int | None = None) -> ParzenDensity:
-    """A Gaussian density with bandwidths proportional to ``relative`` (n,), the factor chosen by leave-one-out.
+    """Fit a Gaussian density with bandwidths ``factor · relative``, the factor by leave-one-out likelihood.
 
-    Rows whose relative bandwidth is 0 (many duplicates) get the smallest positive one. The likelihood is taken over
-    ``n_rows`` rows spread evenly over the data (fewer where their distances would fill memory); of many rows, with
-    what they see of the others.
+    Parameters
+    ----------
+    points : array of shape (n, p)
+    relative : array of shape (n,)
+        Relative bandwidths. A 0 (many duplicates) is replaced by the smallest positive one.
+    n_rows : int
+        Evenly spaced rows over which the likelihood is computed (fewer if their distances would fill memory).
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ParzenDensity
     """
     positive = relative[relative > 0]
-    if len(positive) == 0:  # every row is the same
+    if len(positive) == 0:  # all rows are equal
         return ParzenDensity(points, np.ones(len(points)))
     relative = np.maximum(relative, positive.min())
     if is_many(points):
@@ -167,7 +185,7 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: in
 
 
 class LeaveOneOutOfMany:
-    """Mean leave-one-out log-density of ``rows`` (m,) by the scale of the ``relative`` bandwidths of many rows."""
+    """Mean leave-one-out log-density of ``rows`` (m,), as a function of the factor on the ``relative`` bandwidths."""
 
     def __init__(self, points: Array, relative: Array, rows: Array) -> None:
         n, self.d = int(points.shape[0]), int(points.shape[1])
@@ -178,12 +196,15 @@ class LeaveOneOutOfMany:
         self.constant: float = -float(np.log(n - 1)) - self.profile.log_integral(self.d)
 
     def __call__(self, scale: float) -> float:
-        """The mean at bandwidths ``scale · relative_j``."""
+        """The mean log-density at bandwidths ``scale · relative_j``."""
         logs = _log_sum(self.profile.log_value(self.R / scale), self.shift)
         return float(np.maximum(logs, -1e6).mean()) - 0.5 * self.d * float(np.log(scale)) + self.constant
 
 
 def neighbourhood_density(points: Array, distance: Array) -> ParzenDensity:
-    """A density whose bandwidths are as wide as the neighbourhoods; ``distance`` (n, k) to the nearest rows of each."""
+    """Fit a density with bandwidths proportional to those of a perplexity kernel.
+
+    ``points`` (n, p); ``distance`` (n, k) are the distances of each row to its nearest neighbours.
+    """
     perplexity = min(_PERPLEXITY, max(1.5, distance.shape[1] / 3))
     return fit_density(points, perplexity_rows(distance**2, perplexity)[1])

@@ -1,15 +1,15 @@
-"""Averages at places on a map: smoothing with a broad Gaussian, without visiting the pairs.
+"""Gaussian smoothing over latent points on a grid, without computing all pairs.
 
     (S X)_i = Σ_j exp(-|z_i - z_j|² / w) x_j        Z (n, q), q ≤ 3, X (n, d)
 
-A broad Gaussian is smooth, so rows are shared out to the corners of the cell of a grid they lie in, the grid is
-smoothed axis by axis, and what came out is read at the rows by the same shares. Both widen the kernel:
-to the variance w/2 of an axis they add h²/6 each, on average over places in a cell of side h, taken off beforehand.
+For a broad Gaussian, rows are spread to the nodes of a grid by multilinear weights, the grid is smoothed axis by axis,
+and the result is interpolated at the rows by the same weights. Both interpolations widen the kernel: each adds on
+average h²/6 to the variance w/2 of an axis, for cells of side h. This is subtracted from the bandwidth beforehand.
 
     h = √(w/2) / 3,     w' = w - 2h²/3,     kernel of an axis (w / w')^½ exp(-r² / w')
 
-Error of an entry: about 0.01 (side h of a third of the standard deviation). Cost: O(2^q n d) and the grid's; memory
-O(n d + grid · d), the grid (q = 2) a few dozen nodes an axis.
+Error of a kernel entry: about 0.01 (h is a third of the standard deviation). Cost: O(2^q n d) plus that of the grid;
+memory O(n d + grid · d). For q = 2 the grid has a few dozen nodes per axis.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from scipy.sparse import csr_array
 __all__ = ["Places", "has_places"]
 
 Array = npt.NDArray[Any]
-_FINENESS = 3.0  # nodes to a standard deviation of the kernel
+_FINENESS = 3.0  # nodes per standard deviation of the kernel
 _MOST_NODES = 20_000
 
 
 def has_places(Z: Array, width: float) -> bool:
-    """Whether the map is one for which a grid of at most 20,000 nodes will do."""
+    """Whether a grid can be used: latent points (n, q) with q ≤ 3, and at most 20,000 nodes."""
     return Z.shape[1] <= 3 and int(np.prod(_counts(Z, width))) <= _MOST_NODES
 
 
@@ -38,20 +38,20 @@ def _side(width: float) -> float:
 
 
 def _counts(Z: Array, width: float) -> Array:
-    """Nodes of each axis (q,)."""
+    """Number of nodes along each axis (q,)."""
     return np.asarray(np.ceil(np.ptp(Z, axis=0) / _side(width)).astype(np.int64) + 2)
 
 
 @dataclass(frozen=True)
 class Places:
-    """The grid of a map: ``shares`` (n, nodes) of the rows in its nodes, and the smoothing matrix of each axis."""
+    """Grid over latent points: interpolation weights ``shares`` (n, nodes), and the smoothing matrix of each axis."""
 
     shares: csr_array
     smoothing: tuple[Array, ...]
 
     @classmethod
     def of(cls, Z: Array, width: float) -> Places:
-        """The places of the rows of ``Z`` (n, q) for the kernel ``exp(-r² / width)``."""
+        """Build the grid for latent points ``Z`` (n, q) and the kernel ``exp(-r² / width)``."""
         side, counts = _side(width), _counts(Z, width)
         at = (Z - Z.min(axis=0)) / side
         low = np.minimum(np.floor(at).astype(np.int64), counts - 2)
@@ -68,7 +68,10 @@ class Places:
         return cls(shares, tuple(np.sqrt(width / narrower) * np.exp(-(r**2) / narrower) for r in apart))
 
     def smoothed(self, X: Array, rows: Array | None = None) -> Array:
-        """``Σ_j exp(-|z_i - z_j|² / w) x_j`` over some of the rows, at these rows: X (m, d) to (m, d) of its type."""
+        """Kernel sums ``Σ_j exp(-|z_i - z_j|² / w) x_j`` (m, d), in the dtype of X.
+
+        ``rows`` (m,): sum over and evaluate at a subset of the rows, with values X (m, d); None: all rows.
+        """
         shares = (self.shares if rows is None else csr_array(self.shares[rows])).astype(X.dtype)
         grid = np.asarray(shares.T @ X).reshape(*map(len, self.smoothing), X.shape[1])
         for axis, matrix in enumerate(self.smoothing):

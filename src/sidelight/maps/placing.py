@@ -1,20 +1,20 @@
-r"""Where a row belongs among rows that have their places: the minimum of its own share of the bound.
+r"""Embed new rows into a fitted embedding (multilevel solver): minimise the objective over the new latent point only.
 
-One more row, with neighbours p_j among the fitted rows (Σ_j p_j = 1), adds to N times ``objectives.bound``
+A new row, with weights p_j on its neighbours among the fitted rows (Σ_j p_j = 1), adds to N times ``objectives.bound``
 
     f(z) = 2a Σ_j p_j (-log k(|z - z_j|²)) + φ(z),       φ(z) = log(1 + s(z)) + Σ_j k(|z - z_j|²) / s(z_j)
 
-p_j as in the fit: the perplexity of the data kernel on lists of the same length. The 2 is there because the fit counts
-a pair in both directions; φ is in ``kernels.field``. The fitted places stay as they are, so f is a function of q
-numbers for each row, and rows are independent: a row's place does not depend on its batch.
+p_j as in the fit: the perplexity of the data kernel on neighbour lists of the same length. The 2 is there because the
+fit counts a pair in both directions; φ is in ``kernels.field``. The fitted latent points are fixed, so f is a function
+of q numbers for each row, and rows are independent: a row's result does not depend on its batch.
 
-f has a valley for each group among the neighbours, and the mean, where the search would begin, may lie on the ridge.
-It begins at the best of the mean and the places of the nearest rows. A step is z - t ∇f / c, with
+f has a local minimum for each group among the neighbours, and the mean of the neighbours may lie between them. So the
+initial point is the best of the mean and the latent points of the nearest rows. A step is z - t ∇f / c, with
 
-    c = 4a Σ_j p_j u_j,     u = -d log k / d(r²)         (attraction alone would be at rest after one, or nearer to it)
+    c = 4a Σ_j p_j u_j,     u = -d log k / d(r²)         (t = 1: attraction alone reaches its minimum, or nears it)
 
-and a length t of each row's own, which grows after a success and shrinks after a failure. Places stay within the box
-of the fitted ones. Pairs are in single numbers, as in the fit. Cost: O(k q) a row and step.
+and a step length t for each row, which grows after a success and shrinks after a failure. New points stay within the
+bounding box of the fitted ones. Pairs are computed in float32, as in the fit. Cost: O(k q) per row and step.
 """
 
 from __future__ import annotations
@@ -40,15 +40,33 @@ __all__ = ["Placing"]
 
 Array = npt.NDArray[Any]
 Share = Callable[[Array], tuple[Array, Array, Array]]
-_ROWS = 2048  # of a tile
-_STARTS = 3  # nearest rows whose places are looked at, beside the mean
+_ROWS = 2048  # rows per tile
+_STARTS = 3  # nearest rows tried as initial points, besides the mean
 _STEPS = 8
 _LONGER, _SHORTER, _LONGEST = 1.5, 0.4, 2.0
 
 
 @dataclass(frozen=True)
 class Placing:
-    """Rows (m, d) to places (m, q), among ``inputs`` (n, d) at ``places`` (n, q)."""
+    """Map from new rows (m, d) to latent points (m, q).
+
+    Parameters
+    ----------
+    inputs : array of shape (n, d)
+        Fitted rows.
+    places : array of shape (n, q)
+        Their latent points.
+    table : Table
+        The repulsion φ, tabulated.
+    profile : Profile
+        Of the latent kernel.
+    n_neighbors : int
+        Length of neighbour lists.
+    perplexity : float
+        Of the weights p_j.
+    attraction : float
+        The weight a.
+    """
 
     inputs: Array
     places: Array
@@ -60,11 +78,11 @@ class Placing:
 
     @cached_property
     def search(self) -> RowSearch:
-        """Finds the rows near a query, where they are many."""
+        """Nearest-neighbour index of the inputs, for many rows."""
         return row_search(self.inputs)
 
     def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """Place each row by itself."""
+        """Latent points (m, q) of rows (m, d), each row independently."""
         near = self._near(Q, n_jobs)
 
         def one(part: slice) -> Array:
@@ -74,7 +92,10 @@ class Placing:
         return np.concatenate(run_tiles(one, spans(len(Q), _ROWS), n_jobs))
 
     def share(self, Z: Array, P: Array, L: Array) -> tuple[Array, Array, Array]:
-        """``f`` (m,), its gradient (m, q) and ``c`` (m,) at Z (m, q), for neighbours at L (m, k, q) with weights P."""
+        """``f`` (m,), its gradient (m, q) and ``c`` (m,) at Z (m, q).
+
+        P (m, k) are the weights of the neighbours, L (m, k, q) their latent points.
+        """
         apart = [Z[:, d, None].astype(L.dtype) - L[:, :, d] for d in range(Z.shape[1])]
         R = added([difference * difference for difference in apart])
         value, grad = self.table.value_and_grad(Z)
@@ -99,7 +120,7 @@ class Placing:
 
 
 def _descended(share: Share, Z: Array, within: Callable[[Array], Array]) -> Array:
-    """A fixed number of steps, each taken by the rows that gain from it."""
+    """Eight gradient steps with a step length per row; a row keeps a step only if its value decreases."""
     value, grad, curvature = share(Z)
     length = np.ones(len(Z))
     for _ in range(_STEPS):

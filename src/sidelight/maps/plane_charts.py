@@ -1,9 +1,9 @@
-r"""Charts of a mixture of probabilistic PCA, in the units of the data: local coordinates, imputation, samples.
+r"""Charts of a mixture of probabilistic PCA, in the units of the data: local coordinates, imputation, sampling.
 
     f_s(x) = E[z | x, s],    x̂_s(f) = μ_s + W_s f,    E[x | x_seen] = Σ_s r_s(x_seen) x̂_s(f_s(x_seen))
     Var[x_j | x_seen] = Σ_s r_s ( w_sjᵀ Cov(z | x_seen, s) w_sj + σ_s² + m_sj² ) - (Σ_s r_s m_sj)²,    m_s = x̂_s(f_s)
 
-Missing values (NaN) are left out of every sum, which is exact.
+Missing values (NaN) are marginalised, which is exact.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PlaneCharts:
-    """A mixture of planes with noise in the frame ``(x - centre) / scale``."""
+    """A mixture of probabilistic PCA models, fitted to scaled rows ``(x - centre) / scale``."""
 
     centre: Array
     scale: float
@@ -35,28 +35,28 @@ class PlaneCharts:
 
     @property
     def n_charts(self) -> int:
-        """How many charts there are."""
+        """Number of charts k."""
         return len(self.charts)
 
     @property
     def n_local(self) -> tuple[int, ...]:
-        """Local coordinates of each chart."""
+        """Number of local coordinates of each chart."""
         return tuple(chart.n_components for chart in self.charts)
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters: weights, and of each chart mean, noise, and W up to a rotation."""
+        """Number of free parameters: weights, and for each chart mean, noise, and W up to a rotation."""
         d = len(self.centre)
         own = (d + 1 + d * q - q * (q - 1) // 2 for q in self.n_local)
         return self.n_charts - 1 + sum(own)
 
     @property
     def spread(self) -> float:
-        """The unit of length of the fit."""
+        """Length scale of the fitted data."""
         return self.scale
 
     def responsibilities(self, X: Array) -> Array:
-        """Posterior of the charts (n, k); for a row of which nothing is seen, their weights."""
+        """Posterior probabilities of the charts (n, k); the prior weights for a row without observed entries."""
         return normalised(self._joint(X))[0]
 
     def features(self, X: Array, chart: int) -> Array:
@@ -64,11 +64,11 @@ class PlaneCharts:
         return linear_gaussian.latent_mean(self.charts[chart], self._inside(X))
 
     def reconstruction(self, F: Array, chart: int) -> Array:
-        """Rows (n, d) at local coordinates."""
+        """Rows (n, d) at local coordinates F (n, n_local[chart])."""
         return self._outside(linear_gaussian.reconstruction(self.charts[chart], np.asarray(F)))
 
     def log_density(self, X: Array) -> Array:
-        """Log density (n,) of what is seen of rows, in the units of the data."""
+        """Log density (n,) of the observed entries of rows, in the units of the data."""
         seen = (~np.isnan(X)).sum(axis=1)
         return np.asarray(normalised(self._joint(X))[1] - seen * np.log(self.scale))
 
@@ -83,7 +83,7 @@ class PlaneCharts:
         return self._outside(X), chart
 
     def expected(self, X: Array) -> Array:
-        """``E[W z + μ | x_seen]`` (n, d): rows by the planes alone, for denoising and for what is missing."""
+        """``E[W z + μ | x_seen]`` (n, d): rows projected to the planes, for denoising and imputation."""
         X = self._inside(X)
         R = normalised(self._joint_inside(X))[0]
         total = np.zeros_like(X)
@@ -92,7 +92,7 @@ class PlaneCharts:
         return self._outside(total)
 
     def variance(self, X: Array) -> Array:
-        """Variance (n, d) of each entry of a row that is like what is seen of this one, noise included."""
+        """Predictive variance (n, d) of each entry given the observed entries of its row, noise included."""
         X = self._inside(X)
         R = normalised(self._joint_inside(X))[0]
         first, second = np.zeros_like(X), np.zeros_like(X)
@@ -116,7 +116,7 @@ class PlaneCharts:
 
 
 def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
-    """The same density with principal local axes in each chart, the widest first."""
+    """The same density with the local axes of each chart rotated to principal axes, the widest first."""
     charts = (LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
     return MixtureParameters(mixture.weights, tuple(charts))
 
@@ -127,6 +127,6 @@ def _mean(chart: LinearGaussian, X: Array) -> Array:
 
 
 def _principal(W: Array) -> Array:
-    """W turned so that its columns are orthogonal, longest first, of signs that do not depend on the machine."""
+    """W (d, q) rotated to orthogonal columns, longest first, with reproducible signs."""
     U, lengths, _ = np.linalg.svd(W, full_matrices=False)
     return np.asarray(fix_signs(U) * lengths)

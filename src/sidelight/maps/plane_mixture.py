@@ -1,7 +1,7 @@
-"""Fit a mixture of probabilistic PCA: the kind of mixture that ``maps.mixture_fit`` takes, and a fit from known charts.
+"""Mixtures of probabilistic PCA for ``maps.mixture_fit``, and refitting from given charts.
 
-Where a chart may have "auto" dimensions, it starts with ten, EM is run, each chart is cut down to what its rows support
-(``objectives.mixtures.kept_dimensions``), and EM is run again.
+With ``n_components="auto"`` each chart starts with ten local dimensions. After EM, each chart is reduced to the
+dimensions that its rows support (``objectives.mixtures.kept_dimensions``), and EM is run again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .row_summary import RowSummary, summarise_rows
 __all__ = ["PlaneKind", "refit_planes"]
 
 Array = npt.NDArray[Any]
-_MOST = 10  # local dimensions that "auto" starts with
-_TINY = 1e-12  # of the frame's unit: what constant data is given for a variance
+_MOST = 10  # initial local dimensions of "auto"
+_TINY = 1e-12  # variance floor for constant data, in scaled units
 
 
 @dataclass(frozen=True)
@@ -48,23 +48,23 @@ class PlaneKind:
     framed: ClassVar[bool] = True
 
     def family(self, summary: RowSummary, *, stream: bool = False) -> Planes:
-        """The EM; in a stream without parameter expansion, as its sums refer to the local axes before."""
+        """The EM for these rows; without parameter expansion in a stream, whose sums refer to the previous axes."""
         floor = max(self.noise_floor * float(summary.variance.mean()), _TINY)
         return Planes(floor, summary.missing, expand=not stream)
 
     def start(
         self, summary: RowSummary, family: Planes, n_charts: int, rng: np.random.RandomState
     ) -> MixtureParameters:
-        """A plane for each part of a partition of the sample."""
+        """Random initialisation: one plane per cluster of a k-means partition of the sample."""
         centres, labels = partition(summary.sample, n_charts, rng)
         return planes(summary.sample, centres, labels, self._n_local(len(summary.mean)), family.floor, rng)
 
     def fewest_rows(self, summary: RowSummary, n_charts: int) -> float:
-        """A chart with so many rows or fewer is dead: q + 1 rows lie in a plane."""
+        """Number of rows at or below which a chart is dead: q + 1 rows always lie in a plane."""
         return float(min(self._n_local(len(summary.mean)) + 1.5, summary.n / (2.0 * n_charts)))
 
     def pruned(self, mixture: MixtureParameters, summary: RowSummary) -> MixtureParameters | None:
-        """With ``n_components="auto"``: each chart with as many dimensions as its rows support."""
+        """With ``n_components="auto"``: each chart with the dimensions its rows support; else None."""
         if not isinstance(self.n_components, str):
             return None
         return kept_dimensions(mixture, mixture.weights * summary.n)
@@ -80,7 +80,7 @@ class PlaneKind:
     def joined(
         self, stream: MixtureStream[MixtureParameters, Planes], X: Array
     ) -> MixtureStream[MixtureParameters, Planes]:
-        """The stream, with sums that allow missing entries from the first batch on that has any."""
+        """The stream, with statistics that allow missing entries if this batch is the first with any."""
         family = stream.family
         if family.missing or not np.isnan(X).any():
             return stream
@@ -94,7 +94,22 @@ class PlaneKind:
 def refit_planes(
     rows: Rows, charts: PlaneCharts, kind: PlaneKind, settings: EMSettings, seed: int
 ) -> FittedMixture[MixtureParameters]:
-    """EM on all rows, from the charts of a sample of them; ``seed`` is that of the summary's sample."""
+    """EM on all rows, initialised with charts fitted to a sample of them.
+
+    Parameters
+    ----------
+    rows : Rows
+    charts : PlaneCharts
+        Initial charts.
+    kind : PlaneKind
+    settings : EMSettings
+    seed : int
+        For the sample of the summary.
+
+    Returns
+    -------
+    FittedMixture
+    """
     summary = summarise_rows(settings.owner, rows, charts.n_charts, seed)
     shrink = charts.scale / summary.frame.scale
     moved = tuple(

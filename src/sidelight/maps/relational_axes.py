@@ -1,10 +1,12 @@
-"""The axes of a multiple relational embedding: which directions, in which units, order and sign.
+"""Canonical axes of a multiple relational embedding: directions, units, order and signs.
 
-The divergence does not change when an axis is stretched and every R_c shrunk along it, nor (full R_c) when the latent
-space is mapped linearly and every R_c takes it back. So they are fixed by rule: axes along what the R_c see; each in
-the units of the relation that looks at it most closely (the largest R_c is 1); first the axes of the relations that
-say something of their own, in the order given, then the others, widest first; larger where the values of its relation
-are larger.
+The divergence is invariant when an axis is scaled and every R_c scaled inversely along it and, for full R_c, under any
+linear map of the latent space that every R_c undoes. A convention removes this freedom:
+
+    directions  the leading singular directions of the R_c
+    units       each axis in the units of the relation with the largest R_c along it (that R_c becomes 1)
+    order       first the axes of relations by values or labels, in the order given, then the others, widest first
+    signs       increasing with the values of its relation
 """
 
 from __future__ import annotations
@@ -22,13 +24,25 @@ from sidelight.solvers.eigen import fix_signs
 __all__ = ["Axes", "canonical_axes"]
 
 Array = npt.NDArray[Any]
-_OWN = 0.2  # of what a relation sees: an axis with less is not its own
-_APART = 0.5  # of a direction that must be new for it to become an axis
+_OWN = 0.2  # least share of a relation's variance for an axis to be assigned to it
+_APART = 0.5  # least norm of a unit direction's part orthogonal to earlier axes, to become an axis
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Latent points Z (n, q), the R_c (C, q, q), weights (C, q), and the place of each axis's relation, -1 for none."""
+    """Canonical axes.
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        Latent points.
+    R : array of shape (C, q, q)
+        Linear map of each relation.
+    weights : array of shape (C, q)
+        Standard deviation of each axis as each relation sees it.
+    owners : array of shape (q,)
+        Index of the relation that each axis is assigned to; -1 for none.
+    """
 
     Z: Array
     R: Array
@@ -37,14 +51,29 @@ class Axes:
 
     @property
     def shares(self) -> Array:
-        """Of what each relation sees, the share of each axis (C, q); rows sum to 1, or are 0 where it sees nothing."""
+        """Share of each axis in the variance that each relation sees (C, q); rows sum to 1 (or 0 without variance)."""
         squares = self.weights**2
         total = squares.sum(axis=1, keepdims=True)
         return np.asarray(squares / np.where(total > 0, total, 1.0))
 
 
 def canonical_axes(Z: Array, R: Array, relations: Sequence[Relation], transformation: str) -> Axes:
-    """The same divergence, its axes fixed by rule."""
+    """Transform an embedding to canonical axes, with the same divergence.
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        Latent points.
+    R : array of shape (C, q, q)
+        Linear map of each relation.
+    relations : sequence of Relation
+    transformation : "identity", "diagonal" or "full"
+        Form of the R_c.
+
+    Returns
+    -------
+    Axes
+    """
     Z = Z - Z.mean(axis=0)
     if transformation == "identity":
         Z = Z @ np.linalg.eigh(Z.T @ Z)[1][:, ::-1]
@@ -62,9 +91,9 @@ def canonical_axes(Z: Array, R: Array, relations: Sequence[Relation], transforma
 
 
 def _directed(Z: Array, R: Array, relations: Sequence[Relation]) -> tuple[Array, Array]:
-    """Axes along what each relation sees: the main singular directions of its R_c, as far as they differ.
+    """Choose axes along the leading singular directions of each R_c, if they differ enough from those before.
 
-    The directions need not be at right angles; those that are left are, to all of them.
+    These need not be orthogonal to each other. The remaining axes are orthogonal to all of them.
     """
     values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
     root = np.sqrt(np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300)))
@@ -84,12 +113,12 @@ def _directed(Z: Array, R: Array, relations: Sequence[Relation]) -> tuple[Array,
 
 
 def _speaking(relations: Sequence[Relation]) -> list[int]:
-    """The relations that say something of their own."""
+    """Indices of the relations given by values or labels (the others do not get axes of their own)."""
     return [c for c, relation in enumerate(relations) if relation.kind in ("values", "labels")]
 
 
 def _measured(Z: Array, R: Array, relations: Sequence[Relation]) -> Axes:
-    """How much each relation sees of each axis, and whose each axis is."""
+    """Compute the weight of each axis for each relation, and assign axes to relations."""
     spread = np.stack([Z[relation.index].std(axis=0) for relation in relations])
     found = Axes(Z, R, np.linalg.norm(R, axis=1) * spread, np.full(Z.shape[1], -1))
     claims = np.zeros_like(found.weights)
@@ -99,12 +128,12 @@ def _measured(Z: Array, R: Array, relations: Sequence[Relation]) -> Axes:
 
 
 def _last(owners: Array) -> Array:
-    """Places to sort by, those of no relation last."""
+    """Sort keys: the relation of each axis, axes without a relation last."""
     return np.where(owners < 0, np.iinfo(np.int64).max, owners)
 
 
 def _signs(Z: Array, owners: Array, relations: Sequence[Relation]) -> Array:
-    """1 or -1 for each axis: with the values of its relation, else the largest entry is positive."""
+    """Sign (1 or -1) of each axis: correlated with the values of its relation; else the largest entry is positive."""
     default = np.sign(np.einsum("ij,ij->j", Z, fix_signs(Z)))
     signs = np.where(default == 0, 1.0, default)
     for axis, owner in enumerate(owners):

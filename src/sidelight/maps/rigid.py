@@ -2,8 +2,8 @@ r"""Rigid maps ``z -> R z + t`` between point sets, R orthogonal (S4 4.2.2: what
 
     R, t = argmin Σ_i |R a_i + t - b_i|²,     U S Wᵀ = Σ (b_i - b̄)(a_i - ā)ᵀ,     R = U Wᵀ,   t = b̄ - R ā
 
-(Procrustes; reflections are allowed.) Where S is 0 the points say nothing: there R is as close to the identity as an
-orthogonal matrix with the rest given can be, by the same formula for ``U₀ᵀ W₀``.
+(Orthogonal Procrustes; reflections are allowed.) Where S is 0, R is not determined by the points. There it is chosen as
+close to the identity as possible, by the same formula for ``U₀ᵀ W₀``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 __all__ = ["RigidMap", "fit_rigid"]
 
 Array = npt.NDArray[Any]
-_NOTHING = 1e-8  # of the largest singular value: what the points do not determine
+_NOTHING = 1e-8  # share of the largest singular value below which R is not determined by the points
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,12 @@ class RigidMap:
         return np.asarray(Z @ self.rotation.T + self.translation)
 
     def inverse(self) -> RigidMap:
-        """The map that undoes it."""
+        """The inverse map."""
         return RigidMap(self.rotation.T, -self.translation @ self.rotation)
 
 
 def fit_rigid(A: Array, B: Array) -> RigidMap:
-    """The rigid map that takes the rows of A (m, r) nearest to those of B, m of 1 or more."""
+    """Least-squares rigid map from the rows of A (m, r) to those of B (m, r), m ≥ 1."""
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     a, b = A.mean(axis=0), B.mean(axis=0)
     U, size, Wt = np.linalg.svd((B - b).T @ (A - a))

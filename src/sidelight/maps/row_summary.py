@@ -1,4 +1,4 @@
-"""What is known of rows before a density is fitted to them: number, mean, variance, missing entries, and a sample."""
+"""Summary statistics of rows before a density is fitted: number, mean, variance, missing entries, and a sample."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .frames import Frame
 __all__ = ["RowSummary", "summarise_rows"]
 
 Array = npt.NDArray[Any]
-_SAMPLE = 5_000  # rows of the sample, at least; a hundred for each chart
+_SAMPLE = 5_000  # least size of the sample; it has at least a hundred rows per chart
 
 
 @dataclass(frozen=True)
 class RowSummary:
-    """Rows before a fit: everything but ``n`` is inside the frame.
+    """Summary of rows; everything but ``n`` is in the scaled units of ``frame``.
 
     Parameters
     ----------
     frame : Frame
     n : int
-        Rows.
+        Number of rows.
     mean, variance : arrays of shape (d,)
         Of the observed entries of each column.
     missing : bool
-        Whether any entry is (NaN).
+        Whether any entry is missing (NaN).
     sample : array of shape (m, d)
-        Rows that starts are made of.
+        Rows from which the fit is initialised.
     """
 
     frame: Frame
@@ -46,7 +46,7 @@ class RowSummary:
 
 
 def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: bool = True) -> RowSummary:
-    """Read the rows once, and refuse what no density of ``n_charts`` charts can be fitted to.
+    """Summarise rows in one pass; raise an error if no density of ``n_charts`` charts can be fitted to them.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: 
         Class name of the estimator, for messages.
     rows : Rows
     n_charts : int
-        Charts of the mixture to be fitted; 1 for a single Gaussian.
+        Number of charts of the mixture to be fitted; 1 for a single Gaussian.
     seed : int
-        Of the sample.
+        For the sample.
     framed : bool
-        Whether rows are moved to their mean and scaled to unit size; False: the frame is the identity.
+        Whether rows are centred and scaled; False: the frame is the identity.
     """
     raw = rows.sample(max(_SAMPLE, 100 * n_charts), seed)
     frame = _frame_of(raw) if framed else Frame(np.zeros(raw.shape[1]), 1.0)
@@ -100,7 +100,7 @@ def _refuse(owner: str, n: int, n_charts: int, seen: Array, empty: int) -> None:
 
 
 def _frame_of(X: Array) -> Frame:
-    """The frame of rows of which some entries are missing."""
+    """Frame (centre and scale) of rows with missing entries."""
     seen = ~np.isnan(X)
     size = float(np.abs(X[seen]).max(initial=0.0)) or 1.0
     centre = np.where(seen, X / size, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1) * size

@@ -1,10 +1,10 @@
-r"""Coordinates of rows within the span of the data: their own axes, or those that a kernel gives them.
+r"""Coordinates of rows along all principal axes of the data: PCA, or kernel PCA.
 
     linear   t(x) = Vᵀ (x - μ) / scale           X - μ = U s Vᵀ, the p directions in which the data varies at all
     kernel   t(x) = Λ^(-1/2) Uᵀ k̃(x)              K̃ = U Λ Uᵀ, the centred kernel matrix; k̃ centred with it
 
-so that ``t_i · t_j`` is the (centred) inner product of two rows of the data, and the scatter of the coordinates is
-diagonal, largest first. No d x d matrix is made: p ≤ min(n, d).
+so that ``t_i · t_j`` is the (centred) inner product of two rows, and the scatter of the coordinates is diagonal,
+largest first. No d x d matrix is formed: p ≤ min(n, d).
 """
 
 from __future__ import annotations
@@ -28,25 +28,40 @@ Kernel = str | Callable[[Array, Array], Any]
 
 @dataclass(frozen=True)
 class LinearSpan:
-    """Axes (p, d), orthonormal; ``inside`` the frame of ``centre`` and ``scale``."""
+    """PCA coordinates: orthonormal ``axes`` (p, d) of rows scaled as ``(x - centre) / scale``."""
 
     centre: Array
     scale: float
     axes: Array
 
     def __call__(self, X: Array) -> Array:
-        """Coordinates (m, p)."""
+        """Coordinates (m, p) of rows (m, d)."""
         return np.asarray(((np.asarray(X, dtype=np.float64) - self.centre) / self.scale) @ self.axes.T)
 
     @property
     def width(self) -> int:
-        """How many coordinates there are."""
+        """Number of coordinates p."""
         return len(self.axes)
 
 
 @dataclass(frozen=True)
 class KernelSpan:
-    """Kernel-PCA coordinates: ``rows`` (n, d) of the fit inside their frame, and ``axes`` (n, p) = U Λ^(-1/2)."""
+    """Kernel PCA coordinates.
+
+    Parameters
+    ----------
+    centre, scale : array of shape (d,) and float
+        Rows are scaled as ``(x - centre) / scale``.
+    rows : array of shape (n, d)
+        Training rows, scaled.
+    axes : array of shape (n, p)
+        U Λ^(-1/2).
+    means : array of shape (n,)
+        Column means of the training kernel matrix, for centring.
+    kernel : "rbf", "poly" or callable
+    gamma, degree : float, int
+        Of the kernel, for scaled rows.
+    """
 
     centre: Array
     scale: float
@@ -58,7 +73,7 @@ class KernelSpan:
     degree: int
 
     def __call__(self, X: Array) -> Array:
-        """Coordinates (m, p); a tile of rows at a time."""
+        """Coordinates (m, p) of rows (m, d), a tile of rows at a time."""
         X = np.asarray(X, dtype=np.float64)
         parts = [self._tile((X[part] - self.centre) / self.scale) for part in spans(len(X))]
         return np.concatenate(parts) if parts else np.empty((0, self.width))
@@ -69,12 +84,12 @@ class KernelSpan:
 
     @property
     def width(self) -> int:
-        """How many coordinates there are."""
+        """Number of coordinates p."""
         return int(self.axes.shape[1])
 
 
 def linear_span(X: Array, centre: Array, scale: float) -> tuple[LinearSpan, Array]:
-    """The span of rows, and their coordinates (n, p)."""
+    """PCA of rows (n, d) with all axes of non-zero variance: the fitted map, and the coordinates (n, p)."""
     inside = (np.asarray(X, dtype=np.float64) - centre) / scale
     if len(inside) > inside.shape[1]:
         _, sizes, axes = svd(qr(inside, mode="r")[0][: inside.shape[1]])
@@ -90,12 +105,27 @@ def linear_span(X: Array, centre: Array, scale: float) -> tuple[LinearSpan, Arra
 def kernel_span(
     X: Array, centre: Array, scale: float, *, kernel: Kernel, gamma: float, degree: int
 ) -> tuple[KernelSpan, Array]:
-    """The span of rows in the space of a kernel, and their coordinates (n, p); ``gamma`` inside the frame."""
+    """Kernel PCA of rows with all axes of non-zero variance.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    centre, scale : array of shape (d,) and float
+        Rows are scaled as ``(x - centre) / scale``.
+    kernel : "rbf", "poly" or callable
+    gamma, degree : float, int
+        Of the kernel, for scaled rows.
+
+    Returns
+    -------
+    span : KernelSpan
+    coordinates : array of shape (n, p)
+    """
     rows = (np.asarray(X, dtype=np.float64) - centre) / scale
     K = kernel_matrix(rows, rows, kernel, gamma, degree, scale, centre)
     means = K.mean(axis=0)
     values, vectors = eigh(K - means - means[:, None] + means.mean())
-    used = values > 1e-10 * max(float(np.abs(K).max()), 1e-300)  # of K itself: constant rows leave rounding errors
+    used = values > 1e-10 * max(float(np.abs(K).max()), 1e-300)  # K: centring constant rows leaves rounding errors
     values, vectors = values[used][::-1], fix_signs(vectors[:, used][:, ::-1])
     span = KernelSpan(centre, scale, rows, vectors / np.sqrt(values), means, kernel, gamma, degree)
     return span, vectors * np.sqrt(values)
@@ -104,7 +134,7 @@ def kernel_span(
 def kernel_matrix(
     A: Array, B: Array, kernel: Kernel, gamma: float, degree: int, scale: float = 1.0, centre: Any = 0.0
 ) -> Array:
-    """Kernel between rows inside the frame; a function of the user's sees them outside it.
+    """Kernel matrix (m, n) between scaled rows A (m, d) and B (n, d); a callable gets them in the user's units.
 
     rbf ``exp(-γ|a-b|²)``, poly ``(γ a·b + 1)^degree``.
     """

@@ -1,4 +1,4 @@
-"""The methods of every two-way estimator: rows are checked here, ``maps.two_way.TwoWayMaps`` answers."""
+"""Mixin with the methods of every two-way estimator: it validates input and calls ``maps.two_way.TwoWayMaps``."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Array = npt.NDArray[Any]
 
 
 def has_data_space(model: TwoWayMixin) -> bool:
-    """Whether there are data to go back to: not so for precomputed distances, or relations alone."""
+    """Whether the model has a data space to reconstruct rows in: not for precomputed distances or relations alone."""
     return model._has_data_space()
 
 
 class TwoWayMixin(TransformerMixin):
-    """transform, inverse_transform, denoise, densities, samples and a score.
+    """Methods of two-way estimators: transform, inverse_transform, denoise, densities, sampling and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.
     """
@@ -49,7 +49,7 @@ class TwoWayMixin(TransformerMixin):
 
     @one_blas_thread
     def transform(self, X: Any) -> Array:
-        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+        """Embed rows independently of each other: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class TwoWayMixin(TransformerMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform(self, X: Any) -> Array:
-        """Take latent points back to the data space, by the conditional mean.
+        """Reconstruct rows at latent points, by the conditional mean.
 
         Parameters
         ----------
@@ -82,14 +82,14 @@ class TwoWayMixin(TransformerMixin):
 
     @one_blas_thread
     def transform_mode(self, X: Any) -> Array:
-        """Embed rows by the mode of p(z | x) instead of its mean: a place, never between two, shape (m, q)."""
+        """Embed rows by the mode of p(z | x) instead of its mean, so never between two modes; shape (m, q)."""
         X = self._checked(X)
         return _as_type(self._maps().embed_mode(X, self.n_jobs), X)
 
     @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform_mode(self, X: Any) -> Array:
-        """Take latent points back by the mode of p(x | z) instead of its mean: always near real rows, shape (m, d)."""
+        """Reconstruct rows by the mode of p(x | z) instead of its mean, so always near training rows; shape (m, d)."""
         Z = self._checked_latent(X)
         return _as_type(self._maps().reconstruct_mode(Z, self.n_jobs), Z)
 
@@ -103,9 +103,9 @@ class TwoWayMixin(TransformerMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def predictive_variance(self, X: Any) -> Array:
-        """How uncertain the data is at latent points: variance per feature, shape (m, d).
+        """Predictive variance of each feature at latent points, shape (m, d).
 
-        The spread of the training rows around the conditional mean plus the variance of the data kernel.
+        The variance of the training rows around the conditional mean, plus that of the data kernel.
         """
         Z = self._checked_latent(X)  # first: an unfitted model has no maps
         return self._maps().variance(Z, self.n_jobs)
@@ -115,7 +115,7 @@ class TwoWayMixin(TransformerMixin):
     def score_samples(self, X: Any) -> Array:
         """Log-density of rows under the model's Parzen density of the data, shape (m,).
 
-        Each training row has a bandwidth of its own, proportional to that of its neighbourhood; the factor
+        Each training row has its own bandwidth, proportional to that of its neighbourhood. The common factor
         maximises the leave-one-out likelihood.
         """
         X = self._checked(X)
@@ -124,14 +124,14 @@ class TwoWayMixin(TransformerMixin):
     @one_blas_thread
     def latent_log_density(self, X: Any) -> Array:
         """Log-density of latent points, shape (m,)."""
-        Z = self._checked_latent(X)  # not by all maps: relations without features have a latent density alone
+        Z = self._checked_latent(X)  # without self._maps(): relations without features have only a latent density
         return framed_log_density(self.latent_density_, self.latent_frame_, Z, self.n_jobs)
 
     @available_if(has_data_space)
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw rows from the density of the data, shape (n_samples, d).
 
-        ``random_state=None`` uses the model's own, so that the same model gives the same rows.
+        ``random_state=None`` uses the model's own, so a model always draws the same rows.
         """
         check_is_fitted(self)
         if n_samples < 1:
@@ -142,7 +142,7 @@ class TwoWayMixin(TransformerMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
+        """Share of the variance explained by the reconstruction: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
         weight = checked_weights(self, sample_weight, len(X))
@@ -170,7 +170,7 @@ class TwoWayMixin(TransformerMixin):
         return TwoWayMaps(self.frame_, self.latent_frame_, self.backward_, self.latent_density_, *back)
 
     def _projected(self, X: Array) -> Array:
-        """Rows to latent points and back, inside the frame."""
+        """Reconstructions (m, d) of rows, in scaled units."""
         return self._maps().project(X, self.n_jobs)
 
     def _checked(self, X: Any) -> Any:
@@ -183,7 +183,7 @@ class TwoWayMixin(TransformerMixin):
 
 
 def explained_share(rows: Array, answer: Array, weight: Array) -> float:
-    """Share of the variance of ``rows`` (m, d) that ``answer`` (m, d) holds, each row counted ``weight`` times."""
+    """Share of the variance of ``rows`` (m, d) that ``answer`` (m, d) explains (R²), with sample ``weight`` (m,)."""
     residual = rows - answer
     spread = rows - np.average(rows, axis=0, weights=weight)
     lost, total = (float(weight @ (part**2).sum(axis=1)) for part in (residual, spread))

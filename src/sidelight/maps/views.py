@@ -1,8 +1,8 @@
-"""Views of the same rows: which rows each has seen, its frame and kernel, and its maps to and from the latent space.
+"""Views of the same rows: rows observed in each view, its scaling and kernel, and its maps to and from latent space.
 
-backward  z(v) = Σ_j w_j(v) z_j        over the rows that the view has seen, exact at those (``maps.interpolation``)
-forward   v(z) = Σ_j w_j(z) v_j        w of the latent kernel, bandwidth 1 (more, by leave-one-out, where not all rows
-                                       were seen)
+backward  z(v) = Σ_j w_j(v) z_j        over the rows observed in the view, exact at those (``maps.interpolation``)
+forward   v(z) = Σ_j w_j(z) v_j        w of the latent kernel, bandwidth 1 (if not all rows are observed in the view, a
+                                       larger one by leave-one-out error)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WIDTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 @dataclass(frozen=True)
 class SeenView:
-    """The ``rows`` (m,) a view has seen, their ``points`` (m, d) in its ``frame``, and their kernel."""
+    """One view: indices of its observed ``rows`` (m,), their scaled ``points`` (m, d), its ``frame`` and kernel."""
 
     rows: Array
     frame: Frame
@@ -52,13 +52,13 @@ class SeenView:
 
     @property
     def is_constant(self) -> bool:
-        """Whether every row the view has seen is the same."""
+        """Whether all observed rows of the view are equal."""
         return bool((self.points == self.points[0]).all())
 
 
 @dataclass(frozen=True)
 class ViewMaps:
-    """The maps of one view, between the inside of its frame and the latent space."""
+    """Maps of one view between its scaled data and the latent space, and its density."""
 
     frame: Frame
     backward: BackwardMap
@@ -75,7 +75,23 @@ def seen_view(
     n_neighbors: int | None,
     n_jobs: int | None,
 ) -> SeenView:
-    """The frame and kernel of a view ``V`` (n, d) over the rows it has seen."""
+    """Scale a view and compute its data kernel, over its observed rows.
+
+    Parameters
+    ----------
+    V : array of shape (n, d)
+        The view of all rows.
+    rows : array of shape (m,)
+        Indices of the observed rows.
+    bandwidth : "perplexity", another str, or float
+        "perplexity": one bandwidth per row; a number: that one for all rows; another str: one chosen from the data.
+    perplexity, n_neighbors, n_jobs
+        As in the estimator.
+
+    Returns
+    -------
+    SeenView
+    """
     seen = V[rows]
     frame = Frame.of(seen)
     points = frame.points(seen)
@@ -90,7 +106,20 @@ def seen_view(
 
 
 def fit_view_maps(view: SeenView, Z: Array, latent_kernel: str) -> ViewMaps:
-    """Maps both ways between a view and the latent points ``Z`` (n, q) of all rows, and the view's density."""
+    """Fit the maps between a view and the latent space, and the view's density.
+
+    Parameters
+    ----------
+    view : SeenView
+    Z : array of shape (n, q)
+        Latent points of all rows.
+    latent_kernel : str
+        Profile of the latent kernel.
+
+    Returns
+    -------
+    ViewMaps
+    """
     own, kernel = Z[view.rows], view.kernel
     one_place = group_means(own, equal_row_groups(view.points))
     weights: AdaptiveWeights | FixedWeights
@@ -107,19 +136,19 @@ def fit_view_maps(view: SeenView, Z: Array, latent_kernel: str) -> ViewMaps:
 
 
 def _forward(view: SeenView, own: Array, n: int, latent_kernel: str) -> KernelMap:
-    """The forward map; few rows lie far apart in a latent space of many, and so get a width by leave-one-out."""
+    """The forward map; a subset of the rows is sparser in latent space, so its bandwidth is chosen by leave-one-out."""
     widths = _WIDTHS if len(own) < n else _WIDTHS[:1]
     maps = [KernelMap(FixedWeights(own, width, latent_kernel), view.points) for width in widths]
     return maps[int(np.argmin([candidate.leave_one_out_error() for candidate in maps]))] if len(maps) > 1 else maps[0]
 
 
 def as_columns(V: Array) -> Array:
-    """One column where there was none."""
+    """A 1-d array as one column (n, 1); a 2-d array as it is."""
     return np.asarray(V.reshape(-1, 1) if V.ndim == 1 else V)
 
 
 def check_second_view(owner: object, y: Any, n: int) -> Array:
-    """The second view as (n, e), with whole rows of NaN where it has not seen a row."""
+    """Validate the second view: array (n, e), with a whole row of NaN where the row is not observed in it."""
     kinds = [np.float64, np.float32]
     Y = as_columns(checked_array(owner, y, dtype=kinds, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"))
     check_rows(owner, "y", Y, n)
@@ -128,7 +157,7 @@ def check_second_view(owner: object, y: Any, n: int) -> Array:
 
 
 def refuse_half_rows(owner: object, name: str, V: Array) -> None:
-    """A row is seen or not: NaN beside numbers is neither."""
+    """Raise an error if a row is partly NaN: a row of a view must be observed entirely or not at all."""
     missing = np.isnan(V)
     half = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if len(half):
@@ -137,9 +166,21 @@ def refuse_half_rows(owner: object, name: str, V: Array) -> None:
 
 
 def seen_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
-    """The rows each view has seen; a sentence where too few are seen twice to tie the views together.
+    """Indices of the rows observed in each view.
 
-    Fewer pairs than ``n_wanted`` leave one view free to turn against the other, which is worth a warning.
+    Parameters
+    ----------
+    owner : object
+        The estimator, for messages.
+    V : list of arrays of shape (n, d_v)
+        The views; NaN rows are not observed.
+    n_wanted : int
+        Rows that should be observed in both views. With fewer, one view can rotate against the other: a warning.
+
+    Raises
+    ------
+    ValueError
+        If a view has fewer than two rows, a row is in no view, or no row is in both.
     """
     seen = [np.flatnonzero(~np.isnan(view[:, 0])) for view in V]
     for name, rows in zip("Xy", seen, strict=False):

@@ -1,19 +1,19 @@
-"""Weights of the training rows for a query: what every kernel map is made of.
+"""Weights of the training rows at a query, for kernel regression (``maps.kernel_map``).
 
-    fixed     w_j(a) ∝ k(|a - a_j|² / h) over every training row
-    adaptive  w_j(a) ∝ exp(-β(a) |a - a_j|²) over the rows near the query, β(a) such that the perplexity is as asked
+    fixed     w_j(a) ∝ k(|a - a_j|² / h) over all training rows
+    adaptive  w_j(a) ∝ exp(-β(a) |a - a_j|²) over rows near the query, β(a) such that the perplexity is as given
 
-Adaptive weights look at the query's nearest training row and then at that row's neighbour list. With lists taken
-along the data (``neighbours.graph``) a query on one layer of a rolled sheet never sees the layer beside it.
-A row's answer does not depend on the other rows of the call.
+Adaptive weights are on the query's nearest training row and on that row's neighbour list. With geodesic neighbour lists
+(``neighbours.graph``), a query on one layer of a rolled sheet never uses rows of the next layer. Queries are
+independent: a result does not depend on the other rows of the call.
 
-Of more than ``nearby.MANY`` training rows only those near a query count (``maps.nearby`` finds them):
+With more than ``nearby.MANY`` training rows only those near a query are used (found by ``maps.nearby``):
 
-    fixed     the ``NEAREST`` nearest; the others have weight 0, whatever the kernel says
+    fixed     the ``NEAREST`` nearest rows; all others get weight 0
     adaptive  the nearest row may be missed (1 query of 1,000), and its list is cut to ``kept_lists``
 
-That is no mere shortcut: the tails of a Student kernel over all rows pull every answer to the mean. The error of new
-rows is 2.6 times as large with them (``python -m benchmarks maps``); of 2,000 digits, MNIST in 50 columns, it is 0.669
+This also improves accuracy: the tails of a Student kernel over all rows pull every result to the mean. The error of new
+rows is 2.6 times as large with them (``python -m benchmarks maps``). On 2,000 digits (MNIST in 50 columns) it is 0.669
 with all of 68,000 rows and 0.617 with the nearest (20,000 rows: 0.681 and 0.650; Gaussian, without tails: 0.678 both).
 """
 
@@ -51,18 +51,18 @@ __all__ = [
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
 NEAREST = 60
-"""Training rows that count under a fixed bandwidth, where there are many (error with 30: 0.624, with 90: 0.616)."""
-_CHUNK = 65_536  # queries that are searched together
+"""Nearest rows used with a fixed bandwidth if there are many rows (error with 30: 0.624, with 90: 0.616)."""
+_CHUNK = 65_536  # queries searched together
 SHARED = 2048
-"""Queries that are averaged together."""
-_FEWEST = 30  # rows that a list keeps
+"""Queries per tile."""
+_FEWEST = 30  # least length of a cut neighbour list
 _FEW_CANDIDATES, _FEW_PERPLEXITY = 15, 5.0
-_HOPS = 8  # to a nearer row of a list: three at most were seen
+_HOPS = 8  # most moves to a nearer row on a list; at most three were observed
 
 
 @dataclass(frozen=True)
 class FixedWeights(Searched):
-    """One bandwidth for all: ``w_j(a) ∝ k(|a - a_j|² / bandwidth)``, of many rows over the nearest."""
+    """Weights with one bandwidth: ``w_j(a) ∝ k(|a - a_j|² / bandwidth)``; with many rows, over the nearest only."""
 
     inputs: Array
     bandwidth: float
@@ -70,19 +70,19 @@ class FixedWeights(Searched):
 
     @cached_property
     def search(self) -> RowSearch:
-        """Finds the rows near a query."""
+        """Nearest-neighbour index of the inputs."""
         return row_search(self.inputs)
 
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """The rows that count for each query (m, k), where not all do."""
+        """The nearest rows (m, k) of each query, which get weights if there are many rows."""
         return self.search.nearest(Q, NEAREST, n_jobs).index
 
     def listed(self, Q: Array, index: Array) -> tuple[Array, Array]:
-        """The rows that count for each query and their weights (m, k)."""
+        """Rows ``index`` (m, k) of each query, and their weights (m, k)."""
         return index, self._weights(listed_distances(self.search.within(Q), self.inputs, index) ** 2)
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
-        """``Σ_j w_j(q) V_j`` for each query (m, r)."""
+        """Weighted means ``Σ_j w_j(q) V_j`` (m, r) of V (n, r) at each query."""
         if is_many(self.inputs):
             return _average_nearby(self, Q, V, n_jobs)
 
@@ -93,14 +93,14 @@ class FixedWeights(Searched):
         return np.concatenate(run_tiles(one, spans(len(Q), tile), n_jobs))
 
     def matrix(self, Q: Array) -> Array:
-        """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
+        """Dense weights (m, n) of all training rows; the caller passes few queries at a time to save memory."""
         if is_many(self.inputs):
             index, W = self.listed(Q, self.near(Q, n_jobs=1))
             return _scattered(W, index, len(self.inputs))
         return self._weights(squared_distances(Q, self.inputs))
 
     def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
-        """``Σ_{j≠i} w_j(a_i) V_j`` for the training rows (n, r), or for some of many."""
+        """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r); of many rows, at ``rows`` only."""
         n = len(self.inputs)
         if is_many(self.inputs):
             some = np.arange(n) if rows is None else rows
@@ -114,7 +114,7 @@ class FixedWeights(Searched):
         return out
 
     def _weights(self, R: Array) -> Array:
-        """Rows that sum to 1; where every kernel value vanishes the nearest row answers."""
+        """Normalised weights from squared distances R (m, k); all on the nearest row if every kernel value vanishes."""
         logs = profile(self.kernel).log_value(R / self.bandwidth)
         top = logs.max(axis=1, keepdims=True)
         lost = ~np.isfinite(top[:, 0])
@@ -127,7 +127,10 @@ class FixedWeights(Searched):
 
 @dataclass(frozen=True)
 class AdaptiveWeights(Searched):
-    """Each query its own bandwidth: ``perplexity`` of its weights on the list of its nearest training row."""
+    """Weights with one bandwidth per query, of the given ``perplexity``.
+
+    They are on the query's nearest training row and its neighbour list, a row of ``lists`` (n, k).
+    """
 
     inputs: Array
     lists: Array
@@ -135,22 +138,22 @@ class AdaptiveWeights(Searched):
 
     @cached_property
     def search(self) -> RowSearch:
-        """Finds the row nearest to a query."""
+        """Nearest-neighbour index of the inputs."""
         return row_search(self.inputs)
 
     def near(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """The nearest training row of each query (m, 1), of many nearly always."""
+        """The nearest training row (m, 1) of each query; approximate if there are many rows."""
         if is_many(self.inputs):
             return self.search.anchors(Q, n_jobs)[:, None]
         return nearest(self.inputs, bounded(Q), k=1, n_jobs=n_jobs).index
 
     def listed(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
-        """The rows that count for each query and their weights (m, k + 1), from its nearest row."""
+        """Rows with weight for each query, and their weights (m, k + 1), given its nearest row ``anchor`` (m, 1)."""
         candidates, D2 = self.reached(self.search.within(Q), anchor)
         return candidates, quick_rows(D2, self.perplexity)
 
     def average_from(self, Q: Array, anchor: Array, V: Array) -> Array:
-        """``Σ_j w_j(q) V_j`` (m, r) on the lists of the rows ``anchor`` (m,), nearest to the queries or not."""
+        """Weighted means (m, r) over the neighbour lists of the rows ``anchor`` (m,), be these nearest or not."""
         candidates = np.column_stack([anchor, self.lists[anchor]])
         return listed_average(self.weigh_squares(listed_squares(Q, self.inputs, candidates)), V, candidates)
 
@@ -161,8 +164,9 @@ class AdaptiveWeights(Searched):
         return perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)[0]
 
     def reached(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
-        """Nearest row and list of each query (m, k + 1) and their squared distances: if a row of the list is nearer
-        than the one whose list it is, its own list is taken, and so on.
+        """Nearest row and its list for each query (m, k + 1), and their squared distances.
+
+        If a row of the list is nearer than the row whose list it is, the search moves on to that row's list.
         """
         candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
         D2 = listed_squares(Q, self.inputs, candidates)
@@ -185,7 +189,7 @@ class AdaptiveWeights(Searched):
         return candidates, *perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
-        """``Σ_j w_j(q) V_j`` for each query (m, r)."""
+        """Weighted means ``Σ_j w_j(q) V_j`` (m, r) of V (n, r) at each query."""
         if is_many(self.inputs):
             return _average_nearby(self, Q, V, n_jobs)
 
@@ -198,12 +202,12 @@ class AdaptiveWeights(Searched):
         return np.concatenate(run_tiles(one, spans(len(Q), tile), n_jobs))
 
     def matrix(self, Q: Array) -> Array:
-        """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
+        """Dense weights (m, n) of all training rows; the caller passes few queries at a time to save memory."""
         candidates, W, _ = self.weigh(Q, n_jobs=1)
         return _scattered(W, candidates, len(self.inputs))
 
     def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
-        """``Σ_{j≠i} w_j(a_i) V_j`` for the training rows (n, r), or for some of them."""
+        """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
         inputs, lists = (self.inputs, self.lists) if rows is None else (self.inputs[rows], self.lists[rows])
         D = listed_distances(inputs, self.inputs, lists)
         return listed_average(perplexity_rows(D**2, self.perplexity)[0], V, lists)
@@ -211,29 +215,29 @@ class AdaptiveWeights(Searched):
 
 @dataclass(frozen=True)
 class PrecomputedWeights:
-    """Adaptive weights where a query *is* its row of distances to the training rows, to all or to those near it."""
+    """Adaptive weights for precomputed distances: a query is a row of distances to all or to some training rows."""
 
     n_candidates: int
     perplexity: float
 
     @classmethod
     def of_few(cls, n: int) -> PrecomputedWeights:
-        """Weights of the 15 nearest of n training rows at perplexity 5, or less with few rows; not chosen by error."""
+        """Default weights: the 15 nearest of n training rows at perplexity 5, less with few rows; not tuned."""
         return cls(min(_FEW_CANDIDATES, n), min(_FEW_PERPLEXITY, n / 2))
 
     def average(self, Q: Array | SparseDistances, V: Array, n_jobs: int | None = None) -> Array:
-        """``Σ_j w_j(q) V_j`` for each row of distances (m, r)."""
+        """Weighted means ``Σ_j w_j(q) V_j`` (m, r) for rows of distances."""
         del n_jobs
         found = self.near(Q)
         return listed_average(self.weigh_squares(found.distance**2), V, found.index)
 
     def matrix(self, Q: Array | SparseDistances) -> Array:
-        """The weights of every training row (m, n), for queries that the caller cuts into tiles."""
+        """Dense weights (m, n) of all training rows; the caller passes few queries at a time to save memory."""
         found = self.near(Q)
         return _scattered(self.weigh_squares(found.distance**2), found.index, Q.shape[1])
 
     def near(self, Q: Array | SparseDistances) -> Neighbours:
-        """The training rows that count for each query, nearest first."""
+        """The nearest training rows of each query, nearest first."""
         return nearest_known(Q, k=self.n_candidates, own=False)
 
     def weigh_squares(self, D2: Array) -> Array:
@@ -242,12 +246,12 @@ class PrecomputedWeights:
 
 
 def kept_lists(lists: Array, perplexity: float) -> Array:
-    """What adaptive weights of many rows keep of the lists (n, k): 3 times the perplexity, in 4 bytes a number."""
+    """Neighbour lists (n, k) cut to 3 times the perplexity (at least 30), as int32, to save memory."""
     return np.ascontiguousarray(lists[:, : max(_FEWEST, round(3 * perplexity))], dtype=np.int32)
 
 
 Answer = Callable[[Array, Array], Array]
-"""``answer(Q, near)`` (m, r) for m queries and the rows ``near`` them, as the weights found them."""
+"""Function ``answer(Q, near)`` -> (m, r) for m queries and their nearest rows, as found by the weights."""
 
 
 def answers_nearby(
@@ -259,9 +263,27 @@ def answers_nearby(
     n_jobs: int | None,
     find: Callable[[Array, int | None], Array] | None = None,
 ) -> Array:
-    """Fill ``out`` (m, r) by ``answer`` for ``tile`` queries at a time: neighbours, which share rows and the cache.
+    """Evaluate ``answer`` on tiles of queries, sorted so that a tile has nearby queries (cache locality).
 
-    ``find(Q, n_jobs)`` gives the rows near each query, the nearest first; None: those that count for the weights.
+    Parameters
+    ----------
+    weights : FixedWeights or AdaptiveWeights
+    Q : array of shape (m, d)
+        Queries.
+    out : array of shape (m, r)
+        Filled with the results.
+    answer : callable
+        ``(queries, nearest rows) -> results``.
+    tile : int
+        Queries per tile.
+    n_jobs : int or None
+        Threads.
+    find : callable or None
+        ``(Q, n_jobs) -> `` nearest rows of each query, nearest first; None: ``weights.near``.
+
+    Returns
+    -------
+    out
     """
     place, find = weights.search.place, find or weights.near
     for chunk in spans(len(Q), _CHUNK):
@@ -277,7 +299,7 @@ def answers_nearby(
 
 
 def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array, n_jobs: int | None) -> Array:
-    """``Σ_j w_j(q) V_j`` over the rows near each query, in the type of ``V``."""
+    """Weighted means ``Σ_j w_j(q) V_j`` (m, r) over the rows near each query, in the dtype of ``V``."""
     out = np.empty((len(Q), V.shape[1]), dtype=V.dtype)
 
     def answer(Q: Array, near: Array) -> Array:
@@ -288,14 +310,14 @@ def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array,
 
 
 def listed_average(W: Array, V: Array, lists: Array) -> Array:
-    """``Σ_l W[i, l] V[lists[i, l]]`` (m, r), each row by itself, in the type of ``V``."""
-    W = W.astype(V.dtype, copy=False)  # or a product with single numbers would copy all of them
+    """Weighted means over neighbour lists, ``Σ_l W[i, l] V[lists[i, l]]`` (m, r), in the dtype of ``V``."""
+    W = W.astype(V.dtype, copy=False)  # else a product with float32 outputs would copy all of them
     return np.asarray(_by_rows(W, lists, len(V)) @ V)
 
 
 def _scattered(W: Array, lists: Array, n: int) -> Array:
-    """Weights on lists (m, k) as rows of length n."""
-    return np.asarray(_by_rows(W, lists, n).toarray())  # a sum, where a list names a row again without weight
+    """Weights on lists (m, k) as a dense matrix (m, n)."""
+    return np.asarray(_by_rows(W, lists, n).toarray())  # duplicates in a list are summed
 
 
 def _by_rows(W: Array, lists: Array, n: int) -> csr_array:

@@ -1,1 +1,1 @@
-"""Objectives: pure functions of the latent points, each with its gradient and its named terms."""
+"""Objectives with gradients and named terms, mixtures and semidefinite programs; no solvers, no estimators."""

@@ -1,15 +1,15 @@
-r"""Gram programs whose pairs are tied into classes of equal distance: what is done at two places keeps their distance.
+r"""Gram programs with classes of pairs of equal distance: the same action at two points preserves their distance.
 
     maximise  tr K - ½ Σ_r σ_r s_r²     K = V Vᵀ (n, n), centred
     ḡ_c - s {=, ≤} b                    for some classes c,  ḡ_c = mean of d²_e over the pairs e of the class
     d²_e - ḡ_c = 0                      for every pair of a class (S4 4.4, all rows of it)
 
-It is :mod:`.gram` with rows ``A = [M; I - MᵀM′]`` (M the class means) that are never written down: A and Aᵀ are one
-``bincount`` each, and d² of all pairs one matrix product, so that an all-pairs program of n points costs O(n² r) a step
-where its rows would fill O(n³) and more. A class needs one bound, its smallest: the ties pass it on.
+This is :mod:`.gram` with rows ``A = [M; I - MᵀM′]`` (M the class means) that are never stored: A and Aᵀ are one
+``bincount`` each, and d² of all pairs is one matrix product. So a program over all pairs of n points costs O(n² r) per
+step, where its rows would take O(n³) memory and more. A class needs one bound, its smallest, as the ties pass it on.
 
-Deviation rows have the size of what their class can reach (its shortest path, squared): penalties are divided by it.
-Multipliers are in the order of the rows: those of the classes, then those of the pairs.
+Penalties of deviation rows are divided by the largest squared distance their class can have (squared shortest path).
+Multipliers are in the order of the rows: first those of the classes, then those of the pairs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,32 @@ __all__ = ["TiedPoint", "TiedProgram", "tied_program"]
 
 Array = npt.NDArray[Any]
 _CHUNK = 2**24  # numbers held at once
-_FLOOR = 0.1  # as in gram.py: what a slack pair counts for in the preconditioner
+_FLOOR = 0.1  # as in gram.py: least weight of a pair in the preconditioner, as a share of the mean weight
 
 
 @dataclass(frozen=True, eq=False)
 class TiedProgram(DistanceRows):
-    """Classes of pairs in the program's unit; made by :func:`tied_program`."""
+    """Gram program over classes of pairs, in the program's unit; made by :func:`tied_program`.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    pairs : array of shape (p, 2)
+        All pairs of points.
+    tied : array of shape (p,)
+        Class of each pair.
+    members : array of shape (C,)
+        Number of pairs of each class.
+    row_class : array of shape (k,)
+        Classes with a bound.
+    reach : array of shape (C,)
+        About the largest squared distance of each class.
+    bounds, equal, weights : arrays of shape (R,)
+        Of all rows: b, whether ``=`` or ``≤``, and σ.
+    unit : float
+        Squared length that is 1 in the program.
+    """
 
     n: int
     pairs: Array
@@ -48,36 +68,36 @@ class TiedProgram(DistanceRows):
 
     @cached_property
     def deviating(self) -> Array:
-        """Numbers of the pairs that have a deviation row: those of classes of two or more."""
+        """Indices of the pairs with a deviation row: those of classes with two or more pairs."""
         return np.flatnonzero(self.members[self.tied] > 1)
 
     @cached_property
     def used(self) -> Array:
-        """Which pairs (p,) are in a row: of a class that is bounded, or has two or more."""
+        """Which pairs (p,) occur in a row: their class is bounded, or has two or more pairs."""
         held = self.members > 1
         held[self.row_class] = True
         return np.asarray(held[self.tied])
 
     @cached_property
     def flat(self) -> Array:
-        """Where the pairs stand in an (n, n) matrix."""
+        """Position of each pair (p,) in a flattened (n, n) matrix."""
         return np.asarray(self.pairs[:, 0] * self.n + self.pairs[:, 1])
 
     @cached_property
     def sizes(self) -> Array:
-        """How large each row's squared distances are (R,): penalties are divided by them."""
+        """Typical squared distance of each row (R,), by which penalties are divided."""
         own = row_sizes(self.bounds[: len(self.row_class)])
         return np.asarray(np.r_[own, self.reach[self.tied[self.deviating]]])
 
     @property
     def n_pieces(self) -> int:
-        """Into how many pieces the points fall that no bounded class ties to each other."""
+        """Number of connected components of the points, linked by pairs of bounded classes."""
         held = np.zeros(len(self.members), dtype=bool)
         held[self.row_class] = True
         return count_pieces(self.pairs[held[self.tied]], self.n)
 
     def squares(self, V: Array, U: Array | None = None) -> Array:
-        """``(v_i - v_j)ᵀ(u_i - u_j)`` over the pairs (p,); d² without U."""
+        """``(v_i - v_j)ᵀ(u_i - u_j)`` over the pairs (p,); without U the squared distances of V."""
         i, j = self.pairs.T
         C = V @ (V if U is None else U).T
         own = C.diagonal()
@@ -100,7 +120,7 @@ class TiedProgram(DistanceRows):
         return np.asarray(weights + (share / self.members)[self.tied])
 
     def multipliers_of(self, w: Array) -> Array:
-        """Multipliers (R,) whose weights on the pairs are w (p,), up to what unbounded classes would need."""
+        """Multipliers (R,) y with ``Aᵀ y = w`` (p,); classes without a bound cannot be matched exactly."""
         total = np.bincount(self.tied, w, len(self.members))
         here = self.deviating
         return np.asarray(np.r_[total[self.row_class], w[here] - (total / self.members)[self.tied[here]]])
@@ -110,7 +130,7 @@ class TiedProgram(DistanceRows):
         return self.applied(self.squares(V)) - self.bounds
 
     def weighted(self, w: Array) -> Array:
-        """L(w) (n, n) for weights (p,) on the pairs."""
+        """Dense graph Laplacian L(w) (n, n) for weights (p,) on the pairs."""
         W = np.zeros((self.n, self.n))
         W.ravel()[self.flat] = -w
         W += W.T
@@ -128,7 +148,7 @@ class TiedProgram(DistanceRows):
 
 @dataclass(frozen=True, eq=False)
 class TiedPoint:
-    """f at V: its value, next multipliers t (R,), and the stiffness ρκ of the active rows (R,)."""
+    """The augmented Lagrangian f at V: value, next multipliers t (R,), and stiffness ρκ of the active rows (R,)."""
 
     program: TiedProgram
     V: Array
@@ -152,22 +172,22 @@ class TiedPoint:
         return np.asarray(2 * (self.slack @ self.V) - 2 * self.V)
 
     def turned(self, R: Array) -> TiedPoint:
-        """The same point in other axes (R orthogonal): f does not change."""
+        """The same point with rotated columns ``V R`` (R orthogonal): f does not change."""
         point = TiedPoint(self.program, self.V @ R, self.multipliers, self.stiffness, self.value)
         vars(point).update({name: made for name, made in vars(self).items() if name in ("pair_weights", "slack")})
         return point
 
     def product(self, U: Array) -> Array:
-        """∇²f[U] (n, r)."""
+        """Hessian-vector product ∇²f[U] (n, r)."""
         program = self.program
         moved = program.applied(2 * program.squares(self.V, U))
         change = program.weighted(program.spread(self.stiffness * moved))
         return np.asarray(2 * (self.slack @ U + change @ self.V) - 2 * U)
 
     def curvature(self, main: int) -> tuple[csc_array, csc_array]:
-        """Positive definite stand-ins for ∇²f: all of the first ``main`` columns (interleaved), and one other column.
+        """Positive definite approximations of ∇²f: for the first ``main`` columns (interleaved), and for one other.
 
-        The part of the rows whole, the Laplacian with weights made positive, without -2 I.
+        The Gauss-Newton part of the rows is exact; the Laplacian has its weights made positive; -2 I is left out.
         """
         program, n = self.program, self.program.n
         size, used = np.abs(self.pair_weights), program.used
@@ -181,7 +201,7 @@ class TiedPoint:
         return csc_array(whole), csc_array(base)
 
     def _of_pairs(self, main: int) -> Array:
-        """``4 Σ_e ρκ (v_i - v_j)(v_i - v_j)ᵀ`` at the ends of the deviating pairs (n main, n main)."""
+        """Gauss-Newton matrix ``4 Σ_e ρκ (v_i - v_j)(v_i - v_j)ᵀ`` of the deviating pairs (n main, n main)."""
         program, V = self.program, self.V[:, :main]
         stiff = np.zeros(len(program.pairs))
         stiff[program.deviating] = self.stiffness[len(program.row_class) :]
@@ -197,7 +217,7 @@ class TiedPoint:
         return whole.reshape(program.n * main, program.n * main)
 
     def _of_classes(self, main: int) -> Array:
-        """The same of class means: of their bounds, less what deviations leave free."""
+        """Gauss-Newton matrix of the class means: of their bounds, less the mean part of the deviation rows."""
         program, V = self.program, self.V[:, :main]
         k = len(program.row_class)
         gain = np.bincount(program.row_class, self.stiffness[:k], len(program.members)) / program.members**2
@@ -230,18 +250,18 @@ def tied_program(
     equal: Any = False,
     weights: Any = np.inf,
 ) -> TiedProgram:
-    """A program over classes of pairs, in its unit.
+    """Build a Gram program over classes of pairs, scaled to its unit.
 
     Parameters
     ----------
     tied : array of shape (n (n - 1) / 2,)
         The class of each pair (0, 1), (0, 2), ..., (1, 2), ...: 0 to C - 1, none empty.
     n : int
-        Points.
+        Number of points.
     classes, bounds : arrays of shape (k,)
         Classes with a bound, and b in squared units.
     reach : array of shape (C,)
-        How large the squared distances of a class may become, about.
+        About the largest squared distance of each class.
     equal : bool or array of shape (k,)
         ``=`` or ``≤``.
     weights : float or array of shape (k,)

@@ -1,12 +1,12 @@
-r"""A mixture of Bernoullis: binary columns that are independent once the chart is known.
+r"""Mixture of Bernoullis: binary columns that are independent given the chart (latent class analysis).
 
     p(x) = Σ_s π_s Π_{j seen} θ_sj^{x_j} (1 - θ_sj)^{1 - x_j}
 
     maximise  mean_n log p(x_n) + (a/n) Σ_s Σ_j [ m_j log θ_sj + (1 - m_j) log(1 - θ_sj) ]
 
-Missing values (NaN) drop out of the product, which is exact. The second part says, with the weight of a rows for each
-chart, that a column is 1 as often as it is in all rows (m): without it a chart that has never seen a 1 is certain that
-there is none. EM (S2, section 2, any exponential family): responsibilities, then their weighted means.
+Missing values (NaN) are marginalised, which is exact. The second part is a prior with the weight of a rows per chart: a
+column is 1 as often as in all rows (m). Without it, a chart whose rows have no 1 in a column would give a 1 there
+probability 0. EM (S2, section 2, any exponential family): responsibilities, then weighted means.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class BernoulliParameters:
-    """``weights`` π (k,) and ``means`` θ (k, d), strictly between 0 and 1."""
+    """Mixing ``weights`` π (k,) and ``means`` θ (k, d), strictly between 0 and 1."""
 
     weights: Array
     means: Array
@@ -43,7 +43,7 @@ def joint_log_density(mixture: BernoulliParameters, X: Array) -> Array:
 
 @dataclass(frozen=True)
 class Bernoullis:
-    """The EM of a mixture of Bernoullis: ``prior`` (d,) is m and ``strength`` is a."""
+    """EM of a mixture of Bernoullis; ``prior`` (d,) is m and ``strength`` is a."""
 
     prior: Array
     strength: float
@@ -53,7 +53,7 @@ class Bernoullis:
         return joint_log_density(mixture, X)
 
     def sums(self, mixture: BernoulliParameters, X: Array) -> Sums:
-        """What the M step needs of rows."""
+        """E step: sufficient statistics of rows for the M step."""
         R, log_density = normalised(joint_log_density(mixture, X))
         seen = ~np.isnan(X)
         return {
@@ -65,24 +65,24 @@ class Bernoullis:
         }
 
     def maximised(self, sums: Sums, mixture: BernoulliParameters) -> BernoulliParameters:
-        """The M step: weighted means, with the prior's rows among them."""
+        """M step: weighted means, with the prior as further rows."""
         del mixture
         means = (sums["x"] + self.strength * self.prior) / (sums["seen"] + self.strength)
         tiny = np.finfo(np.float64).eps
         return BernoulliParameters(_weights(sums), np.clip(means, tiny, 1.0 - tiny))
 
     def value(self, sums: Sums, mixture: BernoulliParameters) -> float:
-        """The objective of the mixture that the sums were made with."""
+        """Objective of EM at the mixture with which the sums were computed."""
         log_prior = self.prior * np.log(mixture.means) + (1.0 - self.prior) * np.log1p(-mixture.means)
         return float((sums["log"] + self.strength * log_prior.sum()) / sums["rows"])
 
     def carried(self, sums: Sums, before: BernoulliParameters, after: BernoulliParameters) -> Sums:
-        """Sums do not refer to a mixture."""
+        """The sums unchanged: they do not depend on the mixture."""
         del before, after
         return sums
 
     def reseeded(self, mixture: BernoulliParameters, charts: Array, X: Array) -> BernoulliParameters:
-        """Charts begun anew, each at a row of ``X`` (half way to the mean of all), with the weight of an even share."""
+        """Restart charts, each half way between a row of ``X`` and the prior mean, with an equal share of weight."""
         means, weights = mixture.means.copy(), mixture.weights.copy()
         means[charts] = 0.5 * (np.where(np.isnan(X), self.prior, X) + self.prior)
         weights[charts] = 1.0 / len(weights)

@@ -1,7 +1,7 @@
-"""A lower bound of the information between data and map, near-linear in the number of rows.
+"""Lower bound of the mutual information between data and embedding: the objective of the multilevel solver.
 
 The Parzen information H(Z) - H(X, Z) has the logarithm of a sum over neighbours. With rows p_i of the data kernel that
-sum to 1, Jensen's inequality bounds it from below by the sum of logarithms, and what is left over all pairs is H(Z):
+sum to 1, Jensen's inequality bounds it from below by the sum of logarithms. Only H(Z) is then a sum over all pairs:
 
     -H(X, Z) = (1/n) Σ_i log Σ_j p_ij k_ij  ≥  (1/n) Σ_ij p_ij log k_ij
 
@@ -9,22 +9,24 @@ sum to 1, Jensen's inequality bounds it from below by the sum of logarithms, and
 
     s_i = Σ_j w_j G_ij k_ij,    G_ij = Σ_r A_ir A_jr  (1 without ``given``)
 
-At a = 1 it is the bound (with a Student profile, and one normaliser for all rows instead of one each, it would be
-t-SNE); what a has above 1 is the stretch penalty in the latent profile's own yardstick. The bound wants *all*
-neighbours of a row near it, where the information is content with one: its map is the tighter one (decision 0015).
+At a = 1 this is the bound (with a Student profile, and one normaliser for all rows instead of one per row, it would be
+t-SNE). a - 1 is the weight of a stretch penalty, measured by -log k. The bound attracts *all* neighbours of a row,
+whereas the information is high if one of them is near: embeddings by the bound are tighter (decision 0015).
 
-A row of weight w stands for w rows at one place (``solvers.levels``), N = Σ w, and P of all rows sums to N (that of
-merged rows to less, as members have no distance to each other): an objective on merged rows is the one on all rows,
-restricted. ``A`` (n, r) factors the kernel of what is given, and H(Z) becomes H(G, Z).
+A row of weight w represents w merged rows at the same latent point (``solvers.levels``), and N = Σ w. P of all rows
+sums to N (that of merged rows to less, as distances within a merged row are 0). So the objective on merged rows is the
+objective on all rows, restricted. ``A`` (n, r) factors the kernel of ``given``, and H(Z) becomes H(G, Z).
 
-Rows that hardly anything holds would wander off, a few in ten thousand, and a transform pays for the box they make. So
-there may be a ``box`` (2, q): beyond it a row is repelled no further, as s is taken at its nearest point of the box.
+A few rows in ten thousand are held by hardly any attraction and would drift away, and the cost of a transform grows
+with their bounding box. So there may be a ``box`` (2, q): for a row outside it, s is taken at the nearest point of the
+box, so that the row is not repelled further.
 
 Gradients, with P the pulls of ``kernels.pair_sums`` and u = -d log k / d(r²):
 
     -(2/N) w_i Σ_r A_ir [ (P w A_r)_i / s_i + (P (w A_r / s))_i ]  +  (4a/N) Σ_j P_ij u_ij (z_i - z_j)
 
-Shapes: Z (n, q), P sparse symmetric (n, n). Cost of an evaluation: (q + 3) r transforms and O(nnz q); memory O(nnz).
+Shapes: Z (n, q), P sparse symmetric (n, n). Cost of an evaluation: (q + 3) r transforms and O(nnz q), so near-linear in
+the number of rows; memory O(nnz).
 """
 
 from __future__ import annotations
@@ -47,13 +49,35 @@ from .evaluation import Evaluation
 __all__ = ["InformationBound"]
 
 Array = npt.NDArray[Any]
-_ROWS = 4096  # of a block of stored pairs
-_MANY = 20_000  # rows: a step that throws points further than a transform can hold is not tried pair by pair
-_FLOOR = 0.5  # a row sum holds the row's own weight, so that much less is an error of the transform
+_ROWS = 4096  # rows per block of stored pairs
+_MANY = 20_000  # above so many rows, a step too wide for a transform is rejected instead of summed over all pairs
+_FLOOR = 0.5  # a row sum includes the row's own weight; below half of it, it is an error of the transform
 
 
 class InformationBound:
-    """The negative of the bound with attraction ``a``, and its gradient."""
+    """The negative of the bound with attraction ``a``, and its gradient.
+
+    Parameters
+    ----------
+    K : sparse array of shape (n, n)
+        Symmetric data kernel.
+    profile : Profile
+        Of the latent kernel; one of ``BOUND_PROFILES``.
+    weights : array of shape (n,) or None
+        Number of original rows that each row represents; None: 1 each.
+    factors : array of shape (n, r) or None
+        A, factors of the kernel of ``given``; None: no ``given``.
+    attraction : float
+        The weight a.
+    background : float
+        ε, weight of the power penalty.
+    box : array of shape (2, q) or None
+        Lower and upper corner beyond which rows are not repelled.
+    tolerance : float or None
+        Of the transforms.
+    n_jobs : int or None
+        Threads.
+    """
 
     def __init__(
         self,
@@ -85,7 +109,8 @@ class InformationBound:
     def value_and_grad(self, Z: Array) -> Evaluation:
         """The value, its gradient (n, q), and its parts by name.
 
-        Infinite at points of many rows so far apart that the transform that served the point before cannot hold them.
+        Infinite (so that a line search rejects the step) if there are many rows and the points have become too wide for
+        the fast transform that was used at the previous point.
         """
         middle = np.average(Z, axis=0, weights=self.weights)
         inside = (Z if self.box is None else np.clip(Z, self.box[0], self.box[1])) - middle
@@ -108,9 +133,10 @@ class InformationBound:
         return Evaluation(value, gradient, {"H(Z)": entropy, "bound of H(X,Z)": float(spent)})
 
     def links(self, Z: Array) -> Array:
-        """``P_ij u_ij`` of the stored pairs (nnz,): attraction is 4a/N times the Laplacian of this graph, applied to Z.
+        """Edge weights ``P_ij u_ij`` of the stored pairs (nnz,), from which the multigrid preconditioner is built.
 
-        Without what repels and what u changes with Z, that Laplacian is the positive part of the Hessian.
+        The gradient of the attraction is 4a/N times the Laplacian of this graph, applied to Z. Without the repulsion
+        and the change of u with Z, that Laplacian is the positive part of the Hessian.
         """
         columns = np.ascontiguousarray(Z.T, dtype=np.float32)
         parts = run_tiles(
@@ -119,14 +145,14 @@ class InformationBound:
         return np.concatenate([self.data[:0], *parts])
 
     def _apart(self, transform: FastSums | PairSums) -> tuple[float, Array]:
-        """``H`` and ``w Σ_r A_r [(P w A_r)/s + P(w A_r/s)]`` (n, q)."""
+        """Repulsion: ``H`` and ``w Σ_r A_r [(P w A_r)/s + P(w A_r/s)]`` (n, q)."""
         A, w = self.factors, self.weights
         s = np.maximum(factored_sums(transform, A, w), _FLOOR * w * np.einsum("ir,ir->i", A, A))
         moved = factored_pulls(transform, A, 1 / s, w) * w[:, None]
         return -float(w @ np.log(s)) / self.total, moved
 
     def _block(self, columns: Array, part: slice) -> Callable[[], tuple[float, Array]]:
-        """Some rows' ``Σ_j P_ij (-log k_ij)``, summed, and ``Σ_j P_ij u_ij (z_i - z_j)``."""
+        """Attraction of a block of rows, as a task: ``Σ_ij P_ij (-log k_ij)`` and ``Σ_j P_ij u_ij (z_i - z_j)``."""
 
         def work() -> tuple[float, Array]:
             apart, R, P = self._linked(columns, part)
@@ -138,14 +164,14 @@ class InformationBound:
         return work
 
     def _linked(self, columns: Array, part: slice) -> tuple[list[Array], Array, Array]:
-        """Of the stored pairs of some rows: ``z_i - z_j`` for each axis, its square, and ``P_ij``."""
+        """For the stored pairs of some rows: ``z_i - z_j`` along each axis, the squared distance, and ``P_ij``."""
         stored = slice(self.indptr[part.start], self.indptr[part.stop])
         counts, others = self.counts[part], self.indices[stored]
         apart = [np.repeat(column[part], counts) - np.take(column, others) for column in columns]
         return apart, added([difference * difference for difference in apart]), self.data[stored]
 
     def _weighed(self, P: Array, R: Array) -> Array:
-        """``P_ij u_ij``; ``R`` is used up."""
+        """``P_ij u_ij``; ``R`` is overwritten."""
         return P if self.profile is GAUSSIAN else P * self.profile.value(R)
 
 

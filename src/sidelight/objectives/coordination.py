@@ -1,17 +1,18 @@
-r"""Coordination: charts that share rows should place them at the same latent point (Verbeek et al. 2003, eqs. 8-15).
+r"""Coordination of charts: charts should map shared rows to the same latent point (Verbeek et al. 2003, eqs. 8-15).
 
     Φ(L) = ½ Σ_st w_st Σ_n q_ns q_nt |L_sᵀ z_ns - L_tᵀ z_nt|²  =  tr Lᵀ B L,      z_ns = [f_s(x_n), 1] (p_s,)
 
 q_ns (n, k) are the responsibilities, f_s the local features of chart s, L_s (p_s, q) its map into the latent space.
 With w = 1 this is the source's objective and B = D - UᵀU, U the rows [q_n1 z_n1, ..., q_nk z_nk], D the blocks below.
-The eigenvalues that matter are 1e-5 to 1e-13 of D, so B is made not as that difference, but from sums without
-cancellation:
+The eigenvalues of interest are 1e-5 to 1e-13 of those of D, so B is not computed as that difference, but from sums
+without cancellation:
 
     T_st = Σ_n q_ns q_nt z_ns z_nsᵀ,      B_ss = Σ_{t≠s} w_st T_st,      B_st = -w_st U_sᵀU_t,      D_s = Σ_t T_st
 
-**Balance.** In the source a pair of charts counts by the rows it shares, m_st = Σ_n q_ns q_nt. A chart that shares few
-is nearly free, and its freedom becomes a latent axis. Were the disagreement of a pair all noise, counting by rows would
-be right; where it is curvature, which more rows do not average away, each pair should count the same. Between the two,
+**Balance.** In the source a pair of charts is weighted by the rows it shares, m_st = Σ_n q_ns q_nt. A chart that shares
+few rows is nearly unconstrained, and a latent axis may then describe this chart alone. Weighting by rows is right if
+the disagreement of a pair is noise. If it is curvature, which does not average out, pairs should have equal weights.
+Between the two,
 
     w_st = (1 + ε) / (m_st / √(n_s n_t) + ε),      n_s = Σ_n q_ns,      ε = ∞: the source's objective.
 """
@@ -31,12 +32,22 @@ from sidelight.rows import Sums
 __all__ = ["Overlaps", "bridging", "covariance", "distortion", "off_plane", "overlap_sums", "overlaps_of", "unfolded"]
 
 Array = npt.NDArray[Any]
-_BRIDGE = 0.1, 6.0  # off its plane: this share of a chart's variance, and so many times that of the others
+_BRIDGE = 0.1, 6.0  # thresholds of the off-plane share of a chart's variance: absolute, and relative to the median
 
 
 @dataclass(frozen=True)
 class Overlaps:
-    """What charts share: ``products`` UᵀU (p, p), ``shared`` T_st of each s as (k, p_s, p_s), and the rows ``n``."""
+    """Sums over rows shared by charts.
+
+    Parameters
+    ----------
+    products : array of shape (p, p)
+        UᵀU.
+    shared : tuple of k arrays of shape (k, p_s, p_s)
+        T_st of each chart s.
+    n : float
+        Number of rows.
+    """
 
     products: Array
     shared: tuple[Array, ...]
@@ -44,7 +55,7 @@ class Overlaps:
 
     @property
     def blocks(self) -> tuple[slice, ...]:
-        """Where each chart stands in ``products``."""
+        """Slice of each chart in ``products``."""
         ends = np.cumsum([0, *(T.shape[1] for T in self.shared)])
         return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
 
@@ -55,7 +66,7 @@ class Overlaps:
 
     @property
     def rows(self) -> Array:
-        """``n_s`` (k,): the rows of each chart."""
+        """``n_s`` (k,): number of rows of each chart."""
         return np.array([D[-1, -1] for D in self.moments])
 
     def disagreement(self, balance: float = np.inf) -> Array:
@@ -69,7 +80,7 @@ class Overlaps:
         return np.asarray(0.5 * (B + B.T))
 
     def along(self, axes: Sequence[Array]) -> Array:
-        """``tr W_s C_s W_sᵀ`` (k,): variance of each chart along its plane, ``axes`` W_s (d, q_s) in the data."""
+        """Variance of each chart within its plane, ``tr W_s C_s W_sᵀ`` (k,); ``axes`` are W_s (d, q_s) in the data."""
         found = np.zeros(len(axes))
         for s, (D, W) in enumerate(zip(self.moments, axes, strict=True)):
             if W.shape[1]:
@@ -78,7 +89,7 @@ class Overlaps:
         return found
 
     def constant(self) -> Array:
-        """The trivial solution (p,), which places every row at 1."""
+        """The trivial solution (p,), which maps every row to 1."""
         v = np.zeros(len(self.products))
         v[[block.stop - 1 for block in self.blocks]] = 1.0
         return v
@@ -94,7 +105,7 @@ class Overlaps:
 
 
 def covariance(D: Array) -> tuple[Array, Array]:
-    """Mean (p - 1,) and covariance (p - 1, p - 1) of the local features of a chart, of which ``D_s`` is known."""
+    """Mean (p - 1,) and covariance (p - 1, p - 1) of the local features of a chart, from its ``D_s`` (p, p)."""
     rows = max(float(D[-1, -1]), 1e-300)
     mean = D[:-1, -1] / rows
     return mean, np.asarray(D[:-1, :-1] / rows - np.outer(mean, mean))
@@ -108,7 +119,7 @@ def unfolded(Q: Array, features: Sequence[Array]) -> Array:
 
 
 def overlap_sums(Q: Array, features: Sequence[Array]) -> Sums:
-    """The sums of a block of rows: responsibilities ``Q`` (m, k), rows of which sum to 1, and f_s (m, p_s - 1)."""
+    """Overlap sums of a block of rows, from responsibilities ``Q`` (m, k) and local features f_s (m, p_s - 1)."""
     Z = [np.column_stack([F, np.ones(len(Q))]) for F in features]
     U = unfolded(Q, features)
     T = [_outer(own).T @ (Q[:, s : s + 1] * Q) for s, own in enumerate(Z)]
@@ -120,7 +131,7 @@ def _outer(Z: Array) -> Array:
 
 
 def overlaps_of(sums: Sums, n_local: Sequence[int]) -> Overlaps:
-    """The overlaps that sums over all rows tell."""
+    """Overlaps from the sums over all rows; ``n_local`` are the local coordinates of each chart."""
     sizes = [q + 1 for q in n_local]
     ends = np.cumsum([0, *(p * p for p in sizes)])
     parts = (sums["shared"][a:b].T for a, b in pairwise(ends))
@@ -129,7 +140,7 @@ def overlaps_of(sums: Sums, n_local: Sequence[int]) -> Overlaps:
 
 
 def distortion(slopes: Sequence[Array], axes: Sequence[Array], rows: Array) -> float:
-    r"""How far the charts are from one common stretching of the data: 0 for an isometry up to a linear map.
+    r"""Distortion of the coordinated charts: 0 if the embedding is an isometry up to one common linear map.
 
         M_s = J_s J_sᵀ,  J_s = A_sᵀ (W_sᵀW_s)^(-1/2),      mean_s |M̄^(-1/2) M_s M̄^(-1/2) - I|² / q
 
@@ -155,13 +166,13 @@ def _metric(A: Array, W: Array) -> Array:
 
 
 def off_plane(off: Array, along: Array) -> Array:
-    """Share (k,) of each chart's variance that lies ``off`` its plane; 0 where a chart has none at all."""
+    """Share (k,) of each chart's variance ``off`` its plane, from the variances (k,) off and along it."""
     total = off + along
     return np.where(total > 0, off / np.where(total > 0, total, 1.0), 0.0)
 
 
 def bridging(shares: Array) -> Array:
-    """Charts that lie across what they should follow: far more off their plane than the others.
+    """Which charts (k,) cut across the manifold: their off-plane share of variance is far above that of the others.
 
     >>> bridging(np.array([0.01, 0.02, 0.01, 0.4]))
     array([False, False, False,  True])

@@ -1,9 +1,9 @@
-r"""What Gram programs have in common, however their rows are stored (``objectives.gram``, ``objectives.action_gram``).
+r"""Base class of Gram programs, independent of how rows are stored (``objectives.gram``, ``objectives.action_gram``).
 
     maximise  tr K - ½ Σ_r σ_r s_r²     A d²(K) - s {=, ≤} b
 
-A program knows its residual ``A d²(V) - b``; violations, both objectives and the multipliers of the augmented
-Lagrangian follow from that.
+A program implements its residual ``A d²(V) - b``. Violations, primal and dual objective and the multipliers of the
+augmented Lagrangian follow from that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 
 class Multipliers(NamedTuple):
-    """Of the augmented Lagrangian: next multipliers t (R,), stiffness ρκ of the active rows (R,), and its value."""
+    """Augmented Lagrangian: next multipliers t (R,), stiffness ρκ of the active rows (R,), and its value."""
 
     next: Array
     stiffness: Array
@@ -30,7 +30,7 @@ class Multipliers(NamedTuple):
 
 
 class DistanceRows(ABC):
-    """Rows in squared distances with bounds b (R,), ``equal`` or ≤ (R,), and weights σ (R,) of their slack."""
+    """Linear constraints on squared distances: bounds b (R,), ``equal`` or ≤ (R,), weights σ (R,) of their slack."""
 
     bounds: Array
     equal: Array
@@ -41,17 +41,17 @@ class DistanceRows(ABC):
         """``A d²(V) - b`` (R,)."""
 
     def violation(self, V: Array) -> Array:
-        """By how much each row is broken (R,), 0 where it holds."""
+        """Violation of each constraint (R,), 0 where it holds."""
         c = self.residual(V)
         return np.where(self.equal, np.abs(c), np.maximum(c, 0.0))
 
     def dual_value(self, y: Array, weights: Array | None = None) -> float:
-        """``bᵀy + Σ y²/(2σ)``."""
+        """Dual objective ``bᵀy + Σ y²/(2σ)``."""
         weights = self.weights if weights is None else weights
         return float(self.bounds @ y + (y**2 / (2 * weights)).sum())
 
     def value(self, V: Array, weights: Array | None = None) -> float:
-        """``tr V Vᵀ`` less what the slack of soft rows costs."""
+        """Primal objective: ``tr V Vᵀ`` less the cost of the slack of soft rows."""
         weights = self.weights if weights is None else weights
         soft = np.isfinite(weights)
         broken = self.violation(V)[soft]
@@ -72,18 +72,18 @@ class DistanceRows(ABC):
 
 
 def count_pieces(pairs: Array, n: int) -> int:
-    """Into how many pieces n points fall that no pair (p, 2) connects."""
+    """Number of connected components of n points linked by pairs (p, 2)."""
     ends = pairs.astype(np.int32)
     graph = csr_array(coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n)))
     return int(connected_components(graph, directed=False)[0])
 
 
 def mean_size(bounds: Array) -> float:
-    """Mean size of the bounds that are not 0: the unit of a program."""
+    """Mean absolute value of the non-zero bounds: the unit of a program."""
     sized = np.abs(bounds[bounds != 0])
     return float(sized.mean()) if len(sized) else 1.0
 
 
 def row_sizes(bounds: Array) -> Array:
-    """How large the squared distances of rows are (R,): penalties are divided by them."""
+    """Typical squared distance of each row (R,), by which penalties are divided."""
     return np.where(np.abs(bounds) > 1e-3, np.abs(bounds), np.where(bounds == 0, 1.0, 1e-3))

@@ -1,4 +1,4 @@
-"""The entropy algebra: one value and one gradient for every kernel information embedding.
+"""Parzen entropies and their gradient: the objective of every kernel information embedding.
 
 The Parzen entropy of the latent variable together with a set S of observed ones (S0 3.9, 3.12), up to a constant, is
 
@@ -15,14 +15,15 @@ With g(r²) = -dk/d(r²) and W_ij = (1/s_i + 1/s_j) m_ij g(r²_ij), the gradient
 
     ∂ c·H / ∂Z = (2c/n) (diag(W1) - W) Z
 
-Shapes: Z (n, q); data kernels symmetric (n, n), dense (upper tiles), sparse, or, alone in its term, of few factors and
-near pairs (``kernels.low_rank``; ``entropy_terms`` has its sums). A product of data kernels is formed tile by tile.
-Cost of an evaluation: O(n² q) time for a dense term, O(nnz · q) for a sparse one, (q + 2) r transforms for r factors;
-memory n²/2 numbers for the latent kernel, or few where that is too much: then its tiles are computed once for the sums
-and again for the gradient. Pairs are computed in ``dtype``, sums over tiles in float64.
+Shapes: Z (n, q); data kernels symmetric (n, n): dense (upper tiles), sparse, or low rank plus sparse
+(``kernels.low_rank``, only as the one kernel of a term; sums in ``entropy_terms``). Products are formed tile by tile.
+Cost of an evaluation: O(n² q) time for a dense term, O(nnz · q) for a sparse one, (q + 2) r transforms for r factors.
+Memory: n²/2 numbers for the latent kernel. If that is too much, its tiles are computed twice, once for the sums and
+again for the gradient. Pairs are computed in ``dtype``, sums over tiles in float64.
 
-H(Z) beside sparse terms visits no pairs where a transform costs less (``kernels.gauss_transform``): (diag(W1) - W) Z is
-there (P1)/s + P(1/s), P the pulls. In float64, which asks for more digits than a transform has, it never does.
+If all other terms are sparse, H(Z) is computed by a fast Gauss transform where that is cheaper than all pairs
+(``kernels.gauss_transform``). Then (diag(W1) - W) Z = (P1)/s + P(1/s), P the pulls. In float64 a transform is never
+used, as it is not accurate enough.
 """
 
 from __future__ import annotations
@@ -61,16 +62,16 @@ Array = npt.NDArray[Any]
 Kernel = SymmetricTiles | csr_array | LowRankKernel
 Key = tuple[int, int]
 _FACTORED = {"gaussian": 1e-5, "student": 1e-7}
-"""Tolerance of the latent sums of factors: gradients to 1e-5, in two thirds of the time of all digits."""
+"""Tolerance of the transforms for low-rank kernels: gradients to 1e-5, in two thirds of the time of full accuracy."""
 _KEPT = 2**28
-"""Bytes of the latent kernel that are kept from the sums for the gradient (float32: 11,585 rows)."""
+"""Most bytes of the latent kernel that are stored between sums and gradient (float32: 11,585 rows)."""
 _STRIPS = 32
-"""Rows of tiles whose partial sums are in memory together."""
+"""Rows of tiles whose partial sums are in memory at once."""
 
 
 @dataclass(frozen=True)
 class Entropy:
-    """A term ``coefficient · H(S, Z)``; ``kernels`` are those of S (none: the entropy of Z alone)."""
+    """One term ``coefficient · H(S, Z)``; ``kernels`` are those of the variables S (none: the entropy of Z alone)."""
 
     name: str
     coefficient: float
@@ -78,17 +79,17 @@ class Entropy:
 
 
 def information(K: Kernel) -> list[Entropy]:
-    """The negative of the plain objective: ``H(X,Z) - H(Z)``."""
+    """Terms of the negative plain objective ``H(X,Z) - H(Z)``; K is the data kernel."""
     return [Entropy("H(Z)", -1.0), Entropy("H(X,Z)", 1.0, (K,))]
 
 
 def conditional_information(K: Kernel, G: Kernel) -> list[Entropy]:
-    """The negative of the conditional objective: ``H(G,X,Z) - H(G,Z)``."""
+    """Terms of the negative conditional objective ``H(G,X,Z) - H(G,Z)``; G is the kernel of ``given``."""
     return [Entropy("H(G,Z)", -1.0, (G,)), Entropy("H(G,X,Z)", 1.0, (G, K))]
 
 
 def informed_information(K: Kernel, G: Kernel, weight: float) -> list[Entropy]:
-    """The negative of the informed objective, μ the ``weight``: ``H(X,Z) - (1 - μ) H(Z) - μ H(G,Z)``."""
+    """Terms of the negative informed objective ``H(X,Z) - (1 - μ) H(Z) - μ H(G,Z)``; μ is ``weight``."""
     terms = [Entropy("H(X,Z)", 1.0, (K,))]
     if weight != 1.0:
         terms.append(Entropy("H(Z)", weight - 1.0))
@@ -98,7 +99,7 @@ def informed_information(K: Kernel, G: Kernel, weight: float) -> list[Entropy]:
 
 
 def joint_information(K: Kernel, L: Kernel) -> list[Entropy]:
-    """What Z keeps of each of two views less what it keeps of both: ``H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z)``."""
+    """Terms of the conditional information ``I(X;Y|Z) = H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z)`` of two views."""
     return [
         Entropy("H(X,Z)", 1.0, (K,)),
         Entropy("H(Y,Z)", 1.0, (L,)),
@@ -108,7 +109,18 @@ def joint_information(K: Kernel, L: Kernel) -> list[Entropy]:
 
 
 class EntropySum:
-    """``Σ_c coefficient_c · H(S_c, Z)`` with its gradient."""
+    """``Σ_c coefficient_c · H(S_c, Z)`` with its gradient.
+
+    Parameters
+    ----------
+    terms : sequence of Entropy
+    profile : Profile
+        Of the latent kernel.
+    dtype : dtype
+        Precision of the pairs.
+    n_jobs : int or None
+        Threads.
+    """
 
     def __init__(
         self,
@@ -143,7 +155,7 @@ class EntropySum:
         return DenseTerm(term.name, term.coefficient, list(tiles))
 
     def value_and_grad(self, Z: Array) -> Evaluation:
-        """The value, its gradient (n, q), and each ``H`` by name."""
+        """The value at Z (n, q), its gradient (n, q), and each ``H`` by name."""
         centred = Z - Z.mean(axis=0)
         Zc = np.ascontiguousarray(centred, dtype=self.dtype)
         transform = self._factored(centred)
@@ -169,7 +181,7 @@ class EntropySum:
         return Evaluation(value, gradient, terms)
 
     def _factored(self, Z: Array) -> FastSums | None:
-        """The transform that the factors go through; None where there are none, or tiles of pairs cost less."""
+        """The fast transform for low-rank terms; None if there are none, or if tiles of pairs are cheaper."""
         if not self.low_rank or self.dtype != np.float32:
             return None
         columns = sum(term.factors.shape[1] for term in self.low_rank)
@@ -187,7 +199,7 @@ class EntropySum:
         return entropies, self._dense_gradient(terms, Zc, sums)
 
     def _row_sums(self, terms: list[DenseTerm], Z: Array) -> Array:
-        """``s_i`` of every dense term (n, C); keeps the tiles of the latent kernel if they are not too many."""
+        """``s_i`` of every dense term (n, C); stores the tiles of the latent kernel if they fit (``_KEPT``)."""
         n, parts = len(Z), spans(len(Z))
         ones = np.ones(TILE, dtype=self.dtype)
         self.latent.move(Z)
@@ -229,7 +241,7 @@ class EntropySum:
     def _weights(
         self, terms: list[DenseTerm], key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]
     ) -> Array:
-        """``Σ_c coefficient_c W_c`` of one tile."""
+        """One tile of ``Σ_c coefficient_c W_c``; ``spare`` are two work buffers."""
         rows, cols = parts[key[0]], parts[key[1]]
         K = self.latent.again(key, spare[0])
         total, W = (corner(buffer, K) for buffer in spare)
@@ -246,7 +258,7 @@ class EntropySum:
 
 
 class _LatentTiles:
-    """The upper tiles of the latent kernel: kept once computed, unless they are too many."""
+    """Upper tiles of the latent kernel: stored once computed if they fit in memory, else computed again."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -254,7 +266,7 @@ class _LatentTiles:
         self.kind: tuple[int, np.dtype[Any]] | None = None
 
     def move(self, Z: Array) -> None:
-        """From now on the tiles are those of the points ``Z`` (n, q), in their precision."""
+        """Set the latent points ``Z`` (n, q); tiles have their dtype."""
         self.distances = PairDistances(Z)
         if self.kind == (len(Z), Z.dtype):
             return
@@ -264,12 +276,12 @@ class _LatentTiles:
         self.kept = {(i, j): self._empty((i, j)) for i in rows for j in range(i, len(self.parts))}
 
     def compute(self, key: Key, spare: Array) -> Array:
-        """The tile, computed; ``spare`` is worked in."""
+        """Compute a tile; ``spare`` is a work buffer."""
         K = self.kept[key] if self.kept else self._empty(key)
         return self.profile.value(self.distances.fill(K, self.parts[key[0]], self.parts[key[1]], spare))
 
     def again(self, key: Key, spare: Array) -> Array:
-        """The tile a second time."""
+        """A tile computed before: the stored one, or computed again."""
         return self.kept[key] if self.kept else self.compute(key, spare)
 
     def _empty(self, key: Key) -> Array:
@@ -278,7 +290,7 @@ class _LatentTiles:
 
 
 def fast_entropy(transform: FastSums, n: int) -> tuple[float, Array]:
-    """``H(Z)`` and ``(diag(W1) - W) Z = (P1)/s + P(1/s)`` (n, q)."""
+    """``H(Z)`` and ``(diag(W1) - W) Z = (P1)/s + P(1/s)`` (n, q), by a fast Gauss transform of n points."""
     ones = np.ones((n, 1))
     sums = transform.sums(ones)
     pulls = transform.pulls(np.hstack([ones, 1 / sums]))
@@ -287,7 +299,7 @@ def fast_entropy(transform: FastSums, n: int) -> tuple[float, Array]:
 
 
 def _added_strips(row: Callable[[int], Array], n_rows: int, n_jobs: int | None) -> Array:
-    """The sum of ``row(i)`` in the order of i, of which only some are in memory together."""
+    """Sum of ``row(i)`` over i in a fixed order, with at most 32 summands in memory."""
     total: list[Array] = []
     for part in spans(n_rows, _STRIPS):
         total = [added([*total, *run_tiles(row, range(part.start, part.stop), n_jobs)])]

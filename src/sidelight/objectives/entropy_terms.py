@@ -1,9 +1,9 @@
-"""One term of a sum of entropies, by what its data kernel is: dense, stored pairs, or few factors with near pairs.
+"""Terms of an entropy sum by the storage of their data kernel: dense, sparse, or low rank plus sparse.
 
     s_i = Σ_j m_ij k(|z_i - z_j|²),       (diag(W1) - W) Z  with  W_ij = (1/s_i + 1/s_j) m_ij g(|z_i - z_j|²)
 
-For m = F Fᵀ + N (``kernels.low_rank``) both are sums and pulls of r columns of weights, and what the stored pairs of N
-add. Its rows hold their own 1, so that a sum below a half is an error of the factors, and counts as a half.
+For m = F Fᵀ + N (``kernels.low_rank``) both are fast transforms of r weighted columns, plus sums over the stored pairs
+of N. The diagonal of m is 1, so a row sum below a half is an approximation error, and is set to a half.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["DenseTerm", "LowRankTerm", "SparseTerm", "inverse_of", "mean_entropy
 Array = npt.NDArray[Any]
 Key = tuple[int, int]
 _FLOOR = float(np.finfo(np.float32).tiny) * 1e4
-"""The smallest row sum that counts, in either precision: in the smaller one its weights have underflowed."""
-_OWN = 0.5  # the same of factors, whose error may be negative
+"""Floor of row sums, in either precision: below it, weights in float32 have underflowed."""
+_OWN = 0.5  # floor of row sums of low-rank kernels, whose approximation error may be negative
 
 
 class Tiles(Protocol):
-    """The tiles on and above the diagonal of a dense matrix, stored or computed when asked for."""
+    """Tiles on and above the diagonal of a dense matrix, stored or computed on demand."""
 
     def __getitem__(self, key: Key) -> Array: ...
 
@@ -44,7 +44,7 @@ class DenseTerm:
         self.name, self.coefficient, self.tiles = name, coefficient, tiles
 
     def product(self, key: Key, K: Array, spare: Array) -> Array:
-        """The tile of ``m_ij k_ij``; ``K`` itself where there are no data kernels."""
+        """One tile of ``m_ij k_ij`` from the latent tile ``K``; ``K`` itself if there are no data kernels."""
         if not self.tiles:
             return K
         out = corner(spare, K)
@@ -67,7 +67,10 @@ class SparseTerm:
     def evaluate(
         self, Z: Array, profile: Profile, n_jobs: int | None, *, beside: Array | None = None, floor: float = _FLOOR
     ) -> tuple[Array, Array]:
-        """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q); ``beside`` (n,) are sums over pairs that are not stored."""
+        """Row sums (n,) and ``(diag(W1) - W) Z`` (n, q).
+
+        ``beside`` (n,) are sums over pairs that are not stored, added to the row sums; ``floor`` is their least value.
+        """
         parts = spans(len(Z), 1024)
         columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
         held: dict[int, tuple[Array, list[Array]]] = {}
@@ -93,7 +96,7 @@ class SparseTerm:
         return sums, np.concatenate(run_tiles(second, parts, n_jobs))
 
     def _stored(self, part: slice) -> slice:
-        """Where the pairs of some rows are stored."""
+        """Slice of the stored pairs of a slice of rows."""
         return slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
 
     def _difference(self, part: slice, column: Array) -> Array:
@@ -112,7 +115,7 @@ class SparseTerm:
 
 
 class LowRankTerm(DenseTerm):
-    """One term whose data kernel has few factors: by transform, or, where there is none, by tiles made of them."""
+    """One term whose data kernel is of low rank: by a fast transform, or without one as dense tiles."""
 
     floor = _OWN
 
@@ -130,10 +133,10 @@ class LowRankTerm(DenseTerm):
 
 
 def mean_entropy(sums: Array, floor: float = _FLOOR) -> float:
-    """``-(1/n) Σ log s_i`` with underflow held at the floor."""
+    """Entropy ``-(1/n) Σ log s_i`` from row sums (n,), which are at least ``floor``."""
     return -float(np.mean(np.log(np.maximum(sums, floor))))
 
 
 def inverse_of(sums: Array, dtype: npt.DTypeLike, floor: float | Array = _FLOOR) -> Array:
-    """``1/s_i``, and 0 at the floor, where the value is flat: such a row is left to the penalty."""
+    """``1/s_i``, and 0 at or below the floor, where the gradient is 0: only the penalty moves such a row."""
     return np.asarray(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > floor).astype(dtype))

@@ -1,4 +1,4 @@
-"""The one calling convention of objectives: ``value_and_grad(Z) -> Evaluation``, to be minimised."""
+"""Interface of objectives: ``value_and_grad(Z) -> Evaluation``, to be minimised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Evaluation", "Objective", "WeightedSum", "penalised"]
 
 
 class Evaluation(NamedTuple):
-    """A value, its gradient, and its named parts."""
+    """Value, gradient (n, q), and named parts of an objective."""
 
     value: float
     gradient: npt.NDArray[Any]
@@ -48,5 +48,5 @@ class WeightedSum:
 def penalised(
     parts: Mapping[str, tuple[float, Objective]], penalty: Objective
 ) -> Callable[[float], Callable[[npt.NDArray[Any]], Evaluation]]:
-    """``λ -> value_and_grad`` of the weighted parts plus λ times the penalty, as ``solvers.anneal`` asks."""
+    """``λ -> value_and_grad`` of the weighted parts plus λ times the penalty, in the form ``solvers.anneal`` takes."""
     return lambda weight: WeightedSum({**parts, "penalty": (weight, penalty)}).value_and_grad

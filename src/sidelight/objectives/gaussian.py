@@ -1,17 +1,18 @@
-r"""A Gaussian of any covariance, of which entries of the rows are missing: its E step by the smaller of two blocks.
+r"""EM for a full-covariance Gaussian from rows with missing entries.
 
 For a row with observed entries O and missing ones M, residual r = x_O - μ_O, covariance Σ and precision P = Σ⁻¹
 
     E[x_M] - μ_M = -P_MM⁻¹ (P r)_M,              Cov[x_M] = P_MM⁻¹                              where M is smaller
                  = (Σ_:O Σ_OO⁻¹ r)_M,            Cov[x]   = Σ - Σ_:O Σ_OO⁻¹ Σ_O:                where O is
 
-with r filled up with zeros, so that only one inverse of size min(|M|, |O|) belongs to a row; rows with equally many
-missing entries are inverted together. The M step is drawn to a covariance of few parameters, T:
+with r padded with zeros. So each row needs only one inverse of size min(|M|, |O|); rows with equally many missing
+entries are inverted in one batch. The M step shrinks to a covariance T of few parameters:
 
     μ = mean of E[x],        Σ = (1 - α) (cov of E[x] + mean Cov[x]) + α T
 
-A plane with noise (``linear_gaussian``) leaves out what columns have in common beside it. Where most of a row is seen,
-that is much of what is told of the rest: a few steps from the plane are enough. Cost: O(n min(|M|, |O|)³ + n d²) each.
+A linear-Gaussian model (``linear_gaussian``) ignores correlations of columns outside its plane. If most of a row is
+observed, these contribute much to the prediction of the rest. A few EM steps from that model are enough. Cost per step:
+O(n min(|M|, |O|)³ + n d²).
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from sidelight.rows import Sums
 __all__ = ["Gaussian", "gaussian_entries", "gaussian_maximised", "gaussian_of", "gaussian_statistics"]
 
 Array = npt.NDArray[Any]
-_NUMBERS = 4_000_000  # in the inverses of rows that are worked on together
-_RIDGE = 1e-9  # of the mean variance
+_NUMBERS = 4_000_000  # most numbers in one batch of inverses
+_RIDGE = 1e-9  # added to the diagonal, as a share of the mean variance
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Gaussian:
 
 
 def gaussian_of(mean: Array, covariance: Array) -> Gaussian:
-    """The Gaussian, its covariance made safe to invert."""
+    """Gaussian with this mean (d,) and covariance (d, d), to which a small ridge is added before inversion."""
     d = len(mean)
     symmetric = 0.5 * (covariance + covariance.T)
     symmetric[np.arange(d), np.arange(d)] += _RIDGE * (float(np.trace(symmetric)) / d or 1.0)
@@ -60,7 +61,7 @@ def gaussian_entries(model: Gaussian, X: Array) -> tuple[Array, Array]:
 
 
 def gaussian_statistics(model: Gaussian, X: Array) -> Sums:
-    """What the M step needs of rows: n, Σ E[x - μ], and Σ E[(x - μ)(x - μ)ᵀ]."""
+    """E step: sums over rows (n, d) for the M step: n, Σ E[x - μ], and Σ E[(x - μ)(x - μ)ᵀ]."""
     filled = np.where(np.isnan(X), 0.0, X - model.mean)
     spread = np.zeros((X.shape[1], X.shape[1]))
     for part in _parts(model, X):
@@ -70,7 +71,7 @@ def gaussian_statistics(model: Gaussian, X: Array) -> Sums:
 
 
 def gaussian_maximised(sums: Sums, model: Gaussian, target: Array, share: float) -> Gaussian:
-    """The M step, drawn to the covariance ``target`` by ``share``."""
+    """M step with shrinkage: the covariance is ``(1 - share)`` times its estimate plus ``share`` times ``target``."""
     shift = sums["x"] / sums["n"]
     own = sums["xx"] / sums["n"] - np.outer(shift, shift)
     return gaussian_of(model.mean + shift, (1.0 - share) * own + share * target)
@@ -78,9 +79,10 @@ def gaussian_maximised(sums: Sums, model: Gaussian, target: Array, share: float)
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows with equally many missing entries: where these are (k, m), E[x_M] - μ_M (k, m), and the inverses of a block.
+    """E step of a batch of k rows with equally many missing entries.
 
-    ``block`` (k, s) are the places of the smaller block, ``inverse`` (k, s, s) that of its part of P or Σ.
+    ``missing`` (k, m) are their columns, ``shift`` (k, m) is E[x_M] - μ_M. ``block`` (k, s) are the columns of the
+    smaller of M and O, ``inverse`` (k, s, s) is the inverse of that block of P (for M) or Σ (for O).
     """
 
     rows: Array
@@ -88,10 +90,10 @@ class _Part:
     shift: Array
     block: Array
     inverse: Array
-    few: bool  # missing entries: the block is theirs
+    few: bool  # the block is that of the missing entries
 
     def variance(self, model: Gaussian) -> Array:
-        """Of the missing entries (k, m)."""
+        """Conditional variances of the missing entries (k, m)."""
         if self.few:
             return np.asarray(np.diagonal(self.inverse, axis1=1, axis2=2))
         between = model.covariance[self.missing[:, :, None], self.block[:, None, :]]
@@ -108,7 +110,7 @@ class _Part:
 
 
 def _parts(model: Gaussian, X: Array) -> Iterator[_Part]:
-    """Rows that have missing entries, those with equally many together, a bounded number at a time."""
+    """Batches of rows with equally many missing entries, of bounded size."""
     d, gone = X.shape[1], np.isnan(X)
     counts = gone.sum(axis=1)
     residual = np.where(gone, 0.0, X - model.mean)

@@ -1,4 +1,4 @@
-r"""Gram programs: the widest point set whose squared distances keep to linear rows, in a low-rank factor.
+r"""Gram programs: maximise the variance of a point set under linear constraints ("rows") on its squared distances.
 
     maximise  tr K - ½ Σ_r σ_r s_r²     K = V Vᵀ (n, n), centred,     A d²(K) - s {=, ≤} b
     d²_e = K_ii - 2 K_ij + K_jj         over pairs e = (i, j);  A (R, p) sparse;  s = 0 in hard rows (σ = ∞)
@@ -16,7 +16,7 @@ The augmented Lagrangian at V, with penalties ρ and κ = σ/(ρ + σ) for the s
     ∇f   = 2 (L(Aᵀt) - J) V,                t = κ t̂, the next multipliers
     ∇²f[U] = 2 (L(Aᵀt) - J) U + 2 L(Aᵀ ρκ A (2 D·DU)) V     D = differences of V over the pairs, active rows only
 
-All is in the program's unit: bounds are divided by their mean size, so that squared distances are about 1.
+All quantities are in the program's unit: bounds are divided by their mean size, so squared distances are about 1.
 """
 
 from __future__ import annotations
@@ -34,12 +34,25 @@ from .distance_rows import DistanceRows, count_pieces, mean_size, row_sizes
 __all__ = ["AugmentedPoint", "GramProgram", "gram_program"]
 
 Array = npt.NDArray[Any]
-_FLOOR = 0.1  # of the mean weight: what a slack pair counts for in the preconditioner, or one free row runs away
+_FLOOR = 0.1  # least weight of a pair in the preconditioner, as a share of the mean; else an unbound point runs away
 
 
 @dataclass(frozen=True, eq=False)
 class GramProgram(DistanceRows):
-    """Rows in squared distances, in the program's unit; made by :func:`gram_program`."""
+    """Gram program in its unit; made by :func:`gram_program`.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    pairs : array of shape (p, 2)
+    rows : sparse array of shape (R, p)
+        A.
+    bounds, equal, weights : arrays of shape (R,)
+        b, whether ``=`` or ``≤``, and σ.
+    unit : float
+        Squared length that is 1 in the program.
+    """
 
     n: int
     pairs: Array
@@ -51,7 +64,7 @@ class GramProgram(DistanceRows):
 
     @cached_property
     def incidence(self) -> csr_array:
-        """B (p, n), ``(B V)_e = v_i - v_j``."""
+        """Incidence matrix B (p, n), ``(B V)_e = v_i - v_j``."""
         p = len(self.pairs)
         where = np.r_[np.arange(p), np.arange(p)], np.r_[self.pairs[:, 0], self.pairs[:, 1]]
         return csr_array(coo_array((np.r_[np.ones(p), -np.ones(p)], where), shape=(p, self.n)))
@@ -63,12 +76,12 @@ class GramProgram(DistanceRows):
 
     @cached_property
     def sizes(self) -> Array:
-        """How large each row's squared distances are (R,): penalties are divided by them."""
+        """Typical squared distance of each row (R,), by which penalties are divided."""
         return row_sizes(self.bounds)
 
     @property
     def n_pieces(self) -> int:
-        """Into how many pieces the points fall that no row ties to each other."""
+        """Number of connected components of the points, linked by pairs that occur in a row."""
         used = np.asarray(abs(self.rows).sum(axis=0)).ravel() > 0
         return count_pieces(self.pairs[used], self.n)
 
@@ -82,7 +95,7 @@ class GramProgram(DistanceRows):
         return self.weighted(np.asarray(self.transposed[1] @ y))
 
     def weighted(self, w: Array) -> csc_array:
-        """L(w) for weights (p,) on the pairs."""
+        """Graph Laplacian L(w) (n, n) for weights (p,) on the pairs."""
         return csc_array(self.transposed[0] @ (diags_array(w) @ self.incidence))
 
     def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> AugmentedPoint:
@@ -94,7 +107,7 @@ class GramProgram(DistanceRows):
 
 @dataclass(frozen=True, eq=False)
 class AugmentedPoint:
-    """f at V: its value, next multipliers t (R,), and the stiffness ρκ of the active rows (R,)."""
+    """The augmented Lagrangian f at V: value, next multipliers t (R,), and stiffness ρκ of the active rows (R,)."""
 
     program: GramProgram
     V: Array
@@ -114,11 +127,11 @@ class AugmentedPoint:
         return np.asarray(2 * (self.program.transposed[0] @ (self.pair_weights[:, None] * self.D)) - 2 * self.V)
 
     def turned(self, R: Array) -> AugmentedPoint:
-        """The same point in other axes (R orthogonal): f does not change."""
+        """The same point with rotated columns ``V R`` (R orthogonal): f does not change."""
         return AugmentedPoint(self.program, self.V @ R, self.D @ R, self.multipliers, self.stiffness, self.value)
 
     def product(self, U: Array) -> Array:
-        """∇²f[U] (n, r)."""
+        """Hessian-vector product ∇²f[U] (n, r)."""
         back, spread = self.program.transposed
         DU = self.program.incidence @ U
         moved = self.program.rows @ (2 * np.einsum("pq,pq->p", self.D, DU))
@@ -126,9 +139,9 @@ class AugmentedPoint:
         return np.asarray(2 * (back @ (self.pair_weights[:, None] * DU + change[:, None] * self.D)) - 2 * U)
 
     def curvature(self, main: int) -> tuple[csc_array, csc_array]:
-        """Positive definite stand-ins for ∇²f: all of the first ``main`` columns (interleaved), and one other column.
+        """Positive definite approximations of ∇²f: for the first ``main`` columns (interleaved), and for one other.
 
-        The part of the rows whole, the Laplacian with weights made positive, without -2 I.
+        The Gauss-Newton part of the rows is exact; the Laplacian has its weights made positive; -2 I is left out.
         """
         program, n = self.program, self.program.n
         size = np.abs(self.pair_weights)
@@ -154,7 +167,7 @@ def gram_program(
     equal: Any = False,
     weights: Any = np.inf,
 ) -> GramProgram:
-    """A Gram program in its unit.
+    """Build a Gram program, scaled to its unit.
 
     Parameters
     ----------
@@ -163,7 +176,7 @@ def gram_program(
     bounds : array of shape (R,)
         b, in squared units.
     n : int
-        Points.
+        Number of points.
     rows : sparse array of shape (R, p) or None
         A; None: each pair is a row.
     equal : bool or array of shape (R,)

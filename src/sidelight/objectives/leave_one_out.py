@@ -1,4 +1,4 @@
-"""Leave-one-out likelihood: the data given the latent points, each row told by the others, bandwidth and all.
+"""Leave-one-out likelihood of the data given the latent points, with the data bandwidth learned too.
 
 The objective of kernel information embedding is a log-likelihood, H(Z) - H(X,Z) = mean log p(x_i | z_i) + a constant
 (S0 3.1.4). With every density a leave-one-out estimate (S0 3.3) a row cannot explain itself, the normaliser stays, and
@@ -15,9 +15,9 @@ G = (P - Q + Pᵀ - Qᵀ)/n
 Weights are taken relative to the largest of their row, so nothing underflows, whatever h is.
 Cost: O(n² q) time in row tiles, one n × n matrix of distances in ``dtype``.
 
-A row told by others cannot fit its own noise. But nothing bounds the scale of Z: as it grows, q picks each row's
-nearest latent neighbour, and J falls towards its value for the best graph of nearest neighbours that q dimensions
-can hold. So the penalty is still needed.
+Leaving a row out of its own prediction prevents overfitting of its noise. But nothing bounds the scale of Z: as it
+grows, q concentrates on each row's nearest latent neighbour, and J falls towards its value for the best graph of
+nearest neighbours that q dimensions can represent. So the penalty is still needed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BUDGET = 2_000_000  # numbers in the temporaries of one tile
 
 
 class LeaveOneOutLikelihood:
-    """``J`` with its derivatives by the latent points and by the logarithm of the bandwidth."""
+    """``J`` with its derivatives with respect to the latent points and the log bandwidth, for rows X (n, d)."""
 
     def __init__(self, X: Array, *, dtype: npt.DTypeLike = np.float32, n_jobs: int | None = None) -> None:
         A = np.asarray(X, dtype=np.float64) - X.mean(axis=0)
@@ -50,7 +50,7 @@ class LeaveOneOutLikelihood:
         for rows in self.parts:
             self.R[rows] = np.maximum(norms[rows, None] + norms - 2 * (A[rows] @ A.T), 0.0)
         typical = float(norms.mean()) / self.rank
-        self.least = float(np.log(typical)) - 20.0 if typical > 0 else 0.0  # equal rows would drive the bandwidth to 0
+        self.least = float(np.log(typical)) - 20.0 if typical > 0 else 0.0  # lower bound: equal rows drive it to 0
 
     def value_and_grad(self, point: Array) -> Evaluation:
         """``J`` at a packed point (n + 1, q), with the gradient packed likewise."""
@@ -59,7 +59,7 @@ class LeaveOneOutLikelihood:
         return Evaluation(value, pack(gradient, slope), {"log bandwidth": u})
 
     def evaluate(self, Z: Array, u: float) -> tuple[float, Array, float]:
-        """``J``, its gradient by Z (n, q) and its slope by u."""
+        """``J``, its gradient with respect to Z (n, q), and its derivative with respect to u."""
         n, h = len(Z), float(np.exp(max(u, self.least)))
         Zc = np.ascontiguousarray(Z - Z.mean(axis=0), dtype=self.dtype)
         squares = np.einsum("ij,ij->i", Zc, Zc)
@@ -87,13 +87,13 @@ class LeaveOneOutLikelihood:
 
 
 class LatentRows:
-    """An objective of Z (a penalty) as one of the packed point: the bandwidth does not move it."""
+    """Adapter: an objective of Z (a penalty) as a function of the packed point (n + 1, q); it ignores the bandwidth."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
 
     def value_and_grad(self, point: Array) -> Evaluation:
-        """Its value at the latent rows, its gradient with a zero for the bandwidth."""
+        """Value at the latent points, and gradient (n + 1, q) with 0 for the bandwidth."""
         found = self.objective.value_and_grad(unpack(point)[0])
         return Evaluation(found.value, pack(found.gradient, 0.0), found.terms)
 
@@ -110,12 +110,12 @@ def pack(Z: Array, u: float) -> Array:
 
 
 def unpack(point: Array) -> tuple[Array, float]:
-    """What ``pack`` was given."""
+    """Inverse of ``pack``: latent points (n, q) and the number."""
     return point[:-1], float(point[-1, 0])
 
 
 def _softmax(logs: Array) -> tuple[Array, Array]:
-    """Rows of weights that sum to 1, and the logarithm of what they summed to, in double precision."""
+    """Softmax of each row, and the log of its normaliser (logsumexp) in float64."""
     top = logs.max(axis=1, keepdims=True)
     W = np.exp(logs - top)
     total = W.sum(axis=1, dtype=np.float64)

@@ -1,4 +1,4 @@
-r"""The linear-Gaussian model with isotropic noise, whole or with missing entries, by q x q matrices only.
+r"""Probabilistic PCA (linear-Gaussian model, isotropic noise) with or without missing entries: E and M step.
 
     x = W z + μ + ε,    z ~ N(0, I_q),    ε ~ N(0, σ² I_d)                (S3; Tipping and Bishop 1999)
 
@@ -7,17 +7,17 @@ W (d, q), μ (d,), σ² > 0; q may be 0. For a row of which the entries O are ob
     M = W_Oᵀ W_O + σ² I,    z | x_O ~ N(z̄, σ² M⁻¹),    z̄ = M⁻¹ W_Oᵀ r            (S3 prints σ⁻² M)
     -2 log p(x_O) = m log 2π + log|M| + (m - q) log σ² + |r - W_O z̄|² / σ² + |z̄|²
 
-so no d x d matrix is formed, and small σ² costs no digits. With ζ = (z, 1), the M step solves one least-squares
-problem for each column j of x over the rows that have it, by sums with weights γ_n over them,
+So only q x q matrices are formed, and small σ² costs no accuracy. With ζ = (z, 1), the M step solves one least-squares
+problem for each column j of x over the rows in which it is observed, from sums with weights γ_n,
 
     A_j = Σ γ_n E[ζ ζᵀ],    b_j = Σ γ_n x_nj E[ζ],    (w_j, μ_j) = A_j⁻¹ b_j
     σ² = Σ_nj γ_n E[(x_nj - w_jᵀ z - μ_j)²] / Σ_nj γ_n                                   over observed entries
 
-All A_j come from one product of the mask (d, patterns) with the second moments, and all M from one of the mask with the
-products of columns of W; rows with the same entries observed share their M. Sums are of x - μ at the old μ, for the
-digits. As z may have any mean m and covariance R before both are absorbed, W ← W R^½ and μ ← μ + W m make each step
-longer for nothing (parameter expansion, Liu, Rubin and Wu 1998): two to four times, on the walk.
-Where W is uncertain (``objectives.relevance``), w_j ~ N(w̄_j, S_j), the S_j are added: M = Σ_O (w̄_j w̄_jᵀ + S_j) + σ² I.
+All A_j come from one product of the mask (d, patterns) with the second moments, and all M from one product of the mask
+with the products of columns of W; rows with the same pattern of missing entries share their M. Sums are of x - μ at the
+old μ, for accuracy. Parameter expansion (Liu, Rubin and Wu 1998) accelerates EM at no cost: z is allowed a mean m and
+covariance R, which W ← W R^½ and μ ← μ + W m absorb. Steps are then two to four times as long (on the walk data).
+If W is uncertain (``objectives.relevance``), w_j ~ N(w̄_j, S_j), the S_j are added: M = Σ_O (w̄_j w̄_jᵀ + S_j) + σ² I.
 """
 
 from __future__ import annotations
@@ -57,13 +57,24 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
-_NUMBERS = 3_000_000  # in the second moments of one tile of rows
+_NUMBERS = 3_000_000  # most numbers in the second moments of one tile of rows
 _LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
 class LinearGaussian:
-    """Mean (d,), loadings W (d, q), the variance of the noise, and the upper triangles of the S_j (d, k), if any."""
+    """Parameters of the model.
+
+    Parameters
+    ----------
+    mean : array of shape (d,)
+    W : array of shape (d, q)
+        Loadings.
+    noise : float
+        Variance σ² of the noise.
+    spread : array of shape (d, q (q + 1) / 2) or None
+        Upper triangles of the covariances S_j of the rows of W, if W is uncertain.
+    """
 
     mean: Array
     W: Array
@@ -78,7 +89,7 @@ class LinearGaussian:
 
 @dataclass(frozen=True)
 class Tile:
-    """Some rows, and the patterns of what is observed of them, which are the same for every model."""
+    """A tile of rows with their patterns of missing entries, which are shared by all models."""
 
     X: Array  # (n, d) 0 where missing
     mask: Array  # (n, d) True where observed
@@ -88,7 +99,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Expected:
-    """The E step of one model at the rows of a tile: residuals, and the posterior of z."""
+    """E step of one model at a tile of rows: residuals, and the posterior of z."""
 
     tile: Tile
     residual: Array  # (n, d) x - mean, 0 where missing
@@ -98,12 +109,12 @@ class Expected:
 
 
 def log_density(model: LinearGaussian, X: Array, mask: Array | None = None) -> Array:
-    """Log p(x) of each row (n,), of its observed entries where some are missing (NaN, or False in ``mask``)."""
+    """Log density (n,) of the observed entries of each row (missing: NaN, or False in ``mask`` (n, d))."""
     return np.concatenate([tile_log_density(model, part) for part in _steps(model, X, mask)] or [np.empty(0)])
 
 
 def posterior(model: LinearGaussian, X: Array, mask: Array | None = None) -> tuple[Array, Array]:
-    """Means (n, q) and covariances of z given each row: (n, q, q), or one for all (q, q) where nothing is missing."""
+    """Posterior means (n, q) and covariances (n, q, q) of z given each row; one covariance (q, q) without missing."""
     parts = list(_steps(model, X, mask))
     means = np.concatenate([part.z for part in parts])
     if all(part.tile.mask.all() for part in parts):
@@ -117,30 +128,43 @@ def latent_mean(model: LinearGaussian, X: Array) -> Array:
 
 
 def entry_variance(model: LinearGaussian, X: Array) -> Array:
-    """Variance of each entry given the observed ones of its row (n, d), observed or not: ``σ² (1 + w_jᵀ M⁻¹ w_j)``.
+    """Predictive variance ``σ² (1 + w_jᵀ M⁻¹ w_j)`` (n, d) of all entries given the observed ones of their row.
 
-    Where W is uncertain, ``Σ (S_j)_ab E[z_a z_b]`` is added: a latent point far out is multiplied by what is not known.
+    If W is uncertain, ``Σ (S_j)_ab E[z_a z_b]`` is added: the uncertainty of W matters more far from the centre.
     """
     return np.concatenate([_entry_variance(model, part) for part in _steps(model, X)])
 
 
 def entries(model: LinearGaussian, X: Array) -> tuple[Array, Array]:
-    """Mean and variance of each entry (n, d) given the observed ones of its row, observed or not."""
+    """Predictive mean and variance (n, d) of all entries, given the observed ones of their row."""
     parts = [(reconstruction(model, part.z), _entry_variance(model, part)) for part in _steps(model, X)]
     means, variances = zip(*parts, strict=True)
     return np.concatenate(means), np.concatenate(variances)
 
 
 def reconstruction(model: LinearGaussian, Z: Array) -> Array:
-    """``E[x | z]`` (n, d)."""
+    """Reconstruction ``E[x | z]`` (n, d) at latent points Z (n, q)."""
     return np.asarray(Z @ model.W.T + model.mean)
 
 
 def statistics(model: LinearGaussian, X: Array, weights: Array | None = None, *, missing: bool = True) -> Sums:
-    """What the M step needs of rows: n, log_likelihood, seen (d,), square (d,), b (d, q + 1), latent (k,), A.
+    """E step: sums over rows for the M step.
 
-    ``weights`` (n,) are responsibilities. A is (d, k), the upper triangle of each A_j, k = (q + 1)(q + 2) / 2; with
-    ``missing=False``, where all columns share it, (1, k). Entries of sums from different blocks are added.
+    Parameters
+    ----------
+    model : LinearGaussian
+    X : array of shape (n, d)
+        Rows; NaN where an entry is missing.
+    weights : array of shape (n,) or None
+        Responsibilities γ_n; None: 1.
+    missing : bool
+        False: no entry is missing, and all columns share one A.
+
+    Returns
+    -------
+    dict of arrays
+        n, log_likelihood, seen (d,), square (d,), b (d, q + 1), latent (k,) and A (d, k) or (1, k): upper triangles,
+        k = (q + 1)(q + 2) / 2. Sums of different blocks of rows are added.
     """
     gamma = np.ones(len(X)) if weights is None else weights
     start, parts = 0, []
@@ -153,7 +177,19 @@ def statistics(model: LinearGaussian, X: Array, weights: Array | None = None, *,
 
 
 def maximised(sums: Sums, model: LinearGaussian, *, least_noise: float = 0.0, expand: bool = True) -> LinearGaussian:
-    """The M step: the model that the sums (taken at ``model``) ask for; ``expand``: by parameter expansion."""
+    """M step.
+
+    Parameters
+    ----------
+    sums : dict of arrays
+        From :func:`statistics`, taken at ``model``.
+    model : LinearGaussian
+        The model before the step.
+    least_noise : float
+        Lower bound of σ².
+    expand : bool
+        Whether parameter expansion is used.
+    """
     solved, A = least_squares(sums, model.n_components)
     left = sums["square"] - 2.0 * (sums["b"] * solved).sum(axis=1) + quadratic(A, solved)
     noise = float(left.sum() / max(float(sums["seen"].sum()), 1e-300))
@@ -169,7 +205,7 @@ def least_squares(sums: Sums, q: int, prior: Array | None = None) -> tuple[Array
     A = unpacked(sums["A"], q + 1)
     ridge = np.repeat(1e-14 * np.trace(A, axis1=1, axis2=2)[:, None], q + 1, axis=1)
     ridge[:, :q] += 0.0 if prior is None else prior
-    penalised = A + diagonal(np.where(ridge > 0, ridge, 1.0))  # a column that no row has keeps its mean
+    penalised = A + diagonal(np.where(ridge > 0, ridge, 1.0))  # a column without observed entries keeps its mean
     if len(A) == 1:
         return np.linalg.solve(penalised[0], sums["b"].T).T, A
     return np.linalg.solve(penalised, sums["b"][:, :, None])[:, :, 0], A
@@ -182,7 +218,7 @@ def quadratic(A: Array, V: Array) -> Array:
 
 
 def whitening(sums: Sums, q: int) -> tuple[Array, Array]:
-    """Mean (q,) of z over the rows, and the symmetric root (q, q) of its covariance: what the expansion absorbs."""
+    """Mean (q,) of z over the rows, and the symmetric root (q, q) of its covariance, for parameter expansion."""
     moments = unpacked(sums["latent"][None], q + 1)[0] / max(float(sums["n"]), 1e-300)
     mean = moments[:q, q]
     values, vectors = np.linalg.eigh(moments[:q, :q] - np.outer(mean, mean))
@@ -190,7 +226,7 @@ def whitening(sums: Sums, q: int) -> tuple[Array, Array]:
 
 
 def tiles(X: Array, charts: Sequence[LinearGaussian], mask: Array | None = None) -> Iterator[Tile]:
-    """The rows, as many at a time as the E steps of all charts may have at once."""
+    """Tiles of rows, small enough that the E steps of all charts fit in memory."""
     size = sum((chart.n_components + 1) ** 2 + X.shape[1] for chart in charts)
     for rows in spans(len(X), max(64, _NUMBERS // size)):
         own = ~np.isnan(X[rows]) if mask is None else mask[rows]
@@ -198,7 +234,7 @@ def tiles(X: Array, charts: Sequence[LinearGaussian], mask: Array | None = None)
 
 
 def expected(model: LinearGaussian, tile: Tile) -> Expected:
-    """The E step at a tile."""
+    """E step of a model at a tile."""
     q = model.n_components
     residual = tile.X - model.mean
     residual *= tile.mask
@@ -215,7 +251,7 @@ def expected(model: LinearGaussian, tile: Tile) -> Expected:
 
 
 def tile_log_density(model: LinearGaussian, part: Expected) -> Array:
-    """Log p(x) of the rows of a tile (n,)."""
+    """Log density (n,) of the rows of a tile."""
     seen = part.tile.seen.sum(axis=1)
     fitted = (part.z @ model.W.T) * part.tile.mask
     squares = ((part.residual - fitted) ** 2).sum(axis=1) / model.noise + (part.z**2).sum(axis=1)
@@ -227,7 +263,7 @@ def tile_log_density(model: LinearGaussian, part: Expected) -> Array:
 
 
 def tile_statistics(model: LinearGaussian, part: Expected, gamma: Array, *, missing: bool = True) -> Sums:
-    """:func:`statistics` of a tile, without the likelihood; moments are added in a pattern before they meet a mask."""
+    """:func:`statistics` of a tile, without the likelihood; moments are summed by pattern, then over the mask."""
     q, seen = model.n_components, part.tile.seen
     upper = np.triu_indices(q + 1)
     zeta = np.column_stack([part.z, np.ones(len(part.z))])
@@ -260,16 +296,16 @@ def _entry_variance(model: LinearGaussian, part: Expected) -> Array:
 
 
 def _steps(model: LinearGaussian, X: Array, mask: Array | None = None) -> Iterator[Expected]:
-    """The E step of one model, a tile at a time."""
+    """E steps of one model, tile by tile."""
     return (expected(model, tile) for tile in tiles(X, [model], mask))
 
 
 def _patterns(mask: Array) -> tuple[Array, Array]:
-    """The different rows of a mask (p, d) as numbers, and which of them each row is (n,)."""
+    """Distinct rows (p, d) of a mask as floats, and the pattern of each row (n,)."""
     if mask.all():
         return np.ones((1, mask.shape[1])), np.zeros(len(mask), dtype=np.intp)
     _, first, which = np.unique(np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True)
-    if 2 * len(first) > len(mask) > 1:  # hardly a pattern comes twice: looking them up costs more than it saves
+    if 2 * len(first) > len(mask) > 1:  # few repeated patterns: sharing them costs more than it saves
         return mask.astype(np.float64), np.arange(len(mask))
     return mask[first].astype(np.float64), which.reshape(-1)
 
@@ -288,7 +324,7 @@ def _by_pattern(weighted: Array, zeta: Array, tile: Tile) -> Array:
 
 
 def turned(model: LinearGaussian, T: Array) -> LinearGaussian:
-    """The same model with its latent axes turned, ``W T``; T (q, q) is orthogonal."""
+    """The same model with rotated latent axes ``W T``, T (q, q) orthogonal."""
     q = model.n_components
     if model.spread is None:
         return LinearGaussian(model.mean, model.W @ T, model.noise)

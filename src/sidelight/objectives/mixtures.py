@@ -1,4 +1,4 @@
-r"""A mixture of probabilistic PCA: k charts, each a plane with noise around it (Tipping and Bishop 1999; S2, S3).
+r"""Mixture of probabilistic PCA: k charts, each a plane with noise (Tipping and Bishop 1999; S2, S3).
 
     p(x) = Σ_s π_s N(x; μ_s, W_s W_sᵀ + σ_s² I),      W_s (d, q_s),      σ_s² ≥ floor
 
@@ -6,10 +6,10 @@ With M = WᵀW + σ² I = L Lᵀ and B = W L⁻ᵀ (d, q), all charts at once, b
 
     -2 log N = ( |x - μ|² - |Bᵀ(x - μ)|² ) / σ² + (d - q) log σ² + log|M| + d log 2π
 
-The M step of full rows of few columns is the closed form: the principal axes of each chart's covariance, of which
-Σ r, Σ r x and Σ r x xᵀ are all that is kept of the rows. With missing values, or many columns, each chart takes the
-sums of ``linear_gaussian`` with its responsibilities as weights. Where the noise is less than the floor, the floor is
-its most likely value, so the likelihood does not fall.
+For complete rows of few columns the M step is in closed form: the principal axes of each chart's covariance, from the
+sums Σ r, Σ r x and Σ r x xᵀ. With missing values or many columns, each chart uses the sums of ``linear_gaussian`` with
+its responsibilities as weights. If the estimated noise is below the floor, the floor is the constrained maximum, so the
+likelihood does not fall.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from .linear_gaussian import Expected, LinearGaussian
 __all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised"]
 
 Array = npt.NDArray[Any]
-_FEW_COLUMNS = 32  # up to here all products x_i x_j of a row are made once, for all charts
-_COVARIANCES = 300  # columns up to which a d x d matrix a chart costs less than more iterations
-_NO_ROWS = 1e-9  # a chart responsible for less is left where it is
-_ROUNDING = 1e-17  # of the largest responsibility of a chart
-_INNER = 1024  # rows whose products stay in a core's cache
+_FEW_COLUMNS = 32  # columns up to which all products x_i x_j of a row are computed once, for all charts
+_COVARIANCES = 300  # columns up to which a d x d matrix per chart is cheaper than the extra iterations without
+_NO_ROWS = 1e-9  # a chart with fewer rows is not updated
+_ROUNDING = 1e-17  # responsibilities below this share of a chart's largest are ignored
+_INNER = 1024  # rows per tile, so that products stay in a core's cache
 
 
 @dataclass(frozen=True)
 class MixtureParameters:
-    """``weights`` π (k,) and the charts."""
+    """Mixing ``weights`` π (k,) and the k charts."""
 
     weights: Array
     charts: tuple[LinearGaussian, ...]
 
 
 def normalised(joint: Array) -> tuple[Array, Array]:
-    """Responsibilities (n, k) and log density (n,) of ``joint`` = log p(x, s) (n, k).
+    """Responsibilities (n, k) and log density (n,) from ``joint`` = log p(x, s) (n, k).
 
     >>> normalised(np.log([[0.1, 0.3]]))[0].round(2)
     array([[0.25, 0.75]])
@@ -71,7 +71,7 @@ def joint_log_density(mixture: MixtureParameters, X: Array) -> Array:
 
 
 def _steps(mixture: MixtureParameters, X: Array) -> Iterator[list[Expected]]:
-    """The E steps of all charts, a tile of rows at a time, of which the patterns are found once."""
+    """E steps of all charts, tile by tile; patterns of missing entries are found once per tile."""
     for tile in linear_gaussian.tiles(X, mixture.charts):
         yield [linear_gaussian.expected(chart, tile) for chart in mixture.charts]
 
@@ -84,7 +84,7 @@ def _joint(mixture: MixtureParameters, steps: list[Expected]) -> Array:
 
 @dataclass(frozen=True)
 class _Projections:
-    """The charts side by side: ``B`` (d, q k), its offsets, the means (d, k), the noise (k,), and constants (k,)."""
+    """All charts concatenated: ``B`` (d, q k), its offsets (q k,), means (d, k), noise (k,), and constants (k,)."""
 
     B: Array
     offsets: Array
@@ -126,9 +126,16 @@ class _Projections:
 
 @dataclass(frozen=True)
 class Planes:
-    """The EM of a mixture of probabilistic PCA; ``missing``: some values are NaN.
+    """EM of a mixture of probabilistic PCA.
 
-    ``expand``: longer steps, by parameter expansion; not in a stream, whose sums refer to the local axes before.
+    Parameters
+    ----------
+    floor : float
+        Lower bound of the noise variances.
+    missing : bool
+        Whether rows may have missing entries (NaN).
+    expand : bool
+        Whether parameter expansion is used; not in a stream, whose sums refer to the previous local axes.
     """
 
     floor: float
@@ -140,7 +147,7 @@ class Planes:
         return joint_log_density(mixture, X)
 
     def sums(self, mixture: MixtureParameters, X: Array) -> Sums:
-        """What the M step needs of rows."""
+        """E step: sufficient statistics of rows for the M step."""
         if self.missing or X.shape[1] > _COVARIANCES:
             return self._chart_by_chart(mixture, X)
         projections = _Projections.of(mixture)
@@ -165,7 +172,7 @@ class Planes:
         return sums
 
     def opened(self, sums: Sums, mixture: MixtureParameters) -> Sums:
-        """Sums of full rows as those of rows with missing values, to which others can be added."""
+        """Convert sums of complete rows to the form for missing entries, so that both can be added."""
         d, opened = len(mixture.charts[0].mean), {name: sums[name] for name in ("rows", "log", "n")}
         for s, chart in enumerate(mixture.charts):
             own = _of_moments(sums, s, chart) if "xx" in sums else _of_chart(sums, s)
@@ -174,7 +181,7 @@ class Planes:
         return opened
 
     def maximised(self, sums: Sums, mixture: MixtureParameters) -> MixtureParameters:
-        """The M step; a chart without rows keeps its place."""
+        """M step; a chart without rows is not changed."""
         weights = np.maximum(sums["n"], 1e-300)
         charts = tuple(
             self._maximised_chart(sums, s, chart) if sums["n"][s] > _NO_ROWS else chart
@@ -188,24 +195,24 @@ class Planes:
         return linear_gaussian.maximised(_of_chart(sums, s), chart, least_noise=self.floor, expand=self.expand)
 
     def value(self, sums: Sums, mixture: MixtureParameters) -> float:
-        """Mean log likelihood of the mixture that the sums were made with."""
+        """Mean log likelihood at the mixture with which the sums were computed."""
         del mixture
         return float(sums["log"] / sums["rows"])
 
     def carried(self, sums: Sums, before: MixtureParameters, after: MixtureParameters) -> Sums:
-        """Sums about the means of one mixture, as they are about those of the next."""
+        """Convert sums centred at the chart means of ``before`` to those of ``after``."""
         if "xx" in sums:
             return sums
         moved = dict(sums)
         for s, (old, new) in enumerate(zip(before.charts, after.charts, strict=True)):
             delta, b, q = old.mean - new.mean, sums[f"{s}:b"], old.n_components
-            last = sums[f"{s}:A"][:, np.triu_indices(q + 1)[1] == q]  # Σ E[ζ] over the rows that have a column
+            last = sums[f"{s}:A"][:, np.triu_indices(q + 1)[1] == q]  # Σ E[ζ] over the rows with a column observed
             moved[f"{s}:square"] = sums[f"{s}:square"] + 2.0 * delta * b[:, q] + delta**2 * sums[f"{s}:seen"]
             moved[f"{s}:b"] = b + delta[:, None] * last
         return moved
 
     def reseeded(self, mixture: MixtureParameters, charts: Array, X: Array) -> MixtureParameters:
-        """Charts begun anew, each at a row of ``X``, as wide as charts are on average, along the axes of its owner."""
+        """Restart charts, each at a row of ``X``, with the mean width of all charts and the axes of the row's chart."""
         d, weights, found = X.shape[1], mixture.weights.copy(), list(mixture.charts)
         width = float(mixture.weights @ [(chart.W**2).sum() / d + chart.noise for chart in mixture.charts])
         overall = mixture.weights @ np.stack([chart.mean for chart in mixture.charts])
@@ -218,10 +225,11 @@ class Planes:
 
 
 def kept_dimensions(mixture: MixtureParameters, rows: Array) -> MixtureParameters:
-    r"""Each chart with as many local dimensions as its ``rows`` (k,) speak for, by the Bayesian information criterion.
+    r"""Reduce each chart to the intrinsic dimension with the best Bayesian information criterion.
 
-    A chart's model tells its spectrum, λ_1 ... λ_q and d - q times σ², from which the likelihood of fewer dimensions p
-    follows: minimise over p ``N (Σ_{j ≤ p} log λ_j + (d - p) log σ_p²) + p (d - (p - 1)/2) log N``.
+    ``rows`` (k,) are the rows N of each chart. A chart's model has the spectrum λ_1 ... λ_q and d - q times σ², from
+    which the likelihood of fewer dimensions p follows: minimise over p
+    ``N (Σ_{j ≤ p} log λ_j + (d - p) log σ_p²) + p (d - (p - 1)/2) log N``.
     """
     pruned = (_pruned(chart, float(n)) for chart, n in zip(mixture.charts, rows, strict=True))
     return replace(mixture, charts=tuple(pruned))
@@ -249,13 +257,13 @@ def _moments(R: Array, X: Array, room: Array) -> Sums:
 
 
 def _products_of(X: Array, r: Array) -> Array:
-    """``Σ r x xᵀ`` of one chart; in many columns most rows belong to one chart, and the others' shares are rounding."""
+    """``Σ r x xᵀ`` of one chart over rows of relevant r; with many columns most rows belong to a single chart."""
     rows = np.flatnonzero(r > _ROUNDING * r.max())
     return np.asarray((X[rows] * r[rows, None]).T @ X[rows])
 
 
 def _products(X: Array, room: Array) -> Array:
-    """``x_i x_j`` of each row, i ≤ j, as (d (d + 1) / 2, n), in ``room``: new memory costs more than they do."""
+    """``x_i x_j`` of each row, i ≤ j, as (d (d + 1) / 2, n), in the buffer ``room`` (allocation is slow)."""
     columns = np.ascontiguousarray(X.T)
     d, n = columns.shape
     products, start = room[:, :n], 0
@@ -266,12 +274,12 @@ def _products(X: Array, room: Array) -> Array:
 
 
 def _of_chart(sums: Sums, s: int) -> Sums:
-    """The sums of one chart, by their own names."""
+    """The sums of one chart, without the prefix of their names."""
     return {name.partition(":")[2]: value for name, value in sums.items() if name.startswith(f"{s}:")}
 
 
 def _of_moments(sums: Sums, s: int, chart: LinearGaussian) -> Sums:
-    """What ``linear_gaussian.statistics`` says of full rows, of which the moments are known: E[z] is linear in x."""
+    """``linear_gaussian.statistics`` of complete rows from their moments, as E[z] is linear in x."""
     n, x, (d, q) = sums["n"][s], sums["x"][s], chart.W.shape
     C = linear_gaussian.unpacked(sums["xx"][s][None], d)[0]
     C += n * np.outer(chart.mean, chart.mean) - np.outer(x, chart.mean) - np.outer(chart.mean, x)
@@ -286,7 +294,7 @@ def _of_moments(sums: Sums, s: int, chart: LinearGaussian) -> Sums:
 
 
 def _principal(n: float, x: Array, xx: Array, q: int, floor: float) -> LinearGaussian:
-    """The most likely plane for moments of rows: principal axes, less the noise, which is the mean of what is left."""
+    """Maximum likelihood probabilistic PCA from moments: principal axes; the noise is the mean remaining eigenvalue."""
     d, mean = len(x), x / n
     C = np.zeros((d, d))
     C[np.triu_indices(d)] = xx / n

@@ -1,19 +1,19 @@
-"""Objectives of two views of which each row may have been seen in one or in both.
+"""Objectives for two views, where each row may be observed in one view or in both.
 
-Rows A have the first view, rows B the second, P = A ∩ B are paired; one latent point a row.
+Rows A have the first view, rows B the second, P = A ∩ B are paired; each row has one latent point.
 
     alternating   minimise  Σ_v (n_v / Σ n_v) (H(S_v, Z_v) - H(Z_v)),   v ∈ {A, B}
                   S the alternating kernel (``kernels.alternating``) and S_v its block: a plain information embedding
-                  of what both views show. All rows paired: H(S, Z) - H(Z). One view only: the plain objective.
+                  of what the views have in common. All rows paired: H(S, Z) - H(Z). One view only: plain objective.
     joint         minimise  I(X; Y | Z_P) - I(X; Z_A) - I(Y; Z_B)                       (S1 §4, eqs. 12 and 7)
-                  I(X; Y | Z) = H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z); a plain term only where its view saw unpaired rows.
+                  I(X; Y | Z) = H(X,Z) + H(Y,Z) - H(Z) - H(X,Y,Z); a plain term only for a view with unpaired rows.
 
-Unpaired rows of different views do not repel one another: they are the same kind of thing, seen differently, and may
-share a place. Each term is a mean over its own rows, as in the source.
+Unpaired rows of different views do not repel one another: they are of the same kind, observed differently, and may have
+the same latent point. Each term is a mean over its own rows, as in the source.
 
 In I(X; Y | Z) the product of kernels *repels* (its entropy is maximised). Without self-weight a row's sum over it has
-no lower bound, so that one pair pushed far apart beats everything else; adaptive kernels therefore get their
-largest value on the diagonal here.
+no lower bound, so that pushing one pair far apart would dominate the objective. So adaptive kernels get their largest
+value on the diagonal here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Parts = dict[str, tuple[float, Objective]]
 
 
 class OnRows:
-    """An objective of some rows only: ``f(Z[rows])``, its gradient 0 elsewhere; terms are named ``H(...) of label``."""
+    """Objective on a subset of rows, ``f(Z[rows])``; its gradient is 0 elsewhere; terms are ``H(...) of label``."""
 
     def __init__(self, rows: Array, objective: Objective, label: str) -> None:
         self.rows = rows
@@ -52,7 +52,23 @@ class OnRows:
 
 
 def alternating_parts(S: Kernel, seen: list[Array], profile: Profile, *, n_jobs: int | None = None) -> Parts:
-    """``Σ_v (n_v / Σ n_v) (H(S_v, Z_v) - H(Z_v))`` over the rows ``seen`` by each view."""
+    """Weighted parts of the alternating objective ``Σ_v (n_v / Σ n_v) (H(S_v, Z_v) - H(Z_v))``.
+
+    Parameters
+    ----------
+    S : kernel of shape (n, n)
+        The alternating kernel.
+    seen : list of arrays
+        Rows observed in each view.
+    profile : Profile
+        Of the latent kernel.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    dict of (weight, objective) by name
+    """
     if all(np.array_equal(rows, seen[0]) for rows in seen):
         return {"-I": (1.0, EntropySum(information(S), profile, n_jobs=n_jobs))}
     total = sum(len(rows) for rows in seen)
@@ -63,7 +79,20 @@ def alternating_parts(S: Kernel, seen: list[Array], profile: Profile, *, n_jobs:
 
 
 def joint_parts(views: list[ViewKernel], profile: Profile, *, n_jobs: int | None = None) -> Parts:
-    """``I(X; Y | Z)`` of the paired rows less ``I(X; Z)``, ``I(Y; Z)`` of a view with unpaired rows."""
+    """Weighted parts of the joint objective: ``I(X; Y | Z)`` of paired rows, ``-I`` of each view with unpaired rows.
+
+    Parameters
+    ----------
+    views : list of two ViewKernel
+    profile : Profile
+        Of the latent kernel.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    dict of (weight, objective) by name
+    """
     paired = np.intersect1d(views[0].rows, views[1].rows)
     K, L = (_among(with_self_weight(view.matrix), view.rows, paired) for view in views)
     parts: Parts = {"I(X;Y|Z)": (1.0, _on(paired, joint_information(K, L), "pairs", profile, n_jobs))}
@@ -74,7 +103,7 @@ def joint_parts(views: list[ViewKernel], profile: Profile, *, n_jobs: int | None
 
 
 def _among(matrix: Kernel, rows: Array, chosen: Array) -> Kernel:
-    """The kernel among the chosen ones of its rows."""
+    """Block of a kernel for the ``chosen`` ones of its ``rows``."""
     return matrix if len(rows) == len(chosen) else kernel_block(matrix, np.searchsorted(rows, chosen))
 
 

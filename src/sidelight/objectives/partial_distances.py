@@ -1,16 +1,16 @@
-r"""A metric that agrees with distances known for some pairs (S4, section 3.5, with the target squared).
+r"""Metric learning from distances known for some pairs (S4, section 3.5, with the target squared).
 
     f(A) = Σ_e (δ_eᵀ A δ_e - d_e²)² / Σ_e d_e⁴ + λ prior(A),      A = W Wᵀ ⪰ 0,  W (p, r)
 
-    prior "trace"      tr A · (mean |δ|² / p) / mean d²             as few and as small directions as will do
-    prior "identity"   |A / c - I|² / p                             as near the given distances' own scale c as will do
+    prior "trace"      tr A · (mean |δ|² / p) / mean d²             prefers few and short directions (low rank)
+    prior "identity"   |A / c - I|² / p                             prefers the Euclidean metric at scale c
 
-c is the scale at which c|δ|² fits the known d² best. Distances say nothing of what is perpendicular to all pairs: the
-first prior takes it out, the second leaves it as it is. W is measured in scaled coordinates, ``W = diag(scale) F``,
-with which the problem is well conditioned whatever the units of the data.
+c is the scale at which c|δ|² fits the known d² best. Directions orthogonal to all pairs are not determined by the
+distances: the first prior removes them, the second leaves them unchanged. The optimisation is over F,
+``W = diag(scale) F``, so that the problem is well conditioned for any units of the data.
 
-With P = T W (n, r): value and gradient take O((n + m) p r) time and O((n + m + p) r) memory; no p² x p² matrix of the
-source's program, and no list of differences.
+With P = T W (n, r), value and gradient take O((n + m) p r) time and O((n + m + p) r) memory. Neither the p² x p² matrix
+of the source's program nor a list of differences is formed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,20 @@ _DENSE = 400  # coordinates up to which the start is found by a dense solver
 
 
 class PartialDistances:
-    """Value and gradient over the factor F (p, r) for rows T (n, p), pairs (m, 2) and squared distances (m,)."""
+    """f as a function of the factor F (p, r), with its gradient.
+
+    Parameters
+    ----------
+    T : array of shape (n, p)
+        Coordinates of the rows.
+    index : array of shape (m, 2)
+        Pairs with known distances.
+    squares : array of shape (m,)
+        Their squared distances.
+    prior : "trace" or "identity"
+    scale : array of shape (p,)
+        Scaling of the coordinates in the optimisation.
+    """
 
     def __init__(self, T: Array, index: Array, squares: Array, *, prior: str, scale: Array) -> None:
         m, n = len(index), len(T)
@@ -50,16 +63,16 @@ class PartialDistances:
         return np.asarray(np.einsum("er,er->e", D, D))
 
     def _unit(self, lengths: Array) -> float:
-        """c, the scale at which plain distances fit best; 1 where that would be nothing."""
+        """c, the least-squares scale of the Euclidean squared distances (m,); 1 if all distances are 0."""
         norm = float(lengths @ lengths)
         return float(lengths @ self._squares) / norm if norm and self._squares.any() else 1.0
 
     def factor(self, F: Array) -> Array:
-        """W (p, r) of a point of the search."""
+        """W = diag(scale) F (p, r)."""
         return np.asarray(self._scale * F)
 
     def point(self, W: Array) -> Array:
-        """The point of the search of a factor W."""
+        """Inverse of :meth:`factor`: F from W."""
         return np.asarray(W / self._scale)
 
     def value_and_grad(self, F: Array, strength: float) -> tuple[float, Array, dict[str, float]]:
@@ -82,7 +95,7 @@ class PartialDistances:
         return value / p, (4.0 / (c * p)) * (W @ inner / c - W)
 
     def start(self, r: int) -> Array:
-        """F (p, r): the leading directions of Σ d² δδᵀ in scaled coordinates, at the size that fits best."""
+        """Initial F (p, r): leading eigenvectors of Σ d² δδᵀ in scaled coordinates, at the best-fitting scale."""
         p = len(self._scale)
         if r >= p:
             return self.point(np.sqrt(self.unit) * np.eye(p, r))

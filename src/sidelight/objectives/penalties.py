@@ -1,13 +1,13 @@
-"""Penalties that keep a latent space finite: power, box and stretch.
+"""Penalties that bound the scale of an embedding: power, box and stretch.
 
     power    (1/n) Σ_ik |z_ik|^p                              p = 2, or 4 to align with the axes (S0 3.1.1)
     box      (1/n) Σ_ik max(|z_ik| - 1, 0)²                   free inside the unit box
     stretch  (1/n) Σ_ij p_ij |z_i - z_j|² + ε (1/n) Σ_i |z_i|²
 
-Power and box act on where a point *is*: a long sheet is squeezed into a disc (a power penalty lets a direction of
-spread σ grow like σ^(1/2) at most: docs/decisions/0001). Stretch acts on how far *neighbours* are pulled apart,
-with p the data kernel scaled to unit mean row sum, and so treats every direction alike: sheets keep their shape.
-The small power term (ε) holds unconnected pieces together. All are per sample.
+Power and box penalise the *position* of a point: a long sheet is squeezed into a disc (under a power penalty a
+direction of spread σ grows like σ^(1/2) at most: docs/decisions/0001). Stretch penalises the distance between
+*neighbours*, with p the data kernel scaled to unit mean row sum. It is the same in every direction, so sheets keep
+their shape. Its small power term (ε) keeps disconnected components from drifting apart. All are means over samples.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PENALTIES = ("stretch", "l2", "l4", "box")
 
 
 class Power:
-    """``(1/n) Σ |z|^p``."""
+    """Power penalty ``(1/n) Σ |z|^p``."""
 
     def __init__(self, exponent: int) -> None:
         self.exponent = exponent
@@ -44,7 +44,7 @@ class Power:
 
 
 class Box:
-    """``(1/n) Σ max(|z| - 1, 0)²``."""
+    """Box penalty ``(1/n) Σ max(|z| - 1, 0)²``."""
 
     def value_and_grad(self, Z: Array) -> Evaluation:
         """Its value and gradient ``(2/n) sign(z) max(|z| - 1, 0)``."""
@@ -53,7 +53,7 @@ class Box:
 
 
 class Stretch:
-    """``(1/n) Σ p_ij |z_i - z_j|² + ε (1/n) Σ |z_i|²`` (a graph Laplacian form)."""
+    """Stretch penalty ``(1/n) Σ p_ij |z_i - z_j|² + ε (1/n) Σ |z_i|²`` (a Laplacian form); ε is ``background``."""
 
     def __init__(self, K: SymmetricTiles | csr_array | LowRankKernel, *, background: float = 1e-3) -> None:
         n = matrix_rows(K)
@@ -72,7 +72,7 @@ class Stretch:
 
 
 def penalty_named(name: str, kernel: SymmetricTiles | csr_array | LowRankKernel) -> Objective:
-    """One of ``PENALTIES``; ``kernel`` says which rows are the neighbours that "stretch" holds together."""
+    """The penalty of this name (one of ``PENALTIES``); ``kernel`` (n, n) is the data kernel, for "stretch"."""
     if name == "stretch":
         return Stretch(kernel)
     return Box() if name == "box" else Power(2 if name == "l2" else 4)

@@ -1,4 +1,4 @@
-"""Where a mixture of planes starts: a plane for each part of rows, roughly along its leading axes."""
+"""Initialisation of a mixture of probabilistic PCA from a partition of the rows: approximate PCA of each cluster."""
 
 from __future__ import annotations
 
@@ -13,13 +13,31 @@ from .mixtures import MixtureParameters
 __all__ = ["planes"]
 
 Array = npt.NDArray[Any]
-_PRODUCTS = 4  # with random vectors, for leading axes: EM finds the rest of the way
+_PRODUCTS = 4  # subspace iterations for the leading axes; rough is enough, as EM follows
 
 
 def planes(
     X: Array, centres: Array, labels: Array, q: int, floor: float, rng: np.random.RandomState
 ) -> MixtureParameters:
-    """A plane for each part of rows; a part with few rows gets the width that parts have on average."""
+    """Initial mixture with one plane per cluster; a cluster with fewer than two rows gets the mean width of clusters.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Rows; NaN where an entry is missing.
+    centres : array of shape (k, d)
+    labels : array of shape (n,)
+        Cluster of each row.
+    q : int
+        Local dimensions.
+    floor : float
+        Lower bound of the noise variances.
+    rng : RandomState
+
+    Returns
+    -------
+    MixtureParameters
+    """
     k = len(centres)
     residual = np.where(np.isnan(X), 0.0, X - centres[labels])
     width = max(float((residual**2).mean()), 10.0 * floor)
@@ -29,7 +47,7 @@ def planes(
 
 
 def _plane(centre: Array, residual: Array, q: int, width: float, rng: np.random.RandomState) -> LinearGaussian:
-    """A plane along the leading axes of residuals, nowhere narrower than a tenth of ``width`` (a variance)."""
+    """Plane along the leading axes of residuals (n, d); all variances are at least a tenth of ``width``."""
     d, least = len(centre), 0.1 * width
     axes = np.linalg.qr(rng.standard_normal((d, q)))[0]
     if len(residual) < 2:

@@ -1,13 +1,13 @@
-r"""Principal axes: the linear-Gaussian model in closed form, and a start for it where entries are missing.
+r"""Probabilistic PCA in closed form from principal axes, and its initialisation with missing entries.
 
     C = Σ (x - μ)(x - μ)ᵀ / n = V diag(λ) Vᵀ,    λ falling                        (S3; rows are samples: C = XᵀX / n)
     σ² = Σ_{i>q} λ_i / (d - q),    W = V_q diag(λ_q - σ²)^½        at scale n / (n - 1)   (Tipping and Bishop 1999)
 
-The covariance comes from sums over rows (n, Σx, Σxxᵀ), or, where columns outnumber rows, V from the Gram matrix of the
-centred rows (n, n), of which λ are the eigenvalues too: V = Xᵀ U / sqrt(n λ), and no d x d matrix is formed.
-Where entries are missing, C is taken over the pairs of entries that both are observed. It is noisier than that of whole
-rows, and the noise spreads its small eigenvalues to both sides: what is not as far above their median as the lowest is
-below it is no start.
+The covariance comes from sums over rows (n, Σx, Σxxᵀ). With more columns than rows, V comes from the Gram matrix of the
+centred rows (n, n), which has the same eigenvalues λ: V = Xᵀ U / sqrt(n λ), and no d x d matrix is formed.
+With missing entries, C is the pairwise-complete covariance. It is noisier than that of complete rows, and the noise
+spreads its small eigenvalues to both sides of their median. So only eigenvalues further above the median than the
+smallest is below it are used for the initialisation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PrincipalAxes:
-    """Mean (d,), eigenvalues of the covariance of n rows (descending), their axes (d, k), and the total variance."""
+    """PCA of n rows: mean (d,), eigenvalues (k,) of the covariance (descending), axes (d, k), and total variance."""
 
     mean: Array
     values: Array
@@ -47,14 +47,14 @@ class PrincipalAxes:
 
 
 def moments(X: Array, weights: Array | None = None) -> Sums:
-    """Sums over whole rows: n, sum (d,), outer (d, d)."""
+    """Sums over complete rows, with optional weights (n,): n, sum (d,), outer (d, d)."""
     gamma = np.ones(len(X)) if weights is None else weights
     weighted = X * gamma[:, None] if weights is not None else X
     return {"n": np.array(gamma.sum()), "sum": gamma @ X, "outer": weighted.T @ X}
 
 
 def axes_of_moments(sums: Sums) -> PrincipalAxes:
-    """Principal axes from :func:`moments`; the covariance is that of scikit-learn (divided by n - 1)."""
+    """Principal axes from :func:`moments`; the covariance is divided by n - 1, as in scikit-learn."""
     n = float(sums["n"])
     mean = sums["sum"] / n
     C = (sums["outer"] - n * np.outer(mean, mean)) / max(n - 1.0, 1.0)
@@ -74,7 +74,7 @@ def axes_of_rows(X: Array) -> PrincipalAxes:
 
 
 def available_axes(X: Array) -> tuple[PrincipalAxes, int]:
-    """Principal axes where entries are missing (NaN), and how many of them rise above their own noise."""
+    """Principal axes of rows (n, d) with missing entries (NaN), and how many of them exceed the noise."""
     seen = ~np.isnan(X)
     count = np.maximum(seen.sum(axis=0), 1)
     mean = np.where(seen, X, 0.0).sum(axis=0) / count
@@ -91,7 +91,7 @@ def available_axes(X: Array) -> tuple[PrincipalAxes, int]:
 
 
 def expected_axes(model: LinearGaussian, X: Array) -> PrincipalAxes:
-    """Principal axes of rows with their missing entries as a model expects them, with the variance of each."""
+    """Principal axes of rows (n, d) whose missing entries are imputed by a model, with their predictive variances."""
     gone = np.isnan(X)
     means, variances = entries(model, X)
     filled = np.where(gone, means, X)
@@ -104,7 +104,7 @@ def expected_axes(model: LinearGaussian, X: Array) -> PrincipalAxes:
 
 
 def closed_form(found: PrincipalAxes, q: int, *, least_noise: float = 0.0) -> LinearGaussian:
-    """The model of q dimensions; the noise is what the other eigenvalues share."""
+    """Probabilistic PCA of q dimensions in closed form; the noise is the mean of the remaining eigenvalues."""
     d = len(found.mean)
     kept = min(q, found.axes.shape[1])
     left = max(found.total - float(found.values[:kept].sum()), 0.0)
@@ -117,6 +117,7 @@ def closed_form(found: PrincipalAxes, q: int, *, least_noise: float = 0.0) -> Li
 
 
 def _falling(mean: Array, C: Array, n: int) -> PrincipalAxes:
+    """Eigendecomposition of a covariance C (d, d), eigenvalues descending."""
     values, axes = np.linalg.eigh(C)
     kept = np.maximum(values[::-1], 0.0)
     return PrincipalAxes(mean, kept, axes[:, ::-1], float(kept.sum()), n)

@@ -1,19 +1,19 @@
-"""Leave-one-out reconstruction: how well the other rows tell a row, through the latent space.
+"""Leave-one-out reconstruction error of kernel regression from the latent points to the data.
 
 The forward map is kernel regression (Nadaraya-Watson), and each row is left out of its own prediction:
 
     f_i = Σ_{j≠i} k_ij x_j / (s_i + ε),    s_i = Σ_{j≠i} k_ij,    k_ij = k(|z_i - z_j|²)
     E(Z) = Σ_i |x_i - f_i|² / Σ_i |x_i - x̄|²                       (S0 2.19 with the smoother of Meinicke et al. 2005)
 
-With a row in its own prediction E falls to 0 as the points fly apart; left out, it does not. The rows are centred, so
-that ε (1e-30) takes a row beyond the reach of all others to the mean, smoothly. With the residuals r_i = f_i - x_i and
-the slopes G_ij = -dk/d(r²)
+If a row were part of its own prediction, E would fall to 0 as the points move apart. The rows are centred, so that ε
+(1e-30) smoothly predicts the mean for a row out of reach of all others. With the residuals r_i = f_i - x_i and the
+slopes G_ij = -dk/d(r²)
 
     ∂E/∂k_ij = A_ij = 2 (r_i · x_j - r_i · f_i) / (s_i + ε) / Σ|x - x̄|²
     ∂E/∂Z    = -2 (diag(W1) - W) Z,    W = (A + Aᵀ) ∘ G
 
-Only products of tiles with X are formed: O(n² (q + d)) time, n²/2 numbers for the kernel. E depends on X through inner
-products alone, so rows of more columns than there are rows are turned into their span first (exact).
+Only products of tiles with X are formed: O(n² (q + d)) time, n²/2 numbers for the kernel. E depends on X only through
+inner products, so data with more columns than rows is first rotated to its span (exact).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FLOOR = 1e-30
 
 
 class LeaveOneOutReconstruction:
-    """``E(Z)``, the share of the variance of ``X`` (n, d) that the other rows do not tell, with its gradient."""
+    """``E(Z)``, the share of the variance of ``X`` (n, d) not explained by the leave-one-out prediction; gradient."""
 
     def __init__(
         self, X: Array, profile: Profile, *, dtype: npt.DTypeLike = np.float32, n_jobs: int | None = None
@@ -60,7 +60,7 @@ class LeaveOneOutReconstruction:
         }
 
     def value(self, Z: Array) -> float:
-        """``E`` alone (0 where all rows are the same)."""
+        """``E`` alone (0 if all rows are equal)."""
         predicted, _ = self._predict(self._centred(Z))
         return self._error(predicted - self.X)
 

@@ -1,21 +1,21 @@
-r"""Relational divergence: how badly one latent space shows several kinds of similarity (S0 4.3 - 4.8).
+r"""Objective of the multiple relational embedding: KL divergence of several similarities from one latent space.
 
-Relation c, on rows I_c, sees the latent points through its own linear map: y_i = R_c z_i. With P^c from
-``kernels.relations`` and k the latent profile,
+(S0 4.3 - 4.8.) Relation c, on rows I_c, has its own linear map of the latent points: y_i = R_c z_i. With the
+similarities P^c from ``kernels.relations`` and k the latent profile,
 
     E = Σ_c w_c E_c,    E_c = (1/n_c) Σ_ij P_ij log (P_ij / Q_ij),    Q_ij = k_ij / s_i,    s_i = Σ_j k_ij
                             = (1/n_c) Σ_ij P_ij (-log k_ij) - H(Y) - mean entropy of the rows of P
 
-k_ij = k(|y_i - y_j|²), j over I_c, i among them. H is the entropy of ``objectives.entropy`` (the normaliser is that of
-the information embeddings, fast where that is), and the attraction is a sum over the stored pairs of S = P + Pᵀ. With
-G_c = ∂E_c/∂Y,
+k_ij = k(|y_i - y_j|²), j over I_c, i included. H is the entropy of ``objectives.entropy`` (the same normaliser as that
+of information embeddings, by fast transforms where these are), and the attraction is a sum over the stored pairs of
+S = P + Pᵀ. With G_c = ∂E_c/∂Y,
 
     ∂E/∂Z[I_c] = w_c G_c R_c,        ∂E/∂R_c = w_c G_cᵀ Z[I_c]         (its diagonal, where R_c is diagonal)
 
-(4.5 has one index wrong and 4.6 lacks 1/n.) Unknowns are one array (n + C·r, q): Z above the R_c, of which r = 1 row
-where they are diagonal, q where they are full, none where they are the identity. Sparsity, where asked for,
-is Σ_c (1 - Σ_l p_cl²), p_cl = R_cl² var_cl / Σ_l R_cl² var_cl, the share of axis l in what relation c sees: 0 is one
-axis for each relation. It does not depend on the scale of the axes, nor on that of R.
+(4.5 has one index wrong and 4.6 lacks 1/n.) The unknowns are one array (n + C·r, q): Z above the R_c, each with r = 1
+row if they are diagonal, q if full, 0 if the identity. The optional sparsity penalty is Σ_c (1 - Σ_l p_cl²), where
+p_cl = R_cl² var_cl / Σ_l R_cl² var_cl is the share of axis l in the variance that relation c sees. It is 0 if each
+relation uses one axis, and does not depend on the scale of the axes or of R.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROWS = 1024
 
 
 class Divergence:
-    """``E_c`` as a function of Y (m, q): value and gradient."""
+    """Divergence ``E_c`` of one relation as a function of Y (m, q), with its gradient."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Divergence:
         self.normaliser = EntropySum([Entropy("H", -1.0)], profile, dtype=dtype, n_jobs=n_jobs)
 
     def value_and_grad(self, Y: Array) -> Evaluation:
-        """The divergence, its gradient (m, q), and its two parts."""
+        """The divergence, its gradient (m, q), and its two parts, attraction and entropy."""
         spread = self.normaliser.value_and_grad(Y)
         attraction, gradient = self._quadratic(Y) if self.profile.name == "gaussian" else self._by_pairs(Y)
         m = len(Y)
@@ -68,12 +68,12 @@ class Divergence:
         return Evaluation(value, gradient / m + spread.gradient, {"attraction": attraction / m, **spread.terms})
 
     def _quadratic(self, Y: Array) -> tuple[float, Array]:
-        """``½ Σ S_ij |y_i - y_j|²``: a Laplacian form."""
+        """Attraction of a Gaussian profile, ``½ Σ S_ij |y_i - y_j|²`` (a Laplacian form), and its gradient."""
         LY = self.degree[:, None] * Y - np.asarray(self.S @ Y)
         return float(np.vdot(Y, LY)), 2.0 * LY
 
     def _by_pairs(self, Y: Array) -> tuple[float, Array]:
-        """``½ Σ S_ij (-log k(r²_ij))``, stored pairs only; the slope of -log k is that of k over k."""
+        """Attraction ``½ Σ S_ij (-log k(r²_ij))`` over stored pairs, and its gradient; -d log k/dr² is slope / k."""
         columns, S = [np.ascontiguousarray(column) for column in Y.T], csr_array(self.S)
         data: Array = np.asarray(S.data)
 
@@ -97,7 +97,21 @@ class Divergence:
 
 @dataclass(frozen=True)
 class Part:
-    """One relation of the sum; ``learned``: its R_c is; ``few_axes``: sparsity is asked of it."""
+    """One relation of the sum.
+
+    Parameters
+    ----------
+    name : str
+    index : array of shape (m,)
+        Its rows I_c.
+    divergence : Divergence
+    weight : float
+        w_c.
+    learned : bool
+        Whether its R_c is optimised.
+    few_axes : bool
+        Whether the sparsity penalty applies to it.
+    """
 
     name: str
     index: Array
@@ -108,7 +122,19 @@ class Part:
 
 
 class RelationalSum:
-    """``E`` as a function of Z and the R_c, in one array (n + C·r, q); ``transformation`` says what the R_c are."""
+    """``E`` as a function of Z and the R_c, stacked in one array (n + C·r, q).
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The C relations.
+    n : int
+        Number of rows.
+    transformation : "diagonal", "full" or "identity"
+        Form of the R_c.
+    sparsity : float
+        Weight of the sparsity penalty.
+    """
 
     def __init__(self, parts: Sequence[Part], n: int, transformation: str, *, sparsity: float = 0.0) -> None:
         self.parts, self.n, self.transformation, self.sparsity = list(parts), n, transformation, sparsity
@@ -134,7 +160,7 @@ class RelationalSum:
         return Evaluation(value, gradient, terms)
 
     def _few_axes(self, Z: Array, R: Array, gradient: Array, terms: dict[str, float]) -> float:
-        """Add the gradient of the sparsity, and return it."""
+        """Value of the sparsity penalty, weighted; its gradient is added to ``gradient`` in place."""
         total = 0.0
         for c, part in enumerate(self.parts):
             if not part.few_axes:
@@ -153,7 +179,7 @@ class RelationalSum:
 
 
 def unpack(V: Array, n: int, count: int, transformation: str) -> tuple[Array, Array]:
-    """Z (n, q) and the R_c (C, q, q) of the array of unknowns."""
+    """Split the array of unknowns into Z (n, q) and the R_c (C, q, q); ``count`` is C."""
     Z, rest, q = V[:n], V[n:], V.shape[1]
     if transformation == "identity":
         return Z, np.broadcast_to(np.eye(q), (count, q, q))

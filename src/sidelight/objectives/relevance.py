@@ -1,4 +1,4 @@
-r"""Which latent dimensions the data need: relevance determination for the linear-Gaussian model (Bishop 1999).
+r"""Intrinsic dimension of the linear-Gaussian model: automatic relevance determination (Bishop 1999) and evidence.
 
 Each column i of W gets a prior N(0, α_i⁻¹ I_d), and α_i is chosen by the evidence: where the data do not need the
 column, α_i → ∞ and it vanishes. W is uncertain, w_j ~ N(w̄_j, S_j) (``objectives.linear_gaussian``), so the bound is
@@ -6,21 +6,22 @@ column, α_i → ∞ and it vanishes. W is uncertain, w_j ~ N(w̄_j, S_j) (``obj
     F = Σ_n log p̃(x_n) - Σ_j KL(N(w̄_j, S_j) | N(0, diag α⁻¹))                               (variational Bayes)
     S_j = σ² (A_j + σ² diag α)⁻¹,    (w̄_j, μ_j) = (A_j + σ² diag(α, 0))⁻¹ b_j,    α_i = d / Σ_j (w̄_ji² + S_jii)
 
-and never falls. z is whitened over the rows and the columns of W made orthogonal after each step, which raises F too
-(Ilin and Raiko 2010). A column is dropped when it is shorter than one that stays can be.
+and never falls. After each step z is whitened over the rows and the columns of W are made orthogonal, which raises F
+too (Ilin and Raiko 2010). A column is dropped when it is shorter than any column that can stay at the maximum.
 
-Of whole rows F has its maximum in closed form (Nakajima, Tomioka, Sugiyama and Babacan 2015): with L = min(n, d),
+For complete rows F has its maximum in closed form (Nakajima, Tomioka, Sugiyama and Babacan 2015): with L = min(n, d),
 M = max(n, d), ρ = L / M and x_i = n λ_i / (M σ²) for the eigenvalues λ of the covariance, column i stays where x_i > x̲,
 
     x̲ = (1 + τ̲)(1 + ρ/τ̲),    φ(τ̲) + φ(τ̲/ρ) = 0,    φ(t) = log(1 + t) / t - 1/2
 
-which says how short a column may be. Up to constants and a scale, F at the best W is -Ω(σ²), which the noise minimises:
+This gives the least length of a column. Up to constants and a scale, F at the best W is -Ω(σ²); σ² minimises
 
     Ω = Σ_i x_i - log x_i + [x_i > x̲] (log(1 + τ_i) + ρ log(1 + τ_i/ρ) - τ_i),    x_i = (1 + τ_i)(1 + ρ/τ_i)
 
-looked for among the means of what eigenvalues are left when the first k are not. So many does EM with gaps begin with,
-and some more; n is then how many entries a column has. How many there are in whole rows is better told by the evidence
-with W integrated out over its directions, not only its columns (Minka 2000, Laplace's approximation), k = 0, 1, ...:
+over the means of the eigenvalues that remain without the first k. EM with missing entries starts with this number of
+columns, and some more; n is then the number of observed entries of a column. For complete rows the number is better
+estimated by the evidence with W integrated out over its directions, not only its columns (Minka 2000, Laplace's
+approximation), k = 0, 1, ...:
 
     log p(X | k) ≈ log p(U_k) - (n/2) Σ_{i≤k} log λ_i - (n/2)(d-k) log v_k
                    + ((m+k)/2) log 2π - ½ log|A_k| - (k/2) log n
@@ -67,7 +68,7 @@ class Relevant:
 
 
 def with_relevance(model: LinearGaussian, seen: Array) -> Relevant:
-    """A start: W as uncertain as ``seen`` (d,) observed entries of each column leave it."""
+    """Initial state from a model: W gets the uncertainty due to ``seen`` (d,) observed entries of each column."""
     q = model.n_components
     alpha = len(model.mean) / np.maximum((model.W**2).sum(axis=0), 1e-300)
     variances = model.noise / (seen[:, None] + model.noise * alpha)
@@ -76,12 +77,12 @@ def with_relevance(model: LinearGaussian, seen: Array) -> Relevant:
 
 
 def bound(sums: Sums, state: Relevant) -> float:
-    """F per row; the sums are taken at the state's model."""
+    """Variational bound F per row, from the sums (``linear_gaussian.statistics``) taken at the state's model."""
     return float((sums["log_likelihood"] - state.divergence) / sums["n"])
 
 
 def maximised_relevance(sums: Sums, state: Relevant, *, least_noise: float = 0.0) -> Relevant:
-    """One step up the bound; the sums are taken at the state's model."""
+    """One variational EM step, which raises the bound; the sums are taken at the state's model."""
     model, q = state.model, state.model.n_components
     solved, A = least_squares(sums, q, model.noise * state.alpha)
     precision = A[:, :q, :q] + model.noise * np.diag(state.alpha)
@@ -97,7 +98,7 @@ def maximised_relevance(sums: Sums, state: Relevant, *, least_noise: float = 0.0
 
 
 def dropped(state: Relevant, share: float) -> Relevant:
-    """Without columns of W of a squared length below ``share`` of the noise; the same state if there are none."""
+    """Drop columns of W of squared length at most ``share`` times the noise; the same state if there are none."""
     model, q = state.model, state.model.n_components
     keep = (model.W**2).sum(axis=0) > share * model.noise
     if keep.all() or model.spread is None:
@@ -117,7 +118,7 @@ def _relevant(model: LinearGaussian, S: Array, log_det: float) -> Relevant:
 
 
 def relevant_count(values: Array, n: int, d: int) -> int:
-    """How many dimensions the eigenvalues (descending) of the covariance of n rows and d columns speak for.
+    """Intrinsic dimension by Minka's evidence, from the eigenvalues (descending) of the covariance of rows (n, d).
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 10)) + 0.5 * rng.normal(size=(200, 10))
@@ -156,7 +157,7 @@ def _log_det(lam: Array, left: Array, n: int, d: int) -> Array:
 
 
 def kept_count(values: Array, n: float, d: int) -> int:
-    """How many columns the closed form keeps, of eigenvalues (descending) and n entries in each column.
+    """Number of columns that the closed form keeps, from eigenvalues (descending); n observed entries per column.
 
     >>> kept_count(np.array([9.0, 5.0, 1.1, 1.0, 0.9]), 100, 5)
     2
@@ -175,7 +176,7 @@ def kept_count(values: Array, n: float, d: int) -> int:
 
 
 def least_length(n: float, d: int) -> float:
-    """About the squared length, in units of the noise, that a column of W has at least where it stays (n whole rows).
+    """Approximate least squared length, in units of the noise, of a column of W that is kept (n complete rows).
 
     At the threshold ``|w|² |z̄|² / (σ² n) = (M / n) τ̲² / x̲``, and ``|z̄|² = n t / (1 + t)`` for ``|w|² = t σ²``.
 

@@ -1,15 +1,16 @@
-r"""Scatter of pairs: means of δδᵀ over pairs of rows, never as a list of differences.
+r"""Scatter matrices of pairs: means of δδᵀ over pairs of rows, without a list of differences.
 
 For pairs e = (i, j) of the rows of T (n, p), with δ_e = t_i - t_j and L the Laplacian of the graph they make,
 
     Σ_e δ_e δ_eᵀ = Tᵀ L T,      (L T)_i = Σ_{j ~ i} (t_i - t_j)
 
-Equal labels are all pairs within their classes, and need not be listed: ``(L T)_i = n_c (t_i - μ_c)`` for a row of
-class c with n_c members. All pairs of N labelled rows, the same way: ``N (t_i - μ)``; the different ones are the rest.
+Equal labels stand for all pairs within a class, which need not be listed: ``(L T)_i = n_c (t_i - μ_c)`` for a row of
+class c with n_c members. For all pairs of N labelled rows it is ``N (t_i - μ)``; pairs of different labels are the
+difference of the two.
 
-A mean scatter is divided by twice the number of pairs: over random pairs it is then the covariance. Pairs that share
-rows say less than as many separate ones; f, the number of free differences (rows less connected pieces of the graph),
-counts what they say. A scatter is *pooled* with what is believed without it, as w further pairs would be:
+A mean scatter is divided by twice the number of pairs, so that over random pairs it is the covariance. Pairs that share
+rows carry less information than separate ones: f, the number of independent differences (rows minus connected
+components of the graph), is the effective sample size. A scatter is *pooled* with a prior S₀ of weight w pairs:
 
     (f S + w S₀) / (f + w)
 """
@@ -30,23 +31,23 @@ Array = npt.NDArray[Any]
 
 
 class Scatter(ABC):
-    """Pairs of one kind: ``n_pairs`` of them, with ``n_free`` free differences."""
+    """Scatter of one kind of pairs: ``n_pairs`` of them, with ``n_free`` independent differences."""
 
     n_pairs: int
     n_free: int
 
     @abstractmethod
     def apply(self, T: Array) -> Array:
-        """``L T`` (n, p)."""
+        """Laplacian product ``L T`` (n, p)."""
 
     def matrix(self, T: Array) -> Array:
-        """The mean of ``δδᵀ / 2`` (p, p), symmetric to the bit; zero where there are no pairs."""
+        """Mean scatter of ``δδᵀ / 2`` (p, p), exactly symmetric; 0 without pairs."""
         M = T.T @ self.apply(T) / (2.0 * max(self.n_pairs, 1))
         return np.asarray(0.5 * (M + M.T))
 
 
 class PairScatter(Scatter):
-    """Pairs by their row numbers (m, 2), each pair once.
+    """Scatter of listed pairs: row numbers (m, 2), each pair once.
 
     >>> scatter = PairScatter(np.array([[0, 1], [1, 2], [0, 2]]), 4)
     >>> scatter.matrix(np.array([[0.0], [1.0], [2.0], [9.0]]))
@@ -68,7 +69,7 @@ class PairScatter(Scatter):
 
 
 class LabelScatter(Scatter):
-    """All pairs of rows with equal labels, or with ``different`` ones; codes (n,), -1 where unknown."""
+    """Scatter of all pairs of rows with equal labels, or with ``different`` ones; codes (n,), -1 where unlabelled."""
 
     def __init__(self, codes: Array, *, different: bool = False) -> None:
         self._known = codes >= 0
@@ -92,7 +93,7 @@ class LabelScatter(Scatter):
 
 
 def pooled(S: Array, n_free: int, believed: Array, weight: float) -> Array:
-    """``(f S + w S₀) / (f + w)``; S₀ where neither says anything.
+    """Shrinkage of a scatter to a prior, ``(f S + w S₀) / (f + w)``; S₀ if both weights are 0.
 
     >>> pooled(np.eye(1), 3, 2 * np.eye(1), 1.0)
     array([[1.25]])

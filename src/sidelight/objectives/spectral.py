@@ -1,8 +1,8 @@
-"""The matrices of the spectral family: MDS, Isomap, LLE, Laplacian eigenmaps and kernel PCA (S4 chapter 1).
+"""Matrices of spectral embeddings: MDS, Isomap, LLE, Laplacian eigenmaps and kernel PCA (S4 chapter 1).
 
 With n rows, H = I - eeᵀ/n (S4 1.8 and 1.9 drop the 1/n) and D² the *squared* distances, for Isomap too:
 
-    M = -½ H D² H                         distances: straight (MDS) or along a graph (Isomap)           (S4 1.5, 1.6)
+    M = -½ H D² H                         distances: Euclidean (MDS) or geodesic (Isomap)               (S4 1.5, 1.6)
     L = R - W,  R_ii = Σ_j W_ij           Laplacian: W_ij = exp(-d²_ij / s) on edges, or 1 (S4 1.4)
     L = (I - W)ᵀ(I - W)                   LLE: min_W Σ_i |x_i - Σ_j W_ij x_j|², rows of W sum to 1      (S4 1.3)
 
@@ -12,7 +12,7 @@ Each method takes the top eigenvectors of a Mercer kernel (S4 1.8), the constant
     LLE, LEM     λ_max I - L, or the pseudo-inverse L⁺
 
 Everything works on sparse graphs: O(n k) numbers for L, O(n · landmarks) for M. The dense kernels at the end are for
-small n and for reading.
+small n and for illustration.
 """
 
 from __future__ import annotations
@@ -53,11 +53,20 @@ _TINY = 1e-300  # csgraph reads a stored 0 as "no edge"
 def neighbour_graph(
     points: Array, neighbours: Neighbours, *, kind: str = "mutual", precomputed: bool = False
 ) -> csr_array:
-    """A connected graph of neighbours with its lengths.
+    """Connected nearest-neighbour graph (n, n) with edge lengths.
 
-    ``kind="mutual"`` keeps an edge where each row is a neighbour of the other, ``"union"`` where one is (as
-    scikit-learn does). Pieces that are left unconnected are joined by their shortest links: a graph in pieces
-    has no distances between them, and its smoothest functions only say which piece is which.
+    Connected components are joined by their shortest links: otherwise there were no geodesic distances between them,
+    and the smoothest eigenvectors would only indicate the components.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+    neighbours : Neighbours
+        Neighbour lists (n, k) with distances.
+    kind : "mutual" or "union"
+        Keep an edge if each row is a neighbour of the other, or if one is (as in scikit-learn).
+    precomputed : bool
+        Whether ``points`` are distances.
     """
     if kind == "mutual":
         return joined_graph(points, neighbours, precomputed=precomputed)
@@ -71,15 +80,28 @@ def neighbour_graph(
 
 
 def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_jobs: int | None = None) -> csr_array:
-    """A connected graph of all pairs at most ``radius`` apart, with their lengths; memory is that of its edges.
+    """Connected graph (n, n) of all pairs at most ``radius`` apart, with edge lengths.
 
-    Pieces are joined by their shortest links.
+    Connected components are joined by their shortest links.
+
+    Parameters
+    ----------
+    points : array of shape (n, d), or distances (n, n)
+    radius : float
+    precomputed : bool
+        Whether ``points`` are distances.
+    n_jobs : int or None
+        Threads.
+
+    Notes
+    -----
+    Time O(n² d); memory O(edges).
     """
     n = len(points)
-    limit = radius * (1 + 1e-12)  # rows scaled to a frame do not lose a pair at the radius itself
+    limit = radius * (1 + 1e-12)  # rounding of scaled rows must not lose a pair exactly at the radius
     centred = points if precomputed else points - points.mean(axis=0)
     norms = np.zeros(0) if precomputed else np.einsum("ij,ij->i", centred, centred)
-    # what the product below may be off by, so that no pair is lost; it is then measured from differences
+    # rounding error of the product below; candidates within it are then measured exactly, from differences
     error = 0.0 if precomputed else 4 * (points.shape[1] + 8) * np.finfo(np.float64).eps * float(norms.max())
 
     def one(rows: slice) -> tuple[Array, Array, Array]:
@@ -103,13 +125,13 @@ def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_j
     near = Neighbours(np.where(lists < 0, np.arange(n)[:, None], lists), np.zeros(lists.shape))
     near.distance[lists >= 0] = graph.data
     joined = coo_array(joined_graph(points, near, precomputed=precomputed))
-    apart = joined.coords[0] != joined.coords[1]  # the gaps of the lists, each row's link to itself
+    apart = joined.coords[0] != joined.coords[1]  # padding of the lists: links of a row to itself
     ends = joined.coords[0][apart], joined.coords[1][apart]
     return csr_array(coo_array((joined.data[apart], ends), shape=(n, n)))
 
 
 def padded_lists(graph: csr_array) -> Array:
-    """The neighbours of each row in the graph (n, most), with -1 where a row has fewer."""
+    """Neighbour lists of a graph (n, largest degree), padded with -1."""
     degree = np.diff(graph.indptr)
     lists = np.full((len(degree), int(degree.max(initial=1))), -1, dtype=np.int64)
     lists[np.arange(lists.shape[1]) < degree[:, None]] = graph.indices
@@ -117,21 +139,21 @@ def padded_lists(graph: csr_array) -> Array:
 
 
 def geodesic_squares(graph: csr_array, rows: Array | None = None, *, n_jobs: int | None = None) -> Array:
-    """Squared shortest paths from the given rows (default: all) to every row, (L, n)."""
+    """Squared geodesic (shortest-path) distances (L, n) from the given rows (default: all) to every row."""
     chosen = np.arange(graph.shape[0]) if rows is None else rows
     paths = run_tiles(lambda part: dijkstra(graph, indices=chosen[part]) ** 2, spans(len(chosen), 32), n_jobs)
     return np.concatenate(paths)
 
 
 def edge_weights(graph: csr_array, heat: float | None = None) -> csr_array:
-    """Weights of the edges of a graph of lengths: ``exp(-length² / heat)``, or 1 where ``heat`` is None."""
+    """Edge weights of a graph with edge lengths: ``exp(-length² / heat)``, or 1 if ``heat`` is None."""
     lengths = np.asarray(graph.data)
     values = np.ones_like(lengths) if heat is None else np.exp(-(lengths**2) / heat)
     return csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
 def laplacian(weights: csr_array, *, normalised: bool = False) -> tuple[csr_array, Array]:
-    """``R - W``, or ``I - R^(-1/2) W R^(-1/2)``, and the vector it sends to 0: constant, or √R (n,), of length 1.
+    """Graph Laplacian ``R - W``, or normalised ``I - R^(-1/2) W R^(-1/2)``, and its unit null vector (constant or √R).
 
     The normalised eigenmap ``L y = λ R y`` is ``R^(-1/2)`` times an eigenvector of the second form.
     """
@@ -147,10 +169,19 @@ def laplacian(weights: csr_array, *, normalised: bool = False) -> tuple[csr_arra
 def reconstruction_weights(
     points: Array, index: Array, queries: Array | None = None, *, regularization: float = 1e-3
 ) -> Array:
-    """Weights (m, k), summing to 1, that give each query best from its listed rows; default: the rows themselves.
+    """LLE weights (m, k), summing to 1, that best reconstruct each query from its neighbours.
 
-    ``G w = 1`` with ``G_jl = (x_j - q)·(x_l - q)``, to whose diagonal ``regularization · tr G`` is added: with more
-    neighbours than dimensions G is singular. Where a list has -1 there is no row, and the weight is 0.
+    ``G w = 1`` with ``G_jl = (x_j - q)·(x_l - q)``. ``regularization · tr G`` is added to the diagonal, as G is
+    singular with more neighbours than dimensions.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    index : array of shape (m, k)
+        Neighbours of each query; -1: none, with weight 0.
+    queries : array of shape (m, d) or None
+        None: the points themselves.
+    regularization : float
     """
     Q = points if queries is None else queries
     W = np.empty(index.shape)
@@ -161,7 +192,7 @@ def reconstruction_weights(
 
 
 def local_squares(squares: Array, index: Array, *, regularization: float = 1e-3) -> Array:
-    """The same weights from squared distances (n, n) alone: ``G_jl = ½(d²_ij + d²_il - d²_jl)``."""
+    """LLE weights (n, k) from squared distances (n, n) alone: ``G_jl = ½(d²_ij + d²_il - d²_jl)``."""
     W = np.empty(index.shape)
     for rows in spans(len(index), max(1, _BUDGET // max(1, index.shape[1] ** 2))):
         near = index[rows]
@@ -172,7 +203,7 @@ def local_squares(squares: Array, index: Array, *, regularization: float = 1e-3)
 
 
 def lle_matrix(weights: Array, index: Array) -> csr_array:
-    """``(I - W)ᵀ(I - W)`` for weights (n, k) on listed rows (-1: none); it sends constants to 0."""
+    """LLE matrix ``(I - W)ᵀ(I - W)`` (n, n) for weights (n, k) on neighbours (-1: none); it sends constants to 0."""
     n, k = index.shape
     there = index.ravel() >= 0
     ends = np.repeat(np.arange(n), k)[there], index.ravel()[there]
@@ -182,7 +213,7 @@ def lle_matrix(weights: Array, index: Array) -> csr_array:
 
 
 def centred_kernel(squares: Array) -> Array:
-    """``-½ H D² H`` (n, n): the kernel of MDS for straight distances, of Isomap for those along a graph."""
+    """``-½ H D² H`` (n, n): the kernel of MDS for Euclidean distances, of Isomap for geodesic ones."""
     columns = squares.mean(axis=0)
     return np.asarray(-0.5 * (squares - columns - squares.mean(axis=1, keepdims=True) + columns.mean()))
 
@@ -203,7 +234,7 @@ def inverse_kernel(L: csr_array) -> Array:
 
 
 def _solved(G: Array, there: Array, regularization: float) -> Array:
-    """``G w = 1`` for each matrix of a stack (m, k, k) on the rows that are ``there`` (m, k), at ``Σ w = 1``."""
+    """Solve ``G w = 1`` for each matrix of a stack (m, k, k), on the neighbours that exist (``there``); ``Σ w = 1``."""
     G = np.where(there[:, :, None] & there[:, None, :], G, 0.0)
     trace = np.trace(G, axis1=1, axis2=2)
     diagonal = np.arange(G.shape[1])
@@ -221,7 +252,7 @@ def _lengths(points: Array, start: Array, end: Array) -> Array:
 
 
 def _either_way(graph: csr_array) -> csr_array:
-    """Each edge both ways, at its length."""
+    """Symmetrised graph: each edge in both directions."""
     both = csr_array(graph.maximum(graph.T))
     both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)
     return both

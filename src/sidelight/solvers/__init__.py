@@ -1,1 +1,1 @@
-"""Solvers: they minimise objectives and know nothing of what those mean; results are typed and frozen."""
+"""Solvers: optimisers, eigensolvers, EM and multigrid, independent of any model; results are frozen dataclasses."""

@@ -1,7 +1,7 @@
-"""Continuation: follow the minimiser while a parameter moves, broad to fine.
+"""Annealing (numerical continuation): follow the minimiser while a parameter of the objective changes.
 
-A schedule is the sequence of parameter values; each stage starts where the one before ended. The inner solver knows
-nothing of it. Early stages need not be sharp: they run at ten times the tolerance of the last.
+The schedule is the sequence of parameter values. Each stage minimises with L-BFGS, warm-started at the previous
+stage's minimiser. Early stages need not be accurate: their tolerance is ten times that of the last stage.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ValueAndGrad = Callable[[Array], tuple[float, Array, dict[str, float]]]
 
 
 def geometric(start: float, stop: float, factor: float) -> list[float]:
-    """``start, start·factor, ...`` down to and ending exactly at ``stop``.
+    """Geometric schedule ``start, start·factor, ...`` that ends exactly at ``stop``.
 
     >>> geometric(8.0, 1.0, 0.5)
     [8.0, 4.0, 2.0, 1.0]
@@ -41,7 +41,19 @@ def geometric(start: float, stop: float, factor: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Path:
-    """The end of the path, every stage's result on the way, and a record per iteration."""
+    """Result of an annealed minimisation.
+
+    Parameters
+    ----------
+    point : array of shape (n, q)
+        The final minimiser.
+    stages : tuple of Result
+        The result of each stage.
+    schedule : tuple of float
+        Parameter value of each stage that was run.
+    history : tuple of Record
+        One record per iteration, over all stages.
+    """
 
     point: Array
     stages: tuple[Result, ...]
@@ -50,22 +62,25 @@ class Path:
 
     @property
     def status(self) -> Status:
-        """How the path ended: that of its last stage."""
+        """Status of the last stage."""
         return self.stages[-1].status
 
     @property
     def n_iter(self) -> int:
-        """Iterations of all stages."""
+        """Total number of iterations over all stages."""
         return sum(stage.n_iter for stage in self.stages)
 
     @property
     def n_evaluations(self) -> int:
-        """Evaluations of all stages."""
+        """Total number of objective evaluations over all stages."""
         return sum(stage.n_evaluations for stage in self.stages)
 
 
 def best_size(value_and_grad: ValueAndGrad, start: Array, sizes: Sequence[float] = (0.1, 0.3, 1, 3, 10, 30)) -> Array:
-    """The start stretched (its widest dimension to a standard deviation of one of ``sizes``) to the lowest value."""
+    """Rescale the initial point (n, q) to the size with the lowest objective.
+
+    Each of ``sizes`` is tried as the standard deviation of the widest dimension. Cost: one evaluation per size.
+    """
     spread = float(start.std(axis=0).max())
     if spread == 0.0:
         return start
@@ -85,9 +100,33 @@ def anneal(
     before: Path | None = None,
     n_stages: int | None = None,
 ) -> Path:
-    """Minimise ``objective_at(value)`` for each value of the schedule in turn.
+    """Minimise ``objective_at(value)`` for each value of the schedule in turn, each stage warm-started.
 
-    ``before`` is a path that this one goes on from; ``n_stages`` counts the stages of all paths, if more are to follow.
+    Parameters
+    ----------
+    objective_at : callable
+        Schedule value to a function ``Z -> (value, gradient, terms)``.
+    schedule : list of float
+        Parameter value of each stage.
+    start : array of shape (n, q)
+        Initial point.
+    max_iter : int
+        Iterations of L-BFGS per stage.
+    tolerance : float
+        Of the last stage; earlier stages use ten times as much.
+    precondition : callable or None
+        Approximate inverse Hessian, applied to a gradient (n, q).
+    callback : callable or None
+        Called with a State after each iteration; returning True stops the fit.
+    before : Path or None
+        An earlier path that this one continues: its stages and history are kept.
+    n_stages : int or None
+        Number of stages reported to the callback, if more paths are to follow this one.
+
+    Returns
+    -------
+    Path
+        It ends early if a stage was stopped by the callback or by Ctrl-C.
     """
     point = np.array(start, dtype=np.float64)
     stages = [] if before is None else list(before.stages)

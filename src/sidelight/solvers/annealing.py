@@ -1,4 +1,4 @@
-"""How the weight λ of a penalty falls along an annealed fit, and what is said when the fit ends."""
+"""Settings of an annealed fit: the schedule of the penalty weight λ, progress bar, and the fitted attributes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["ENDED_EARLY", "Annealing", "FitProgress", "FittedPath", "end_progres
 
 Array = npt.NDArray[Any]
 ENDED_EARLY = (Status.STOPPED, Status.INTERRUPTED)
-"""Somebody asked for the end: no further stage is to follow."""
-_START = 30.0  # times the final λ, where the user does not say: the points are one clump there
-_AGAIN = 4.0  # times the final λ: from there a refined problem is annealed again
+"""The user stopped the fit (callback or Ctrl-C): run no further stage."""
+_START = 30.0  # default first λ, in multiples of the final one: all latent points collapse to one clump there
+_AGAIN = 4.0  # multiple of the final λ from which annealing is repeated after the problem was refined
 
 
 @dataclass(frozen=True)
 class Annealing:
-    """λ falls geometrically from ``start`` (None: 30 times ``regularization``) to ``regularization``.
+    """Schedule of λ: geometric from ``start`` (None: 30 times ``regularization``) down to ``regularization``.
 
-    ``max_iter`` and ``tol`` end each stage.
+    ``decay`` is the factor between stages. ``max_iter`` and ``tol`` are the stopping rule of each stage.
     """
 
     regularization: float
@@ -40,7 +40,7 @@ class Annealing:
     tol: float
 
     def check(self, owner: str) -> None:
-        """Refuse what is out of range."""
+        """Raise an error for parameters out of range; ``owner`` is the estimator named in the message."""
         check_number(owner, "regularization", self.regularization, 0.0)
         if self.start is not None:
             check_number(owner, "regularization_start", self.start, 0.0)
@@ -58,7 +58,7 @@ class Annealing:
         return geometric(self.first, self.regularization, self.decay)
 
     def last_part(self) -> list[float]:
-        """λ of the stages that are repeated when the problem was refined."""
+        """λ of the last stages (at most 4 times the final λ), repeated after the problem was refined."""
         return [weight for weight in self.schedule() if weight <= _AGAIN * self.regularization]
 
 
@@ -71,13 +71,27 @@ class FitProgress:
         self.callback = both(self.bar, callback)
 
     def end(self, path: Path, max_iter: int) -> None:
-        """Close the bar, and warn where the last stage did not converge."""
+        """Close the progress bar; warn if the last stage did not converge."""
         end_progress(self.owner, max_iter, self.bar, path)
 
 
 @dataclass(frozen=True)
 class FittedPath:
-    """A path as estimators keep it: the centred embedding at the end of each stage, and a record per iteration."""
+    """An annealing path as estimators store it.
+
+    Parameters
+    ----------
+    point : array of shape (n, q)
+        The final embedding, centred.
+    stages : array of shape (s, n, q)
+        The centred embedding at the end of each stage.
+    weights : array of shape (s,)
+        λ of each stage.
+    history : list of dict
+        One record per iteration.
+    n_iter : int
+        Iterations in total, at least 1.
+    """
 
     point: Array
     stages: Array
@@ -87,7 +101,7 @@ class FittedPath:
 
 
 def fitted_path(path: Path, dtype: npt.DTypeLike) -> FittedPath:
-    """The stages (s, n, q) in ``dtype``, and the centred end of the path as it was computed."""
+    """Convert a Path to what estimators store; stages are cast to ``dtype``, the final point keeps its precision."""
     centred = [stage.point - stage.point.mean(axis=0) for stage in path.stages]
     return FittedPath(
         np.asarray(centred[-1]),
@@ -99,7 +113,7 @@ def fitted_path(path: Path, dtype: npt.DTypeLike) -> FittedPath:
 
 
 def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path) -> None:
-    """Close the bar, and warn where the last stage did not converge."""
+    """Close the progress bar; warn if the last stage did not converge."""
     if bar is not None:
         bar.close(f"{path.status.value}, {path.n_iter} iterations")
     if path.status in (Status.ITERATIONS, Status.STALLED):

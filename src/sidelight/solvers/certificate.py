@@ -1,11 +1,11 @@
-"""How far from the optimum of a Gram program any answer can be: the dual bound of its multipliers.
+"""Dual upper bound on the optimum of a Gram program (``objectives.gram``), from any multipliers y.
 
 With λ the smallest eigenvalue of L(Aᵀy) on centred vectors, y/λ is dual feasible when λ > 0 (S = L(Aᵀy/λ) - J ⪰ 0), and
 
     value* ≤ bᵀy/λ + Σ y²/(2 σ λ²)
 
-λ comes from Lanczos on an inverse (or all of the spectrum of small programs), and is lowered until the inertia of
-``L - λI`` confirms it: no centred direction lies below, so that the bound holds whatever Lanczos missed.
+λ comes from shift-invert Lanczos (for small programs, from the whole spectrum). It is then lowered until the inertia
+of ``L - λI`` proves that no centred eigenvalue lies below it. So the bound holds even if Lanczos missed an eigenvalue.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .factor import factored, n_below
 __all__ = ["Slack", "dual_bound", "smallest_slack"]
 
 Array = npt.NDArray[Any]
-_DENSE = 300  # points up to which all eigenvalues are taken
+_DENSE = 300  # points up to which a dense eigensolver is used
 _WANTED = 4
 
 
@@ -44,10 +44,10 @@ class Slack:
 
 
 def smallest_slack(L: csc_array) -> Slack | None:
-    """The low end of ``L - J`` on centred vectors; None where it could not be confirmed."""
+    """Smallest eigenpairs of ``L - J`` on centred vectors, for a Laplacian L (n, n); None if not confirmed."""
     n = L.shape[0]
     if n <= _DENSE:
-        dense = L.toarray() + (2.0 * float(abs(L).sum(axis=0).max()) + 1.0) / n  # the constant vector out of the way
+        dense = L.toarray() + (2.0 * float(abs(L).sum(axis=0).max()) + 1.0) / n  # moves the constant vector to the top
         values, vectors = selected_pairs(dense, 0, min(_WANTED, n - 1) - 1)
         return Slack(values - 1.0, vectors)
     below = _below_all(L)
@@ -58,14 +58,30 @@ def smallest_slack(L: csc_array) -> Slack | None:
 
 
 def dual_bound(program: _Dual, y: Array, slack: Slack | None, weights: Array) -> float:
-    """What no point set of the program exceeds; inf where the multipliers do not say."""
+    """Upper bound on the optimal value of the program.
+
+    Parameters
+    ----------
+    program : Gram program
+    y : array of shape (R,)
+        Multipliers of its rows.
+    slack : Slack or None
+        From :func:`smallest_slack` of ``program.laplacian(y)``.
+    weights : array of shape (R,)
+        Weights σ of the slack of each row.
+
+    Returns
+    -------
+    float
+        inf if ``slack`` is None or y cannot be scaled to be dual feasible (λ ≤ 1e-9).
+    """
     if slack is None or 1.0 + slack.values[0] <= 1e-9:
         return np.inf
     return program.dual_value(y / (1.0 + slack.values[0]), weights)
 
 
 def _below_all(L: csc_array) -> float | None:
-    """A shift below the whole spectrum, by inertia."""
+    """A shift below all eigenvalues of L, checked by the inertia of ``L - shift I`` (else a norm bound)."""
     shift, lowest = -0.1, -2.0 * float(abs(L).sum(axis=0).max()) - 1.0
     while shift > lowest:
         if n_below(csc_array(L - shift * eye_array(L.shape[0]))) == 0:
@@ -75,6 +91,7 @@ def _below_all(L: csc_array) -> float | None:
 
 
 def _lanczos(L: csc_array, shift: float) -> Slack | None:
+    """Smallest eigenpairs of ``L - J`` on centred vectors by shift-invert Lanczos; None if none converged."""
     n = L.shape[0]
     try:
         solve = factored(csc_array(L - shift * eye_array(n)))
@@ -99,7 +116,7 @@ def _lanczos(L: csc_array, shift: float) -> Slack | None:
 
 
 def _confirmed(L: csc_array, found: Slack) -> Slack | None:
-    """The same with its smallest value lowered until nothing but the constant vector can lie below it."""
+    """``found`` with its smallest eigenvalue lowered until the inertia proves that no centred one lies below it."""
     smallest = float(found.values[0]) + 1.0
     margin = 1e-4 * max(abs(smallest), 1e-2)
     for _ in range(12):

@@ -1,11 +1,11 @@
-r"""The eigenproblem of coordination, solved the well-posed way round and without any ridge that could reorder it.
+r"""The generalised eigenproblem of chart coordination, solved without a ridge (a ridge could reorder its solutions).
 
     B v = λ D v,      smallest λ first,      tᵀ D v = 0,      vᵀ G v = n
 
-D is block-diagonal (or one block): each block is factored as D_s = V Λ Vᵀ, directions in which it has no spread are
-left out, and the problem is solved in Λ^(-1/2) Vᵀ coordinates, where D = I. The trivial solution t (every row at one
-place) is projected out rather than dropped by its rank, since other solutions can be as good as it. Orthogonality to t
-makes the latent mean 0; vectors are scaled so that each latent column Uv has unit variance, G = UᵀU.
+D is block-diagonal (or one block). Each block is factored as D_s = V Λ Vᵀ, null directions are left out, and the
+problem is solved in the whitened coordinates Λ^(-1/2) Vᵀ, where D = I. The trivial solution t maps every row to the
+same point. It is projected out, not dropped as the first eigenvector, since other solutions can have eigenvalue 0 too.
+Orthogonality to t makes the latent mean 0. Vectors are scaled so that each latent column Uv has unit variance, G = UᵀU.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from sidelight.base.eigenvalues import selected_pairs
 __all__ = ["coordinated", "whitener"]
 
 Array = npt.NDArray[Any]
-_EMPTY = 1e-13  # of the rows: a chart responsible for less has no say
-_FLAT = 1e-10  # of a block's largest eigenvalue: a direction without spread
+_EMPTY = 1e-13  # share of the rows: a chart responsible for less is ignored
+_FLAT = 1e-10  # share of a block's largest eigenvalue: a direction with less counts as null
 
 
 def whitener(blocks: Sequence[Array], n: float) -> Array:
-    """``H`` (p, r) with ``HᵀDH = I`` for the diagonal blocks of D; r ≤ p, directions without spread left out."""
+    """Whitening matrix ``H`` (p, r) with ``HᵀDH = I``, from the diagonal blocks of D (p, p).
+
+    Null directions are left out, so r ≤ p; ``n`` is the number of rows.
+    """
     p = sum(len(D) for D in blocks)
     H, row, column = np.zeros((p, p)), 0, 0
     for D in blocks:
@@ -41,22 +44,29 @@ def whitener(blocks: Sequence[Array], n: float) -> Array:
 def coordinated(
     B: Array, H: Array, products: Array, trivial: Array, n: float, n_components: int
 ) -> tuple[Array, Array]:
-    """Maps ``L`` (p, q) and disagreements λ (q,), the smallest first; columns of 0 where there are fewer solutions.
+    """Solve ``B v = λ D v`` for the q smallest eigenvalues, the trivial solution excluded.
 
     Parameters
     ----------
     B : array of shape (p, p)
-        The disagreement.
+        The matrix of disagreement between charts (``objectives.coordination``).
     H : array of shape (p, r)
         From :func:`whitener`.
     products : array of shape (p, p)
-        UᵀU.
+        G = UᵀU.
     trivial : array of shape (p,)
         The trivial solution t.
     n : float
-        Rows.
+        Number of rows.
     n_components : int
-        q.
+        Latent dimensions q.
+
+    Returns
+    -------
+    L : array of shape (p, q)
+        Maps of the charts into the latent space; columns of 0 where there are fewer than q solutions.
+    disagreement : array of shape (q,)
+        Eigenvalues λ, the smallest first; inf where there are fewer than q solutions.
     """
     L, found = np.zeros((len(B), n_components)), np.full(n_components, np.inf)
     means = H.T @ (products @ trivial)  # UᵀU t = D t: the sums over rows of each column of U
@@ -75,7 +85,7 @@ def coordinated(
 
 
 def _complement(v: Array) -> Array:
-    """An orthonormal basis (r, r - 1) of what is orthogonal to v, by one reflection."""
+    """Orthonormal basis (r, r - 1) of the orthogonal complement of v, by a Householder reflection."""
     length = float(np.linalg.norm(v))
     if length == 0.0:
         return np.eye(len(v))

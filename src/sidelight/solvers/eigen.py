@@ -1,18 +1,19 @@
-"""Eigenvectors: the smooth end of a kernel graph's spectrum, and scaling by landmarks.
+"""Laplacian eigenvectors of a kernel graph, landmark multidimensional scaling, and sign conventions.
 
 For a symmetric kernel K with degrees D, the normalised Laplacian ``I - D^(-1/2) K D^(-1/2) = V w Vᵀ`` has its smoothest
 vectors at the smallest w. The trivial one (√D, w = 0) is projected out.
 
     coordinates    D^(-1/2) v, the Laplacian eigenmap ``L y = w D y``
     preconditioner D^(-1/2) (V (w + δ)^(-1) Vᵀ + (I - V Vᵀ)/(w_k + δ)) D^(-1/2), the inverse of the Laplacian + δ
-                   with all that is less smooth than the last vector taken as that one
+                   where every eigenvalue beyond the last computed one, w_k, is taken to be w_k
 
-Attraction between neighbours has (about) this Laplacian as its Hessian, so the slow, global modes of an embedding are
-the first ones here (the *spectral direction* of Vladymyrov and Carreira-Perpiñán 2012, in low rank).
+The Hessian of the attraction between neighbours is about this Laplacian, so its first eigenvectors are the slowly
+converging, global modes of an embedding (the *spectral direction* of Vladymyrov and Carreira-Perpiñán 2012, in low
+rank).
 
-Landmark scaling (de Silva and Tenenbaum 2004): classical scaling of L landmarks, ``-½ J D² J = U s Uᵀ``, and every row
-placed by its squared distances to them, ``y = -½ s^(-1/2) Uᵀ (d² - mean d²)``. With all rows as landmarks and straight
-distances it is PCA, with distances along a graph it is Isomap.
+Landmark MDS (de Silva and Tenenbaum 2004): classical scaling of L landmarks, ``-½ J D² J = U s Uᵀ``. Every row then
+gets coordinates from its squared distances to them, ``y = -½ s^(-1/2) Uᵀ (d² - mean d²)``. With all rows as landmarks
+this is PCA for Euclidean distances and Isomap for geodesic ones.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
 __all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling", "steady_signs"]
 
 Array = npt.NDArray[Any]
-_TIED = 1e-6  # of the largest size: entries that far below it count as equal
-_SHIFT = 1e-2  # δ: below it directions are left to the solver (1e-3 to 1e-2 took the fewest evaluations)
+_TIED = 1e-6  # relative difference below which two entries count as equally large
+_SHIFT = 1e-2  # δ: eigenvalues below it are not scaled up further (1e-3 to 1e-2 took the fewest evaluations)
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,14 @@ class GraphSpectrum:
     root: Array
 
     def coordinates(self, k: int) -> Array:
-        """The first ``k`` eigenmap coordinates, each of unit standard deviation; as many as there are."""
+        """The first ``k`` Laplacian eigenmap coordinates (n, k), of unit standard deviation; fewer if not computed."""
         Y = self.vectors[:, :k] / self.root[:, None]
         Y = Y - Y.mean(axis=0)
         spread = Y.std(axis=0)
         return fix_signs(Y / np.where(spread > 0, spread, 1.0))
 
     def precondition(self, G: Array) -> Array:
-        """Apply the preconditioner to a gradient (n, q)."""
+        """Apply the preconditioner, an approximate inverse of the Laplacian, to a gradient (n, q)."""
         if not len(self.values):
             return G
         scaled = G / self.root[:, None]
@@ -61,10 +62,25 @@ class GraphSpectrum:
 
 
 def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
-    """The ``k`` smoothest non-trivial eigenvectors of a kernel graph (fewer where fewer converge)."""
+    """The ``k`` smallest non-trivial eigenpairs of the normalised Laplacian of a kernel graph.
+
+    Parameters
+    ----------
+    K : matrix of shape (n, n), or anything with ``@`` and ``n``
+        Symmetric kernel: dense, sparse or of low rank.
+    k : int
+        Eigenpairs wanted, at most n - 1.
+    tolerance : float
+        Of Lanczos (ARPACK). Up to 300 rows, or for k ≥ n // 4, a dense solver is used.
+
+    Returns
+    -------
+    GraphSpectrum
+        With fewer pairs if fewer converged.
+    """
     n = K.shape[0] if hasattr(K, "shape") else K.n
     k = min(k, n - 1)
-    root = np.sqrt(np.maximum(np.asarray(K @ np.ones(n), dtype=np.float64), 0.0))  # of low rank it may fall below 0
+    root = np.sqrt(np.maximum(np.asarray(K @ np.ones(n), dtype=np.float64), 0.0))  # low rank: may be below 0
     trivial = root / (np.linalg.norm(root) or 1.0)
     root[root == 0] = 1.0  # a row without neighbours
 
@@ -79,6 +95,7 @@ def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
 
 
 def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array]:
+    """The k largest eigenpairs of the operator ``apply``, largest first."""
     if n <= 300 or k >= n // 4:
         matrix = apply(np.eye(n))
         values, vectors = selected_pairs(0.5 * (matrix + matrix.T), n - k, n - 1)
@@ -96,14 +113,17 @@ def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array
                 maxiter=300,
                 **fixed_restarts(),
             )
-        except ArpackNoConvergence as partial:  # what converged serves: it is a start and a preconditioner
+        except ArpackNoConvergence as partial:  # fewer pairs still do for an initialisation or preconditioner
             values, vectors = partial.eigenvalues, partial.eigenvectors
     order = np.argsort(-values, kind="stable")
     return np.asarray(values[order]), np.asarray(vectors[:, order])
 
 
 def landmark_scaling(D: Array, landmarks: Array, k: int) -> Array:
-    """Coordinates (n, at most k) of all rows from the distances (L, n) of the landmark rows, widest first."""
+    """Landmark MDS: coordinates (n, at most k) of all rows, widest axis first.
+
+    ``D`` (L, n) are the distances from the L rows ``landmarks`` to all rows.
+    """
     squares = D**2
     among = squares[:, landmarks]
     centred = among - among.mean(axis=0) - among.mean(axis=1, keepdims=True) + among.mean()
@@ -118,16 +138,16 @@ def landmark_scaling(D: Array, landmarks: Array, k: int) -> Array:
 
 
 def factor_spectrum(V: Array) -> tuple[Array, Array]:
-    """Eigenvalues (r,) of the Gram matrix of a centred V (n, r), and its axes (n, r), as long as they are wide."""
+    """PCA of V (n, r): eigenvalues (r,) of its centred Gram matrix, largest first, and principal coordinates (n, r)."""
     centred = V - V.mean(axis=0)
     values, axes = np.linalg.eigh(centred.T @ centred)
     return np.maximum(values[::-1], 0.0), centred @ axes[:, ::-1]
 
 
 def fix_signs(vectors: Array) -> Array:
-    """Turn each column so that its entry of largest size is positive: of those equally large, the first.
+    """Flip the sign of each column so that its largest entry in absolute value is positive; of ties, the first.
 
-    On symmetric data the two ends are equally far but for rounding, which must not decide.
+    Ties are taken up to a tolerance: on symmetric data the two ends differ by rounding only, which must not decide.
     """
     size = np.abs(vectors)
     largest = (size >= (1 - _TIED) * size.max(axis=0)).argmax(axis=0)
@@ -137,5 +157,8 @@ def fix_signs(vectors: Array) -> Array:
 
 
 def steady_signs(Z: Array) -> Array:
-    """Turn each column by a fixed mean over all rows: the two ends of an unfolded sheet are often equally far."""
+    """Flip the sign of each column so that a fixed weighted sum over its rows is not negative.
+
+    More stable than the largest entry: the two ends of an unfolded sheet are often equally far out.
+    """
     return np.asarray(Z * np.where(np.cos(np.arange(len(Z)) * 0.7 + 0.3) @ Z < 0, -1.0, 1.0))

@@ -1,11 +1,11 @@
-r"""Expectation maximisation: one step after the other, each at least as likely as the one before.
+r"""Expectation maximisation (EM), optionally accelerated (SQUAREM); the likelihood never falls.
 
     θ_{t+1} = argmax_θ  E[ log p(x, z | θ) | x, θ_t ],      L(θ_{t+1}) ≥ L(θ_t)
 
-A step does both halves and returns the new parameters with the mean log likelihood of the old ones, which the first
-half gives for nothing. Where steps are short they can be lengthened (SQUAREM, Varadhan and Roland 2008): two steps give
-r = θ₁ - θ₀ and v = (θ₂ - θ₁) - r, and the next step starts from θ₀ + 2a r + a² v, a = |r| / |v|, if that is more likely
-than θ₁, and from θ₂ if it is not. So the likelihood never falls.
+A step does E and M and returns the new parameters with the mean log likelihood of the old ones, a by-product of the
+E step. Slow convergence can be accelerated by extrapolation (SQUAREM, Varadhan and Roland 2008): two steps give
+r = θ₁ - θ₀ and v = (θ₂ - θ₁) - r. The next step starts from θ₀ + 2a r + a² v, a = |r| / |v|, if that is at least as
+likely as θ₁, and else from θ₂.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["EMResult", "em", "squared"]
 
 P = TypeVar("P")
 Array = npt.NDArray[Any]
-_ROUNDING = 1e-9  # of the likelihood: a fall below it is not one
+_ROUNDING = 1e-9  # relative fall of the likelihood that is put down to rounding
 
 
 @dataclass(frozen=True)
 class EMResult(Generic[P]):
-    """Where EM ended; ``log_likelihood`` is that of the parameters before the last step: a lower bound."""
+    """Result of EM; ``log_likelihood`` is that of the parameters before the last step, so a lower bound."""
 
     parameters: P
     log_likelihood: float
@@ -39,7 +39,7 @@ class EMResult(Generic[P]):
 
     @property
     def message(self) -> str:
-        """The status in words, with the iterations."""
+        """Status and number of iterations as text."""
         return f"{self.status.value} after {self.n_iter} iterations"
 
 
@@ -60,17 +60,18 @@ def em(
         Parameters to (new parameters, mean log likelihood of the old ones).
     start : parameters
     max_iter : int
-        Steps at most.
+        Maximum number of steps.
     tol : float
+        Converged when a step gains less.
     callback : callable or None
-        Sees a State after each step (``objective`` is minus the log likelihood) and stops the run by returning True.
+        Called with a State after each step (``objective`` is minus the log likelihood); returning True stops the run.
     extrapolate : callable or None
-        Three consecutive parameters to parameters further on (None: there are none), see :func:`squared`.
+        Three consecutive parameters to extrapolated ones, or None where that is not possible; see :func:`squared`.
 
     Returns
     -------
     EMResult
-        ``STALLED``: a step made the likelihood fall by more than rounding, and the parameters are those before it.
+        Status ``STALLED``: a step lowered the likelihood by more than rounding; the parameters before it are returned.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def em(
 
 
 class _Run(Generic[P]):
-    """One run: the parameters reached, the likelihood before the last step, and what was told of it."""
+    """State of one run: current parameters, likelihood before the last step, and history."""
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class _Run(Generic[P]):
         self._previous = start
 
     def advance(self) -> None:
-        """One step from where the run is."""
+        """One EM step from the current parameters."""
         new, value = self.step(self.parameters)
         gain = value - self.value
         if not np.isfinite(value) or gain < -_ROUNDING * (1.0 + abs(value)):
@@ -123,7 +124,7 @@ class _Run(Generic[P]):
             self.status = self.status or Status.CONVERGED
 
     def leap(self, further: P) -> None:
-        """One step from ``further``, kept only where that is more likely than what the run has."""
+        """One EM step from the extrapolated parameters ``further``; rejected if these are less likely."""
         new, value = self.step(further)
         if np.isfinite(value) and value >= self.value:
             self.parameters = further
@@ -144,7 +145,7 @@ class _Run(Generic[P]):
 
 
 def squared(before: Array, first: Array, second: Array) -> Array | None:
-    """The point that three consecutive ones lead to, ``θ₀ + 2a r + a² v``; None where it would not be further on.
+    """SQUAREM extrapolation ``θ₀ + 2a r + a² v`` from three consecutive iterates; None where a ≤ 1 or v = 0.
 
     >>> squared(np.array([8.0]), np.array([4.0]), np.array([2.0]))
     array([0.])

@@ -1,7 +1,8 @@
-"""Factors of symmetric matrices: solves, and how many eigenvalues lie below 0.
+"""Factorisations of sparse symmetric matrices: solves, and the number of negative eigenvalues (inertia).
 
-Sparse: SuperLU without pivoting off the diagonal, so that ``P A Pᵀ = L U`` with D = diag(U) and A has as many negative
-eigenvalues as D has negative entries (Sylvester). Where more than a fifth is filled: Cholesky of the dense matrix.
+Sparse: SuperLU without pivoting off the diagonal, so that ``P A Pᵀ = L U`` with D = diag(U). By Sylvester's law A has
+as many negative eigenvalues as D has negative entries. Solves with a matrix that is more than a fifth filled use a
+dense Cholesky factorisation.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _FILLED = 0.2
 
 
 def factored(M: csc_array) -> Callable[[Array], Array]:
-    """``b -> M⁻¹ b`` for a positive definite M."""
+    """Factor a positive definite M; returns the function ``b -> M⁻¹ b``."""
     if M.nnz > _FILLED * M.shape[0] ** 2:
         dense = cho_factor(M.toarray(), lower=True, overwrite_a=True, check_finite=False)
         return lambda b: np.asarray(cho_solve(dense, b, check_finite=False))
@@ -31,7 +32,7 @@ def factored(M: csc_array) -> Callable[[Array], Array]:
 
 
 def n_below(M: csc_array) -> int | None:
-    """How many eigenvalues of a symmetric M lie below 0; None where the factor would not say."""
+    """Number of negative eigenvalues of a symmetric M; None if it is singular or the factorisation had to pivot."""
     try:
         lu = _symmetric(M)
     except RuntimeError:  # exactly singular

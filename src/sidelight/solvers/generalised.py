@@ -1,11 +1,11 @@
-r"""Metrics that make one kind of scatter small and another large: closed form, no iterations.
+r"""Metric learning in closed form: metrics that make one kind of scatter small and another large.
 
 relative   A = W^(-1/2) G W^(-1/2),   G = Q (W^(-1/2) D W^(-1/2)) Q,   Q = (W^(-1/2) S W^(-1/2))^(-1/2)
 
-W is the scatter of rows that belong together, D that of rows that do not, S that of all. Under A, rows that belong
-together are equally far apart in every direction, and a direction in which different rows are further apart than any
-two rows counts for more. With D = S it is relevant component analysis, its r widest directions are those of linear
-discriminant analysis. With W = sI besides it is the plain metric, and they are those of principal components.
+W is the scatter of same-class rows, D that of different-class rows, S that of all rows. Under A, the within-class
+scatter is equal in all directions, and a direction in which different classes are further apart than two random rows
+gets more weight. With D = S this is relevant component analysis, and its r widest directions are those of linear
+discriminant analysis. If also W = sI, it is the Euclidean metric, and the directions are the principal components.
 
 literal    min ⟨A, M⟩ over A ⪰ 0, A ⪯ I/r, tr A = 1:   A = VVᵀ/r, V the eigenvectors of the r smallest eigenvalues of M
 """
@@ -21,13 +21,13 @@ from scipy.linalg import eigh
 __all__ = ["joined", "principal_factor", "relative_factor", "smallest_directions"]
 
 Array = npt.NDArray[Any]
-_TIED = 1e-10  # of the largest eigenvalue: closer ones are the same
-_DEPENDENT = 1e-6  # singular values below it are directions that two attributes share
-_SINGULAR = 1e-12  # of the largest eigenvalue: what is smaller counts as this
+_TIED = 1e-10  # eigenvalues closer than this share of the largest count as equal
+_DEPENDENT = 1e-6  # share of the largest singular value: below, directions are linearly dependent
+_SINGULAR = 1e-12  # share of the largest eigenvalue: floor of all eigenvalues
 
 
 def relative_factor(W: Array, D: Array, S: Array) -> Array:
-    """B (p, p) with A = B Bᵀ, for symmetric W, D and S.
+    """Factor B (p, p) of the relative metric A = B Bᵀ, for symmetric W, D and S (p, p).
 
     >>> B = relative_factor(np.diag([4.0, 1.0]), np.eye(2), np.eye(2))
     >>> B @ B.T
@@ -48,7 +48,10 @@ def _power(M: Array, exponent: float) -> Array:
 
 
 def principal_factor(T: Array, B: Array, r: int | None) -> Array:
-    """The metric BBᵀ in its own axes, in which rows T (n, p) are uncorrelated and widest first; at most r of them."""
+    """Factor (p, at most r) of the metric BBᵀ along its principal axes.
+
+    In it the mapped rows of T (n, p) are uncorrelated, the widest axis first. ``r=None`` keeps all axes.
+    """
     P = T @ B
     values, turn = np.linalg.eigh(P.T @ P)
     values, turn = values[::-1], turn[:, ::-1]
@@ -57,7 +60,10 @@ def principal_factor(T: Array, B: Array, r: int | None) -> Array:
 
 
 def smallest_directions(M: Array, variances: Array, r: int) -> Array:
-    """Orthonormal eigenvectors (p, at most r) of the r smallest eigenvalues of M; of equal ones, the widest first."""
+    """Orthonormal eigenvectors (p, at most r) of the r smallest eigenvalues of M (p, p).
+
+    Among tied eigenvalues, directions of larger variance come first (``variances`` (p,) of the coordinates).
+    """
     r = min(r, len(variances))
     if r == 0:
         return np.zeros((len(variances), 0))
@@ -71,7 +77,7 @@ def smallest_directions(M: Array, variances: Array, r: int) -> Array:
 
 
 def joined(directions: Array, metric: Array) -> Array:
-    """An orthonormal basis (p, at most k) of the span of k directions, in the inner product ``diag(metric)``."""
+    """Orthonormal basis (p, at most k) of the span of k directions (p, k), in the inner product ``diag(metric)``."""
     root = np.sqrt(metric)[:, None]
     vectors, sizes, _ = np.linalg.svd(root * directions, full_matrices=False)
     largest = sizes.max(initial=0.0)

@@ -1,8 +1,8 @@
-r"""Values known at some vertices of a graph, carried to the others: as smooth along the edges as can be.
+r"""Label propagation by harmonic functions: extend values known at some vertices smoothly to a whole graph.
 
     minimise over F (n, k)    ½ Σ_ij S_ij |f_i - f_j|² + Σ_{i ∈ I} |f_i - t_i|² + ε |F|²,    (L + D_I + ε) F = D_I T
 
-by conjugate gradients: O(edges · k) an iteration, no factorisation.
+Solved by conjugate gradients with a diagonal preconditioner: O(edges · k) per iteration, no factorisation.
 """
 
 from __future__ import annotations
@@ -17,12 +17,28 @@ from scipy.sparse.linalg import cg
 __all__ = ["harmonic"]
 
 Array = npt.NDArray[Any]
-_LOOSE = 1e-9  # ε: a piece of the graph without a value gets 0
+_LOOSE = 1e-9  # ε: a connected component without a known value gets 0
 
 
 def harmonic(S: csr_array, index: Array, T: Array) -> Array:
-    """The values T (m, k), known at the vertices ``index``, at all n vertices (n, k).
+    """Extend values to all vertices of a graph.
 
+    Parameters
+    ----------
+    S : sparse array of shape (n, n)
+        Symmetric edge weights.
+    index : array of shape (m,)
+        Vertices with known values.
+    T : array of shape (m, k)
+        Their values.
+
+    Returns
+    -------
+    F : array of shape (n, k)
+        Values at all vertices; the known ones are fitted, not interpolated.
+
+    Examples
+    --------
     >>> path = csr_array(np.eye(3, k=1) + np.eye(3, k=-1))
     >>> harmonic(path, np.array([0, 2]), np.array([[-1.0], [1.0]])).round(3).ravel() + 0.0
     array([-0.5,  0. ,  0.5])

@@ -1,16 +1,16 @@
-r"""Gram programs over classes of pairs by an interior point method: exact whatever the rank of K.
+r"""Primal-dual interior point method for Gram programs over classes of pairs: exact for any rank of K.
 
     maximise  Σ_c τ_c g_c - ½ Σ σ s²     K(g) = -½ J D²(g) J ⪰ 0,   g_c - s_c ≤ b_c  (known classes: g_c = b_c)
 
-with one unknown a class, g_c its squared distance, and ``τ_c = members / n``, since ``tr K`` is the mean over points of
-half their squared distances. With P = K⁻¹ on centred vectors, X the slack matrix, y and z = b + y/σ - g, each step
-solves (the direction of Helmberg, Rendl, Vanderbei and Wolkowicz, and of Kojima, Shindoh and Hara, Monteiro)
+There is one unknown per class, its squared distance g_c, and ``τ_c = members / n``, since ``tr K`` is the mean over
+points of half their squared distances. With P = K⁻¹ on centred vectors, X the slack matrix, y and z = b + y/σ - g, each
+step solves (the direction of Helmberg, Rendl, Vanderbei and Wolkowicz, and of Kojima, Shindoh and Hara, Monteiro)
 
     Σ_d (H_cd + δ_cd y/(z + y/σ)) Δg_d = τ_c + tr(μP M_c) - y_c - (μ - y z)/(z + y/σ),    H_cd = tr(M_c X M_d P)
 
-then ``ΔX = μP - X - sym(X ΔK P)``; first with μ = 0 to see how far it leads, then with the μ that this suggests
-(Mehrotra). All points equally far from each other keep to every class, so there is a start inside. About fifteen steps
-of O(C n³): for some hundred points; beyond, ``solve_gram`` goes by low rank.
+then ``ΔX = μP - X - sym(X ΔK P)``: a predictor with μ = 0, then a corrector with the μ that it suggests (Mehrotra).
+A regular simplex (all points equally far apart) satisfies every class, so it is a feasible interior start.
+Cost: about fifteen steps of O(C n³), for a few hundred points. For more, use the low-rank solver ``solve_gram``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .semidefinite import Certificate, GramResult
 __all__ = ["interior_cost", "solve_interior"]
 
 Array = npt.NDArray[Any]
-_BACK, _PATIENCE, _CHUNK = 0.95, 5, 2**24  # how near to the border steps lead; idle steps; numbers held at once
+_BACK, _PATIENCE, _CHUNK = 0.95, 5, 2**24  # share of the step to the boundary; steps without progress; numbers at once
 _IDLE, _BALANCED = 1e-3, 1e-6
-_EMPTY = 1e-10  # of the trace: axes of K that are not there
+_EMPTY = 1e-10  # share of the trace: eigenvalues of K below it count as 0
 
 
 class _Tied(Protocol):
-    """What is asked of a program (``objectives.action_gram.TiedProgram``): all pairs, in order, with their classes."""
+    """Interface of a program (``objectives.action_gram.TiedProgram``): all pairs, in order, with their classes."""
 
     @property
     def n(self) -> int: ...
@@ -87,7 +87,7 @@ class _Tied(Protocol):
 
 
 def interior_cost(n: int, n_classes: int) -> float:
-    """Floating point operations of one step, about."""
+    """Approximate floating point operations of one step."""
     return 2.0 * n_classes * n**3 + n_classes**3 / 3.0
 
 
@@ -100,9 +100,26 @@ def solve_interior(
     max_iter: int = 100,
     callback: Callback | None = None,
 ) -> GramResult:
-    """Solve to a violation of known distances and a certified gap; the answer is as that of ``solve_gram``.
+    """Solve a tied Gram program by the interior point method.
 
-    It goes on to the gap ``sharp`` as long as steps gain something; rounding may end them before.
+    Parameters
+    ----------
+    program : TiedProgram
+    tolerance : float
+        Largest accepted violation of the known distances.
+    gap : float
+        Largest accepted relative gap between the dual bound and the value.
+    sharp : float
+        Iterations continue to this smaller gap while they make progress; rounding may end them before.
+    max_iter : int
+        Maximum number of steps.
+    callback : callable or None
+        Called with a State after each step; returning True stops the run.
+
+    Returns
+    -------
+    GramResult
+        As from ``solvers.semidefinite.solve_gram``.
     """
     run = _Run(program, callback)
     if (pieces := program.n_pieces) > 1:
@@ -123,7 +140,7 @@ class _Step:
 
 
 class _Run:
-    """One solve: distances g of the classes, slack X, multipliers y of the bounds."""
+    """State of one solve: squared distances g (C,) of the classes, slack X (n, n), multipliers y of the bounds."""
 
     def __init__(self, program: _Tied, callback: Callback | None) -> None:
         self.program, self.callback = program, callback
@@ -160,7 +177,7 @@ class _Run:
                 return self.result(Status.CONVERGED if done else end, "" if done else self._why())
             try:
                 moved = self._advance()
-            except np.linalg.LinAlgError:  # so near to the border that rounding is beyond it
+            except np.linalg.LinAlgError:  # too close to the boundary for floating point
                 stuck = _PATIENCE
                 continue
             left = self._off() + self._products()
@@ -175,7 +192,7 @@ class _Run:
         return abs(now.gap) <= gap and now.feasibility <= tolerance
 
     def _advance(self) -> float:
-        """One step by prediction and correction; how far it went."""
+        """One predictor-corrector step; returns the smaller of the primal and dual step lengths."""
         P = self._inverse()
         system = self._system(P)
         mu = self._complementarity(self.K, self.X, self.y, self.g)
@@ -192,7 +209,7 @@ class _Run:
         return min(a, c)
 
     def _system(self, P: Array) -> Callable[[float, _Step | None], _Step]:
-        """The equations of a step at this point, factored: ``(μ, a first step to correct for) -> step``."""
+        """Factor the linear system of a step; returns ``(μ, predictor step or None) -> step``."""
         z = self._room(self.y, self.g)
         give = z + self.y / self.sigma
         H = self._curvature(P)
@@ -231,7 +248,7 @@ class _Run:
         return 0.5 * (H + H.T)
 
     def _lengths(self, step: _Step) -> tuple[float, float]:
-        """How far g and (X, y) may go: distances stay Euclidean and bounds kept, slack and multipliers positive."""
+        """Primal and dual step lengths that keep K and X positive definite, y positive and the bounds satisfied."""
         a = min(1.0, _BACK * _furthest(self.K, self._gram(step.g)))
         c = min(1.0, _BACK * _furthest(self.X, step.X), _BACK * _ratio(self.y, step.y))
         while (self._room(self.y + c * step.y, self.g + a * step.g) <= 0).any():
@@ -242,7 +259,7 @@ class _Run:
         return np.asarray(self.b + y / self.sigma - g[self.held])
 
     def _complementarity(self, K: Array, X: Array, y: Array, g: Array) -> float:
-        """Mean of the products that are 0 at the optimum."""
+        """Mean complementarity μ: of the products that are 0 at the optimum."""
         products = float(np.vdot(K, X)) + float(y @ self._room(y, g))
         return products / (self.n - 1 + len(y))
 
@@ -266,22 +283,22 @@ class _Run:
         return np.bincount(self.program.tied, M[self.i, self.j], len(self.g))
 
     def _near(self, tolerance: float, gap: float) -> bool:
-        """Whether it is worth asking for a certificate."""
+        """Whether the point may satisfy the stopping rule, so that a certificate (expensive) is worth computing."""
         return self._off() <= tolerance and self._products() <= gap * float(np.trace(self.K))
 
     def _off(self) -> float:
-        """How far known classes are from their distances."""
+        """Largest violation of the known squared distances."""
         return float(np.abs(self.g[self.fixed] - self.known).max(initial=0.0))
 
     def _imbalance(self) -> float:
-        """How far multipliers are from feasible: no class may have a way up, by its share."""
+        """Dual infeasibility: largest residual of the dual equations, relative to each class's share."""
         rest = self.share - self._sums(self.X)
         rest[self.held] -= self.y
         rest[self.fixed] = 0.0
         return float(np.abs(rest / self.share).max())
 
     def _products(self) -> float:
-        """The gap between value and bound, where the multipliers are feasible."""
+        """Duality gap, valid where the multipliers are dual feasible."""
         return self._complementarity(self.K, self.X, self.y, self.g) * (self.n - 1 + len(self.y))
 
     def _report(self) -> bool:
@@ -307,17 +324,20 @@ class _Run:
         return ""
 
     def factor(self) -> Array:
-        """V (n, r), ``V Vᵀ = K``, widest axis first."""
+        """Point set V (n, r) with ``V Vᵀ = K``, principal axes, widest first."""
         values, vectors = np.linalg.eigh(self.K)
         used = values > _EMPTY * max(float(values.sum()), 1e-300)
         return np.asarray((vectors[:, used] * np.sqrt(values[used]))[:, ::-1])
 
     def multipliers(self) -> Array:
-        """Of all rows: the slack matrix has ``1/n - w`` off its diagonal, w the weights on the pairs."""
+        """Multipliers of all rows of the program.
+
+        Off its diagonal the slack matrix is ``1/n - w``, w the weights on the pairs.
+        """
         return self.program.multipliers_of(1.0 / self.n - self.X[self.i, self.j])
 
     def certificate(self) -> Certificate:
-        """Of the point as it is, by the same bound as in low rank."""
+        """Certificate of the current point, by the same dual bound as in the low-rank solver."""
         program, V, y = self.program, self.factor(), self.multipliers()
         y = np.where(program.equal, y, np.maximum(y, 0.0))
         slack = smallest_slack(program.laplacian(y))
@@ -332,7 +352,7 @@ class _Run:
         return Certificate(bound * program.unit, float(gap), low, rms, worst)
 
     def result(self, status: Status, trouble: str = "") -> GramResult:
-        """What there is, in the units of the bounds."""
+        """Result at the current point, in the units of the bounds."""
         V, unit = self.factor(), self.program.unit
         done = tuple(self.history)
         value = self.program.value(V) * unit
@@ -345,13 +365,13 @@ def _symmetric(M: Array) -> Array:
 
 
 def _ratio(y: Array, dy: Array) -> float:
-    """How often dy may be added before an entry of y is 0."""
+    """Largest step t for which ``y + t dy`` is not negative; inf if there is none."""
     falls = dy < 0
     return float((-y[falls] / dy[falls]).min(initial=np.inf))
 
 
 def _furthest(M: Array, dM: Array) -> float:
-    """How often dM may be added to M, positive definite on centred vectors, before it is not."""
+    """Largest step t for which ``M + t dM`` is positive semidefinite on centred vectors; inf if there is none."""
     level = float(np.trace(M)) / len(M)
     lowest = float(selected_eigenvalues(dM, 0, 0, M + level / len(M))[0])
     return -1.0 / lowest if lowest < 0 else np.inf

@@ -1,12 +1,16 @@
 """L-BFGS with a weak Wolfe line search.
 
-The direction is ``-H g`` with H the limited-memory BFGS inverse of the last ``memory`` steps (two-loop recursion); a
-step is accepted when it decreases the value enough (``c1``) and flattens the slope (``c2``), found by
-bisection and doubling. The first step of a run is scaled to a length of at most 1 per point.
-``inverse_at`` approximates the inverse Hessian where the run is: then the recursion begins with that, as it is, made
-anew after 4, 5, 10, 20 ... iterations (what was learnt from earlier steps stays), and the first step is 1.
-Stops when an iteration's decrease falls below ``tolerance · max(|f|, 1)`` twice in a row, or the gradient vanishes, or
-no step along it decreases the value, curvature being why (it rises faster than the slope would have it fall).
+The direction is ``-H g`` with H the limited-memory BFGS approximation of the inverse Hessian from the last ``memory``
+steps (two-loop recursion). A step is accepted when it satisfies the weak Wolfe conditions: sufficient decrease (``c1``)
+and curvature (``c2``). It is found by bisection and doubling. The first step of a run is scaled so that no point moves
+by more than 1.
+
+``inverse_at`` gives an approximate inverse Hessian at the current point. The recursion then begins with it, unscaled.
+It is renewed at iterations 5, 10, 20, ... (the stored steps are kept), and the first trial step is 1.
+
+Converged when an iteration decreases the value by at most ``tolerance · max(|f|, 1)`` twice in a row; when the gradient
+vanishes; or when no step along the gradient decreases the value because of curvature (the value rises by at least twice
+what the slope promised, and the promised decrease is below the tolerance).
 """
 
 from __future__ import annotations
@@ -40,9 +44,31 @@ def minimise(
     inverse_at: Callable[[Array], Linear] | None = None,
     on_step: Step | None = None,
 ) -> Result:
-    """Minimise from ``start``; ``on_step(iteration, value, point, terms)`` stops the run by returning True.
+    """Minimise a function from ``start`` by L-BFGS.
 
-    A ``KeyboardInterrupt`` ends the run with the best point so far and status ``INTERRUPTED``.
+    Parameters
+    ----------
+    value_and_grad : callable
+        Point to (value, gradient, terms by name).
+    start : array
+        Initial point, of any shape; the gradient has the same.
+    max_iter : int
+        Maximum number of iterations.
+    tolerance : float
+        Relative decrease of the value below which the run has converged.
+    memory : int
+        Number of steps from which the inverse Hessian is approximated.
+    precondition : callable or None
+        A fixed approximate inverse Hessian, applied to a gradient. It is rescaled by the last step.
+    inverse_at : callable or None
+        Point to an approximate inverse Hessian there, used without rescaling; replaces ``precondition``.
+    on_step : callable or None
+        Called with (iteration, value, point, terms) after each iteration; returning True stops the run.
+
+    Returns
+    -------
+    Result
+        A ``KeyboardInterrupt`` ends the run with the best point so far and status ``INTERRUPTED``.
 
     Examples
     --------
@@ -68,7 +94,7 @@ def minimise(
             n_evaluations += searched.n_evaluations
             if searched.step == 0.0:
                 if pairs:
-                    pairs.clear()  # rounding spoilt the curvature: once more along the gradient
+                    pairs.clear()  # rounding spoilt the approximation: restart along the gradient
                     continue
                 promised = -searched.rise * float(np.vdot(g, direction))
                 at_bottom = 2 * promised <= searched.risen and promised <= tolerance * max(abs(f), 1.0)
@@ -90,14 +116,14 @@ def minimise(
 
 
 def _next_renewal(iteration: int) -> int:
-    """The iteration, 5, 10, 20, 40 ..., after this one that begins with a new inverse."""
+    """Next iteration (5, 10, 20, 40, ...) at which the approximate inverse Hessian is renewed."""
     return 5 if iteration < 5 else 2 * iteration
 
 
 def _direction(
     g: Array, pairs: deque[tuple[Array, Array, float]], precondition: Linear | None, *, scaled: bool
 ) -> Array:
-    """``-H g`` by the two-loop recursion, which begins with the preconditioner (the identity without one)."""
+    """Search direction ``-H g`` by the two-loop recursion, begun with the preconditioner (None: the identity)."""
     q = -g
     alphas = []
     for step, change, curvature in reversed(pairs):
@@ -116,6 +142,7 @@ def _direction(
 
 
 def _first_step(direction: Array, pairs: deque[tuple[Array, Array, float]]) -> float:
+    """First trial step: 1, or at the start of a run the step that moves no point by more than 1."""
     if pairs:
         return 1.0
     longest = float(np.sqrt((direction**2).reshape(len(direction), -1).sum(axis=1)).max())
@@ -123,7 +150,7 @@ def _first_step(direction: Array, pairs: deque[tuple[Array, Array, float]]) -> f
 
 
 class _Search:
-    """The outcome of a line search: the step (0: none found), the evaluation there, and where the value first rose."""
+    """Outcome of a line search: step (0: none found), evaluation there, and the shortest step that raised the value."""
 
     def __init__(self) -> None:
         self.rise, self.risen = np.inf, 0.0
@@ -140,7 +167,10 @@ def _line_search(
     direction: Array,
     step: float,
 ) -> _Search:
-    """Weak Wolfe conditions by bisection and doubling (Lewis and Overton); keeps the best point that decreases."""
+    """Step that satisfies the weak Wolfe conditions, by bisection and doubling (Lewis and Overton).
+
+    If 25 evaluations find none (8 once a step has decreased the value), the best decreasing step is returned.
+    """
     slope = float(np.vdot(g, direction))
     found, low, high = _Search(), 0.0, np.inf
     if slope >= 0:

@@ -1,13 +1,13 @@
-"""From coarse to fine: rows of a kernel graph merged with their neighbours, again and again.
+"""Graph coarsening for the multilevel solver: a hierarchy of ever smaller kernel graphs.
 
-A level merges every row with the *seed* nearest to it in the graph. Seeds are an independent set of the graph of the
-strongest links (no two of them linked) that cannot be enlarged, so each row is linked to one. Merged rows have the
-weight of their members, and the kernel between them is the sum over members, R' K R: minimising an objective over
-merged rows is minimising it over all rows with the members of each at one place.
+A coarser level merges every row with the *seed* it is most strongly linked to. Seeds are a maximal independent set of
+the graph of strongest links, so every row is linked to a seed and no two seeds are linked. A merged row has the summed
+weight of its members, and the kernel between merged rows is the sum over members, R' K R. Minimising an objective over
+merged rows is thus minimising it over all rows with the members of each merged row at the same latent point.
 
-Who is a seed is decided by priorities drawn once, in rounds: the undecided row whose priority is the highest among its
-undecided neighbours becomes one, and its neighbours do not (Luby 1986). A round takes O(links), and about log n do.
-Cost: O(nnz log n) time, O(nnz) memory for all levels together, as each has a fraction of the rows of the one before.
+The independent set is found in rounds from random priorities drawn once: a row with the highest priority among its
+undecided neighbours becomes a seed, and its neighbours do not (Luby 1986). A round takes O(links); about log n rounds.
+Cost: O(nnz log n) time and O(nnz) memory for all levels together, as each level has a fraction of the previous rows.
 """
 
 from __future__ import annotations
@@ -22,14 +22,23 @@ from scipy.sparse import coo_array, csr_array
 __all__ = ["Level", "coarsened", "levels_of", "merged", "prolonged"]
 
 Array = npt.NDArray[Any]
-_STRONGEST = 8  # links of a row that decide with whom it may merge: levels shrink by about five
+_STRONGEST = 8  # links per row in the graph of strongest links: levels shrink by a factor of about five
 _SEED = 0
-_STUCK = 0.8  # a level that keeps more than this share of the rows is not worth it
+_STUCK = 0.8  # stop coarsening if a level would keep more than this share of the rows
 
 
 @dataclass(frozen=True)
 class Level:
-    """A kernel (m, m), the weight of each merged row (m,), and the row (m,) of the next coarser level it becomes."""
+    """One level of the hierarchy.
+
+    Parameters
+    ----------
+    kernel : sparse array of shape (m, m)
+    weights : array of shape (m,)
+        Number of original rows in each merged row.
+    parent : array of shape (m,) or None
+        Row of the next coarser level that each row is merged into; None at the coarsest level.
+    """
 
     kernel: csr_array
     weights: Array
@@ -37,12 +46,15 @@ class Level:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Number of rows m of this level."""
         return len(self.weights)
 
 
 def levels_of(K: csr_array, smallest: int) -> list[Level]:
-    """The levels of a symmetric kernel graph, finest first, down to at most ``smallest`` merged rows."""
+    """Coarsen a symmetric kernel graph (n, n), finest level first.
+
+    It ends at ``smallest`` rows or fewer, or where a further level would hardly have fewer rows.
+    """
     levels, weights = [], np.ones(K.shape[0])
     while K.shape[0] > smallest and K.nnz:
         parent = coarsened(K)
@@ -54,7 +66,7 @@ def levels_of(K: csr_array, smallest: int) -> list[Level]:
 
 
 def coarsened(K: csr_array) -> Array:
-    """The merged row (n,) of each row, numbered in the order of their seeds."""
+    """One coarsening step: the merged row (n,) of each row of K (n, n), numbered in the order of the seeds."""
     seeds = _seeds(_strong_links(K))
     parent = np.where(seeds, np.cumsum(seeds) - 1, -1)
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
@@ -62,7 +74,7 @@ def coarsened(K: csr_array) -> Array:
         useful = (parent[rows] < 0) & (parent[K.indices] >= 0)
         best = _row_argmax(np.where(useful, K.data, -1.0), K.indptr)
         found = best >= 0
-        if not found.any():  # rows without links stay as they are
+        if not found.any():  # rows without a path to a seed are not merged
             alone = np.flatnonzero(parent < 0)
             parent[alone] = parent.max() + 1 + np.arange(len(alone))
             break
@@ -71,7 +83,7 @@ def coarsened(K: csr_array) -> Array:
 
 
 def merged(K: csr_array, parent: Array) -> csr_array:
-    """``R' K R`` without its diagonal: a merged row has no distance to itself."""
+    """Coarse kernel ``R' K R`` (m, m) without its diagonal, as distances within a merged row are 0."""
     n, m = len(parent), int(parent.max()) + 1
     R = csr_array((np.ones(n, dtype=K.data.dtype), parent, np.arange(n + 1)), shape=(n, m))
     small = csr_array(R.T @ (K @ R)).tocoo()
@@ -82,7 +94,10 @@ def merged(K: csr_array, parent: Array) -> csr_array:
 
 
 def prolonged(level: Level, Z: Array) -> Array:
-    """Places (n, q) of the rows of a level from those of its merged rows: half their own, half their neighbours'."""
+    """Prolongation: latent coordinates (n, q) on a level from those of its merged rows (m, q).
+
+    Each row takes half the coordinates of its merged row and half the kernel-weighted mean over its neighbours.
+    """
     assert level.parent is not None
     own = Z[level.parent]
     degree = level.kernel @ np.ones(level.n)
@@ -91,7 +106,7 @@ def prolonged(level: Level, Z: Array) -> Array:
 
 
 def _strong_links(K: csr_array) -> csr_array:
-    """The graph of each row's strongest links, both ways."""
+    """Graph of the 8 strongest links of each row, symmetrised."""
     n, counts = K.shape[0], np.diff(K.indptr)
     rows = np.repeat(np.arange(n), counts)
     order = np.lexsort((-K.data, rows))
@@ -102,7 +117,7 @@ def _strong_links(K: csr_array) -> csr_array:
 
 
 def _seeds(graph: csr_array) -> Array:
-    """A maximal independent set (n,), by the same priorities every time."""
+    """Maximal independent set (n,) of the graph as booleans; priorities come from a fixed random seed."""
     n = graph.shape[0]
     priority = np.random.default_rng(_SEED).permutation(n) + 1
     undecided, seeds = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
@@ -115,7 +130,7 @@ def _seeds(graph: csr_array) -> Array:
 
 
 def _row_max(values: Array, indptr: Array) -> Array:
-    """The largest value of each row, and -1 of a row that has none."""
+    """Largest stored value of each row of a CSR matrix; -1 for an empty row."""
     held = np.diff(indptr) > 0
     out = np.full(len(held), -1, dtype=values.dtype)
     if held.any():
@@ -124,7 +139,7 @@ def _row_max(values: Array, indptr: Array) -> Array:
 
 
 def _row_argmax(values: Array, indptr: Array) -> Array:
-    """Where the largest value of each row is stored, the first if several; -1 where no value is above -1."""
+    """Position of the largest stored value of each row of a CSR matrix, the first of ties; -1 if none is above -1."""
     counts, top = np.diff(indptr), _row_max(values, indptr)
     places = np.flatnonzero((values == np.repeat(top, counts)) & (values > -1))
     rows, first = np.unique(np.repeat(np.arange(len(counts)), counts)[places], return_index=True)

@@ -1,15 +1,15 @@
-"""Solve with a graph's Laplacian, roughly, in time linear in its links: a V-cycle over merged rows.
+"""Approximate solves with a graph Laplacian in time linear in its links: an algebraic multigrid V-cycle.
 
     x ≈ (L + diag(h))⁻¹ g,     L = diag(W 1) - W,     W (n, n) symmetric, at least 0,     h (n,) above 0
 
-Jacobi's rule, x += ω (g - (L + diag(h)) x) / diagonal, takes what differs between neighbours out of the error and
-leaves what is smooth along the graph. That is nearly constant on merged rows (``solvers.levels``), where R'(L + h)R is
-a problem of the same kind, with a fraction of the rows: it is solved by the same rule, and directly where few rows are
-left. One cycle is linear, symmetric and positive, so it may precondition: a step of it, the same of the coarser rows, a
-step of it. Merged rows move as one, too stiffly, which ``_OVER`` makes up for.
+The smoother is damped Jacobi, x += ω (g - (L + diag(h)) x) / diagonal. It removes the part of the error that differs
+between neighbours and leaves the smooth part. The smooth part is nearly constant on merged rows (``solvers.levels``),
+where R'(L + h)R is a problem of the same kind with a fraction of the rows. That is solved recursively, and directly at
+the coarsest level. A cycle (smoothing step, coarse correction, smoothing step) is linear, symmetric and positive
+definite, so it is a valid preconditioner. Piecewise constant corrections are too stiff; ``_OVER`` scales them up.
 
-The levels are those of the graph's pattern, made once; the weights change, and are merged by adding up what is stored.
-Cost of a cycle: about four products with W; of new weights, one pass over the links, and memory 4 bytes a link.
+The hierarchy depends on the sparsity pattern and is built once. The weights W change; coarse weights are sums of them.
+Cost: a cycle takes about four products with W. New weights take one pass over the links, and 4 bytes per link.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ __all__ = ["DIRECT", "Cycle", "Hierarchy"]
 
 Array = npt.NDArray[Any]
 DIRECT = 500
-"""Merged rows few enough to be solved for directly."""
-_OMEGA = 0.6  # of Jacobi's step, which at 1 would oscillate
-_OVER = 1.5  # below 2, or a cycle would not be positive
-_LEFT = 4 * DIRECT  # rows of a level that cannot be merged further, up to which it is solved for directly all the same
+"""Rows at which coarsening should end: few enough for a direct solve."""
+_OMEGA = 0.6  # damping of Jacobi, which at 1 would oscillate
+_OVER = 1.5  # overcorrection; must be below 2, or a cycle would not be positive definite
+_LEFT = 4 * DIRECT  # largest coarsest level that is still solved directly (coarsening may end above DIRECT)
 
 
 @dataclass(frozen=True)
 class _Merging:
-    """Level ``fine`` and the next coarser one, and where the stored pairs of the one go in the other."""
+    """Two consecutive levels, and the map from the stored pairs of the fine one to those of the coarse one."""
 
     fine: Level
     coarse: Level
 
     @cached_property
     def slot(self) -> Array:
-        """The place (nnz,) of each pair among the merged ones, and one past the last for pairs within a merged row."""
+        """Coarse position (nnz,) of each stored fine pair; one past the last for pairs within a merged row."""
         parent, m = self.fine.parent, self.coarse.n
         assert parent is not None
         K, C = self.fine.kernel, self.coarse.kernel
@@ -57,25 +57,40 @@ class _Merging:
         return np.where(one == other, C.nnz, place).astype(np.int32 if C.nnz < 2**31 else np.int64)
 
     def merged(self, data: Array) -> Array:
-        """What the links (nnz,) of the fine level are between merged rows."""
+        """Sum the fine weights (nnz,) to the weights of the coarse pairs."""
         C = self.coarse.kernel
         return np.bincount(self.slot, weights=data, minlength=C.nnz + 1)[: C.nnz].astype(np.float32)
 
 
 class Hierarchy:
-    """Levels, finest first, and their solvers."""
+    """Multigrid hierarchy over levels of ``solvers.levels``, finest first."""
 
     def __init__(self, levels: Sequence[Level]) -> None:
         self.levels = list(levels)
         self.mergings = [_Merging(fine, coarse) for fine, coarse in pairwise(self.levels)]
 
     def cycle(self, depth: int, links: Array, held: Array) -> Cycle:
-        """The solver on a level, from its links (nnz,) in the order of its kernel's and ``h`` (n,)."""
+        """Approximate solver on one level.
+
+        Parameters
+        ----------
+        depth : int
+            The level; 0 is the finest.
+        links : array of shape (nnz,)
+            Weights W of its stored pairs, in the order of its kernel's.
+        held : array of shape (n,)
+            The diagonal h, above 0.
+
+        Returns
+        -------
+        Cycle
+            An approximate inverse of ``L + diag(h)``.
+        """
         return Cycle(self, depth, links.astype(np.float32), held)
 
 
 class Cycle:
-    """``G -> (L + diag(h))⁻¹ G``, roughly, for columns (n, q)."""
+    """One V-cycle as an approximate inverse: ``G -> (L + diag(h))⁻¹ G`` for columns (n, q)."""
 
     def __init__(self, hierarchy: Hierarchy, depth: int, links: Array, held: Array) -> None:
         level = hierarchy.levels[depth]
@@ -91,7 +106,7 @@ class Cycle:
             self.factor = cho_factor(np.diag(diagonal) - self.W.toarray(), lower=True, check_finite=False)
 
     def __call__(self, G: Array) -> Array:
-        """One cycle for each column, from nothing."""
+        """One V-cycle for each column of G (n, q), started at 0."""
         return np.column_stack([self._solve(np.ascontiguousarray(g, dtype=np.float32)) for g in G.T]).astype(np.float64)
 
     def _solve(self, g: Array) -> Array:
@@ -105,5 +120,5 @@ class Cycle:
         return np.asarray(x + _OMEGA * self._left(g, x) / self.diagonal)
 
     def _left(self, g: Array, x: Array) -> Array:
-        """What the solution ``x`` has not yet explained."""
+        """Residual ``g - (L + diag(h)) x``."""
         return np.asarray(g - self.diagonal * x + self.W @ x)

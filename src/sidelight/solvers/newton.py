@@ -1,9 +1,9 @@
-"""Newton's method in a factor V (n, r) whose columns may be turned, each step by preconditioned conjugate gradients.
+"""Truncated Newton method for a function of a factor V (n, r) that is invariant under rotation of the columns.
 
-Before each step V is turned to its principal axes: the widest ``main`` columns, in which rows couple the coordinates,
-are preconditioned together by one sparse factor, all others by another. Directions of negative curvature end the
-conjugate gradients; a step is halved until the value falls enough.
-The decrement ``gᵀM⁻¹g`` (M the preconditioner) is what a step promises, and what the stopping rule looks at.
+Before each step V is rotated to its principal axes. The widest ``main`` columns, in which constraints couple the
+coordinates, share one sparse factorisation as preconditioner; the other columns share a second one. Each step is
+found by preconditioned conjugate gradients, which end at a direction of negative curvature. The step is then halved
+until the value decreases sufficiently. The stopping rule uses the Newton decrement ``gᵀM⁻¹g`` (M the preconditioner).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_PRODUCTS, _C1 = 60, 1e-4
 
 
 class NewtonPoint(Protocol):
-    """A function at V with its derivatives, as ``objectives.gram`` gives it."""
+    """A function at V with its derivatives (implemented by ``objectives.gram`` and ``objectives.action_gram``)."""
 
     V: Array
     value: float
@@ -37,18 +37,18 @@ class NewtonPoint(Protocol):
         """∇f (n, r)."""
 
     def turned(self, R: Array) -> Any:
-        """The same point in other axes."""
+        """The same point with rotated columns ``V R``, R (r, r) orthogonal."""
 
     def product(self, U: Array) -> Array:
-        """∇²f[U] (n, r)."""
+        """Hessian-vector product ∇²f[U] (n, r)."""
 
     def curvature(self, main: int) -> tuple[csc_array, csc_array]:
-        """Positive definite stand-ins for ∇²f: of the first ``main`` columns together, and of one other."""
+        """Positive definite approximations of ∇²f: of the first ``main`` columns together, and of one other column."""
 
 
 @dataclass(frozen=True)
 class NewtonResult:
-    """The last point, its steps, and how it ended."""
+    """The last point, the number of steps, whether it converged, and whether ``on_step`` stopped it."""
 
     point: Any
     n_iter: int
@@ -64,7 +64,25 @@ def minimise_factor(
     max_iter: int,
     on_step: Callable[[int, Any], bool] | None = None,
 ) -> NewtonResult:
-    """Minimise from ``start`` (n, r, centred) until the decrement is below ``enough(point)``."""
+    """Minimise by truncated Newton steps.
+
+    Parameters
+    ----------
+    at : callable
+        V (n, r) to a :class:`NewtonPoint`.
+    start : array of shape (n, r)
+        Initial V, centred.
+    enough : callable
+        Point to the Newton decrement at which it counts as converged.
+    max_iter : int
+        Maximum number of steps.
+    on_step : callable or None
+        Called with (iteration, point) after each step; returning True stops the run.
+
+    Returns
+    -------
+    NewtonResult
+    """
     point = at(start)
     for iteration in range(max_iter + 1):
         point = point.turned(_axes(point.V))
@@ -92,6 +110,7 @@ def _axes(V: Array) -> Array:
 
 
 def _preconditioner(point: Any) -> Callable[[Array], Array]:
+    """Approximate inverse Hessian at a point, as a function of a gradient (n, r)."""
     n, r = point.V.shape
     squares = (point.V**2).sum(axis=0)
     wide = int((squares > _MAIN_SHARE * squares.sum()).sum())
@@ -111,7 +130,7 @@ def _preconditioner(point: Any) -> Callable[[Array], Array]:
 
 
 def _conjugate_gradients(point: Any, precondition: Callable[[Array], Array], first: Array, decrement: float) -> Array:
-    """About ``-(∇²f)⁻¹ ∇f``; where the curvature is negative at once, the preconditioned gradient."""
+    """Approximate Newton step ``-(∇²f)⁻¹ ∇f``; the preconditioned gradient if that has negative curvature."""
     step, residual, direction = np.zeros_like(first), -point.gradient, first
     promise, sharpness = decrement, min(0.25, np.sqrt(decrement / max(abs(point.value), 1e-300)))
     for count in range(_MAX_PRODUCTS):
@@ -131,7 +150,7 @@ def _conjugate_gradients(point: Any, precondition: Callable[[Array], Array], fir
 
 
 def _line_search(at: Callable[[Array], Any], point: Any, step: Array) -> Any:
-    """The point at the first halved step that falls enough; None: there is none."""
+    """Backtracking: the point at the first halved step with sufficient decrease; None if there is none."""
     slope, length = float(np.vdot(point.gradient, step)), 1.0
     while length > 1e-7:
         V = point.V + length * step

@@ -1,4 +1,4 @@
-"""A partition of rows with missing values: k-means++ and a few rounds of Lloyd's, for starts."""
+"""k-means for rows with missing values, to initialise mixtures: k-means++ and eight Lloyd iterations."""
 
 from __future__ import annotations
 
@@ -15,9 +15,23 @@ _LLOYD = 8
 
 
 def partition(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """Centres (k, d) and the centre of each row (n,): k-means++ and a few rounds of Lloyd's.
+    """Cluster rows by k-means++ and a few Lloyd iterations.
 
-    Distances are over what is seen of a row, as if the rest were like it.
+    Distances use the observed entries of a row, scaled up to d columns.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Rows; NaN where an entry is missing.
+    k : int
+        Number of clusters.
+    rng : RandomState
+
+    Returns
+    -------
+    centres : array of shape (k, d)
+    labels : array of shape (n,)
+        Cluster of each row.
     """
     seen = (~np.isnan(X)).astype(np.float64)
     filled = np.where(seen > 0, X, 0.0)
@@ -40,7 +54,7 @@ def partition(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Arra
 
 
 def _spread_out(X: Array, k: int, distances: Callable[[Array], Array], rng: np.random.RandomState) -> Array:
-    """k-means++: each centre a row drawn by its squared distance from those before it."""
+    """k-means++: each centre is a row drawn with probability proportional to its squared distance to those before."""
     chosen = [int(rng.randint(len(X)))]
     nearest = distances(X[chosen])[:, 0]
     for _ in range(1, k):

@@ -1,13 +1,13 @@
-"""Gram programs in low rank: augmented Lagrangian, Newton inside, rank by certificate.
+"""Low-rank solver for Gram programs (semidefinite programs in squared distances): augmented Lagrangian and Newton.
 
     K = V Vᵀ,  V (n, r);   repeat:  V ← argmin f(V; y, ρ),   y ← t(V),   ρ ← 6 ρ where violations do not fall by 4
 
-(Burer and Monteiro 2003.) Each inner problem is solved until its decrement is a small share of what the multipliers
-moved, ``Σ (t - y)²/(2ρ)`` (Rockafellar's rule), so that early ones cost little. After each, the smallest eigenvalue of
-the slack matrix gives a bound on the optimum (``certificate``); its vector, where it is negative, is a way up that V
-has no column for, and becomes one. Columns that have emptied are dropped.
-Equality rows that are rigid have no finite multipliers; when penalties reach ``stiffness`` times the first, they get
-a quadratic slack of that weight, and the answer says so.
+(Burer and Monteiro 2003.) Each inner problem is solved until its Newton decrement is a small share of the change of the
+multipliers, ``Σ (t - y)²/(2ρ)`` (Rockafellar's rule), so that early ones are cheap. After each, the smallest eigenvalue
+of the slack matrix gives a dual bound on the optimum (``solvers.certificate``). If it is negative, its eigenvector is
+an ascent direction outside the columns of V, and is appended to V. Columns that are nearly 0 are dropped.
+Rigid equality rows have no finite multipliers. When penalties reach ``stiffness`` times the first, these rows get a
+quadratic slack of that weight, and the result reports it (``Certificate.softened``).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["Certificate", "GramResult", "solve_gram"]
 Array = npt.NDArray[Any]
 _FIRST, _GROWTH, _FALL = 10.0, 6.0, 0.25
 _STIFFEST, _SHARP = 1e7, 0.03
-_STEPS, _ROUNDS = 30, 4  # an inner problem is looked at every 30 steps, and left after four times that
+_STEPS, _ROUNDS = 30, 4  # Newton steps between certificates of an inner problem, and how often it is continued
 _EMPTY, _SPARE, _UNBOUNDED = 1e-9, 2, 1e3
 _EXPECTED_STAGES = 10
 
 
 class _Program(Protocol):
-    """What the solver asks of a program (``objectives.gram.GramProgram``)."""
+    """Interface of a program (``objectives.gram.GramProgram``)."""
 
     @property
     def n(self) -> int: ...
@@ -74,11 +74,22 @@ class _Program(Protocol):
 
 @dataclass(frozen=True)
 class Certificate:
-    """How good an answer is: ``value ≤ optimum ≤ bound`` up to its violations.
+    """Quality of a solution: ``value ≤ optimum ≤ bound``, up to its violations.
 
-    ``gap`` is (bound - value) / trace; ``slack`` the smallest eigenvalue of S at the multipliers of the bound (0 or
-    more: dual feasible as they are); ``feasibility`` the root mean square violation of hard rows in units of the mean
-    bound, and ``worst`` the largest relative to its own bound. ``softened``: rigid equality rows were given a slack.
+    Parameters
+    ----------
+    bound : float
+        Dual upper bound on the optimum.
+    gap : float
+        (bound - value) / trace.
+    slack : float
+        Smallest eigenvalue of S at the multipliers of the bound; 0 or more: they are dual feasible.
+    feasibility : float
+        Root mean square violation of hard rows, in units of the mean bound.
+    worst : float
+        Largest violation of a hard row, relative to its own bound.
+    softened : bool
+        Whether rigid equality rows were given a slack.
     """
 
     bound: float
@@ -91,9 +102,21 @@ class Certificate:
 
 @dataclass(frozen=True)
 class GramResult:
-    """V (n, r) in the units of the bounds, principal axes first; multipliers (R,) of the bound; how it ended.
+    """Solution of a Gram program.
 
-    ``trouble`` is a sentence where the program has no answer: unbounded, or contradicting itself.
+    Parameters
+    ----------
+    point : array of shape (n, r)
+        V in the units of the bounds, columns along principal axes, the widest first.
+    value : float
+    multipliers : array of shape (R,)
+        Those of the best dual bound.
+    certificate : Certificate
+    n_iter : int
+    status : Status
+    history : tuple of Record
+    trouble : str
+        Message for the user if the program has no solution (unbounded or infeasible), else empty.
     """
 
     point: Array
@@ -117,11 +140,30 @@ def solve_gram(
     multipliers: Array | None = None,
     callback: Callback | None = None,
 ) -> GramResult:
-    """Solve from ``start`` (n, r), in the units of the bounds, to a violation and a certified gap.
+    """Solve a Gram program in low rank.
 
-    ``stiffness`` is where equality rows that did not converge are softened, ``max_iter`` counts the Newton steps of all
-    stages, ``multipliers`` of an earlier result are a warm start.
-    A ``KeyboardInterrupt`` ends with the best point so far and status ``INTERRUPTED``.
+    Parameters
+    ----------
+    program : GramProgram
+    start : array of shape (n, r)
+        Initial V, in the units of the bounds.
+    tolerance : float
+        Largest accepted violation (``Certificate.feasibility``).
+    gap : float
+        Largest accepted relative gap between dual bound and value.
+    max_iter : int
+        Maximum number of Newton steps over all stages.
+    stiffness : float
+        Growth of the penalties at which equality rows that did not converge are softened.
+    multipliers : array of shape (R,) or None
+        Of an earlier result, as a warm start.
+    callback : callable or None
+        Called with a State after each Newton step; returning True stops the run.
+
+    Returns
+    -------
+    GramResult
+        A ``KeyboardInterrupt`` ends with the point so far and status ``INTERRUPTED``.
     """
     run = _Run(program, start, multipliers, stiffness, callback)
     if (pieces := program.n_pieces) > 1:
@@ -133,7 +175,7 @@ def solve_gram(
 
 
 class _Run:
-    """One solve: the point, the multipliers, the penalties and the best bound so far."""
+    """State of one solve: the point, the multipliers, the penalties and the best bound so far."""
 
     def __init__(
         self, program: _Program, start: Array, multipliers: Array | None, stiffness: float, callback: Callback | None
@@ -184,7 +226,7 @@ class _Run:
             before, self.stage = now.feasibility, self.stage + 1
 
     def _inner(self, max_iter: int) -> NewtonResult:
-        """V at the minimum of the augmented Lagrangian, y its multipliers."""
+        """Minimise the augmented Lagrangian over V, and update the multipliers y."""
         y, rho = self.y, self.rho
         floor = 1e-13 * max(float((self.V**2).sum()), 1e-300)
 
@@ -215,12 +257,12 @@ class _Run:
         return bool(self.callback(State(**vars(record), n_stages=stages, point=point.V * np.sqrt(self.program.unit))))
 
     def _ran_away(self) -> bool:
-        """Whether the points are wider than any chain of rows holds them."""
+        """Whether the point set is wider than any chain of distance bounds allows: the program is unbounded."""
         longest = max(1.0, float(np.abs(self.program.bounds).max()))
         return float((self.V**2).sum()) > _UNBOUNDED * longest * self.program.n**3
 
     def _certify(self) -> Slack | None:
-        """Keep the multipliers if they give the best bound so far."""
+        """Compute the dual bound of the current multipliers, and keep them if it is the best so far."""
         slack = smallest_slack(self.program.laplacian(self.y))
         bound = dual_bound(self.program, self.y, slack, self.weights)
         if slack is not None and bound < self.bound:
@@ -228,11 +270,14 @@ class _Run:
         return slack
 
     def _disproved(self) -> bool:
-        """No trace is below 0: a bound that is says that there is no point set (where no row has slack)."""
+        """Whether the dual bound proves infeasibility: it is below 0, which no trace is (if no row has slack)."""
         return self.bound < 0 and bool(np.isinf(self.weights).all())
 
     def _contradiction(self) -> str:
-        """A sentence if a bound below 0 proves it, or the residuals u: ``L(Aᵀu) ⪰ 0`` and ``bᵀu < 0``."""
+        """Message if the program is proved infeasible, else "".
+
+        The proof is a dual bound below 0, or Farkas multipliers from the residuals u: ``L(Aᵀu) ⪰ 0`` and ``bᵀu < 0``.
+        """
         hard = np.isinf(self.weights)
         c = self.program.residual(self.V)
         u = np.where(hard, np.where(self.program.equal, c, np.maximum(c, 0.0)), 0.0)
@@ -257,7 +302,7 @@ class _Run:
             self.factor *= _GROWTH
 
     def _fit_rank(self, slack: Slack | None, converged: bool, gap: float) -> None:
-        """Drop empty columns but two; where the certificate shows a way up, give it a column."""
+        """Adapt the rank: drop all but two nearly empty columns, append ascent directions of the certificate."""
         squares = (self.V**2).sum(axis=0)
         filled = int((squares > _EMPTY * squares.sum()).sum())
         self.V = self.V[:, : filled + _SPARE]
@@ -269,7 +314,7 @@ class _Run:
         self.V = np.hstack([self.V, small * up[:, :room]])
 
     def certificate(self) -> Certificate:
-        """Of the point as it is."""
+        """Certificate of the current point."""
         program, V = self.program, self.V
         value = program.value(V, self.weights)
         hard = np.isinf(program.weights)
@@ -281,7 +326,7 @@ class _Run:
         return Certificate(self.bound * program.unit, float(gap), self.slack, rms, worst, self.softened)
 
     def result(self, status: Status, trouble: str = "") -> GramResult:
-        """What there is, in the units of the bounds."""
+        """Result at the current point, in the units of the bounds."""
         unit = self.program.unit
         V = self.V @ np.linalg.eigh(self.V.T @ self.V)[1][:, ::-1] * np.sqrt(unit)
         value = self.program.value(self.V, self.weights) * unit
@@ -290,7 +335,7 @@ class _Run:
 
 
 def _shrunk(program: _Program, V: Array) -> Array:
-    """A start at which nine of ten rows hold: from a wider one the first stage takes many steps."""
+    """Rescale V so that nine of ten rows hold: from a wider initial point the first stage takes many steps."""
     widths = (program.residual(V) + program.bounds) / program.sizes
     known = widths[program.bounds > 0]
     size = float(np.quantile(known, 0.9)) if len(known) else 1.0

@@ -1,14 +1,14 @@
-"""The spectral smoother: coordinates that a smoothing of the data changes least.
+"""Eigenvectors for spectral coordinates that kernel smoothing over neighbours changes least.
 
 For a symmetric kernel K with degrees D, ``B = D^(-1) K`` averages over neighbours. With Z of orthonormal columns
 
     minimise |Z - B Z|² = tr Zᵀ M Z,        M = (I - B)ᵀ (I - B)        (S0 2.24 to 2.27)
 
-so Z holds the eigenvectors of M with the *smallest* eigenvalues (S0 2.3.2 swaps smallest and largest), but for the
-constant vector, which B leaves as it is. M squares the spectrum of I - B: its small end is crowded, and
-Lanczos would need thousands of products. So larger problems start from the spectrum of the symmetric graph, whose
-inverse preconditions them too (LOBPCG): ``M^(-1) = D^(-1/2) L^(-1) D L^(-1) D^(-1/2)``, L the normalised Laplacian.
-Where all degrees are equal both have the same vectors (perplexity kernels come close).
+so Z holds the eigenvectors of M with the *smallest* eigenvalues (S0 2.3.2 swaps smallest and largest), except for the
+constant vector, which B does not change. M squares the spectrum of I - B, so its smallest eigenvalues are clustered,
+and Lanczos would need thousands of products. So larger problems use LOBPCG, initialised with the eigenvectors of the
+normalised Laplacian L and preconditioned by its inverse: ``M^(-1) = D^(-1/2) L^(-1) D L^(-1) D^(-1/2)``. If all degrees
+are equal, L and M have the same eigenvectors (perplexity kernels come close).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .eigen import GraphSpectrum, fix_signs
 __all__ = ["Smoothest", "smoother_vectors"]
 
 Array = npt.NDArray[Any]
-_DENSE, _EXTRA = 600, 4  # rows up to which the matrix is decomposed whole; vectors beside those asked for
+_DENSE, _EXTRA = 600, 4  # rows up to which a dense solver is used; extra vectors in the block of LOBPCG
 
 
 @dataclass(frozen=True)
 class Smoothest:
-    """Smallest eigenvalues (k,) of M but the constant's, their unit vectors (n, k), and whether they are sharp."""
+    """Smallest eigenvalues (k,) of M without the constant's, unit eigenvectors (n, k), and whether they converged."""
 
     values: Array
     vectors: Array
@@ -41,7 +41,21 @@ class Smoothest:
 
 
 def smoother_vectors(K: Any, k: int, spectrum: GraphSpectrum) -> Smoothest:
-    """The ``k`` vectors that ``B`` moves least (fewer for few rows); ``spectrum`` is that of the same kernel."""
+    """The ``k`` smallest non-trivial eigenpairs of M (at most n - 1).
+
+    Parameters
+    ----------
+    K : matrix of shape (n, n)
+        Symmetric kernel.
+    k : int
+        Eigenpairs wanted.
+    spectrum : GraphSpectrum
+        Of the same kernel, from ``solvers.eigen.graph_spectrum``: initialisation and preconditioner.
+
+    Returns
+    -------
+    Smoothest
+    """
     n = len(spectrum.root)
     degree = np.asarray(K @ np.ones(n), dtype=np.float64)[:, None]
     degree[degree == 0] = 1.0  # a row without neighbours
@@ -62,7 +76,7 @@ def smoother_vectors(K: Any, k: int, spectrum: GraphSpectrum) -> Smoothest:
 
 
 def _whole(apply: Any, n: int, k: int) -> tuple[Array, Array]:
-    """Of the whole matrix, with the constant pushed to the large end."""
+    """Eigenpairs by a dense solver, with the constant vector shifted to the largest eigenvalue."""
     matrix = apply(np.eye(n))
     highest = 2.0 * float(np.abs(matrix).sum(axis=0).max())
     matrix = 0.5 * (matrix + matrix.T) + highest / n
@@ -70,7 +84,7 @@ def _whole(apply: Any, n: int, k: int) -> tuple[Array, Array]:
 
 
 def _preconditioned(apply: Any, k: int, spectrum: GraphSpectrum) -> tuple[Array, Array]:
-    """LOBPCG from the graph's own vectors, the constant held out."""
+    """Eigenpairs by LOBPCG from the Laplacian eigenvectors, orthogonal to the constant vector."""
     n, degree = len(spectrum.root), spectrum.root[:, None] ** 2
     start = spectrum.vectors[:, : k + _EXTRA] / spectrum.root[:, None]
     start = np.linalg.qr(start - start.mean(axis=0))[0]
@@ -82,7 +96,7 @@ def _preconditioned(apply: Any, k: int, spectrum: GraphSpectrum) -> tuple[Array,
 
     matrix, inverse = (LinearOperator((n, n), matvec=f, matmat=f, dtype=np.float64) for f in (apply, invert))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it asks the spare vectors to converge too; we ask those kept
+        warnings.simplefilter("ignore", UserWarning)  # warns about the extra vectors too; we check only those kept
         values, vectors = lobpcg(
             matrix,
             start,

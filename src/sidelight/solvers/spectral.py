@@ -1,18 +1,19 @@
-"""One eigen-solver for the spectral family: the top eigenpairs of a symmetric matrix given by its parts.
+"""Eigensolver of the spectral methods: the largest eigenpairs of a symmetric matrix given as a sum of parts.
 
     B = dense + sparse + F Fᵀ          any part may be missing; F (n, r) of low rank
 
-on the complement of one trivial vector (the constant: it would come first wherever locality decides). Four ways:
+on the orthogonal complement of one trivial vector (the constant, the first eigenvector of local methods). Four ways:
 
-    whole            n ≤ 600: LAPACK
-    thin             F alone, of few columns: LAPACK on Fᵀ F
-    Lanczos          products only: right where the wanted eigenvalues stand apart
-    inverted         Lanczos on (σI - B)⁻¹, σ above all eigenvalues: one sparse factorisation, and Woodbury's formula
-                     for F Fᵀ. Where the wanted end is crowded Lanczos would need thousands of products
+    dense            n ≤ 600: LAPACK
+    thin             F alone, with few columns: LAPACK on Fᵀ F
+    Lanczos          matrix products only: good if the wanted eigenvalues are well separated
+    shift-invert     Lanczos on (σI - B)⁻¹, σ above all eigenvalues: one sparse factorisation, and Woodbury's formula
+                     for F Fᵀ. For clustered eigenvalues, where plain Lanczos would need thousands of products
 
-Products are tried first, to a fixed number. They fail where the graph is of low dimension (a sheet: eigenvalues ~ 1/n),
-and there a factorisation is cheap; they succeed on graphs of high dimension, which fill a factorisation up.
-The start is fixed, values fall, signs are those of ``fix_signs``: the same bytes every time.
+Plain Lanczos is tried first, with a fixed number of restarts. It fails on graphs of low intrinsic dimension (a sheet:
+eigenvalues ~ 1/n), where a sparse factorisation is cheap. It succeeds on graphs of high dimension, where a
+factorisation would fill in. The initial vector is fixed, eigenvalues are in descending order and signs follow
+``fix_signs``, so results are reproducible to the byte.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ __all__ = ["Eigenpairs", "SymmetricSum", "leading_pairs"]
 
 Array = npt.NDArray[Any]
 _DENSE, _THIN, _RESTARTS, _BASIS = 600, 2000, 30, 40
-_WHOLE, _PATIENCE = 5000, 1000  # rows above which a whole matrix is the very last resort, after that many restarts
+_WHOLE, _PATIENCE = 5000, 1000  # above so many rows, Lanczos gets 1000 restarts before a dense solver is used
 
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Eigenvalues (k,), largest first, their unit vectors (n, k), and whether they are sharp."""
+    """Eigenvalues (k,), largest first, unit eigenvectors (n, k), and whether they converged."""
 
     values: Array
     vectors: Array
@@ -49,7 +50,7 @@ class Eigenpairs:
 
 @dataclass(frozen=True)
 class SymmetricSum:
-    """``dense + sparse + factor factorᵀ``, a symmetric matrix by its parts."""
+    """Symmetric matrix ``dense + sparse + factor factorᵀ`` (n, n); any part may be None."""
 
     dense: Array | None = None
     sparse: csr_array | None = None
@@ -57,7 +58,7 @@ class SymmetricSum:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Number of rows."""
         part = next(p for p in (self.dense, self.sparse, self.factor) if p is not None)
         return int(part.shape[0])
 
@@ -93,9 +94,24 @@ class SymmetricSum:
 def leading_pairs(
     matrix: SymmetricSum, k: int, *, trivial: Array | None = None, above: float | None = None, tolerance: float = 1e-10
 ) -> Eigenpairs:
-    """The ``k`` largest eigenpairs (fewer for few rows) on the complement of ``trivial`` (n,), of length 1.
+    """The ``k`` largest eigenpairs of a symmetric matrix, at most as many as there are.
 
-    ``above`` is a number that no eigenvalue exceeds, as tight as is known; with it a crowded end is inverted.
+    Parameters
+    ----------
+    matrix : SymmetricSum
+    k : int
+        Eigenpairs wanted.
+    trivial : array of shape (n,) or None
+        Unit vector to which the eigenvectors must be orthogonal.
+    above : float or None
+        An upper bound of all eigenvalues, as tight as is known. With it, clustered eigenvalues are found by
+        shift-invert Lanczos (only without a dense part).
+    tolerance : float
+        Of Lanczos.
+
+    Returns
+    -------
+    Eigenpairs
     """
     n = matrix.n
     k = min(k, n - (trivial is not None))
@@ -115,7 +131,7 @@ def leading_pairs(
         return _sharp(apply, *found, tolerance)
     size = _size(apply, n)
 
-    def lowered(V: Array) -> Array:  # rounding lets the trivial vector back in, and 0 may be the largest eigenvalue
+    def lowered(V: Array) -> Array:  # rounding brings the trivial vector back; its eigenvalue 0 may be the largest
         out = apply(V)
         return out if trivial is None else out - 2 * size * trivial[:, None] * (trivial @ np.asarray(V).reshape(n, -1))
 
@@ -134,7 +150,7 @@ def leading_pairs(
 
 
 def _thin(F: Array, k: int) -> tuple[Array, Array] | None:
-    """Of ``F Fᵀ`` by the small matrix ``Fᵀ F``, where it is small and has ``k`` eigenvalues above 0."""
+    """Eigenpairs of ``F Fᵀ`` from the small matrix ``Fᵀ F``; None if that is not small or has fewer than ``k``."""
     if not k <= F.shape[1] <= min(_THIN, len(F)):
         return None
     values, vectors = selected_pairs(F.T @ F, F.shape[1] - k, F.shape[1] - 1)
@@ -146,6 +162,7 @@ def _thin(F: Array, k: int) -> tuple[Array, Array] | None:
 def _lanczos(
     apply: Callable[[Array], Array], n: int, k: int, tolerance: float, restarts: int = _RESTARTS
 ) -> tuple[Array, Array] | None:
+    """The k largest eigenpairs by ARPACK; None if they do not converge within ``restarts``."""
     operator = LinearOperator((n, n), matvec=lambda v: apply(v)[:, 0], matmat=apply, dtype=np.float64)
     start = apply(np.cos(np.arange(n) * 0.7 + 0.3)[:, None])[:, 0]  # fixed, and orthogonal to nothing in particular
     if not start.any():
@@ -161,7 +178,7 @@ def _lanczos(
 
 
 def _whole(apply: Callable[[Array], Array], n: int, k: int, trivial: Array | None) -> tuple[Array, Array]:
-    """Of the whole matrix, with the trivial vector pushed to the small end."""
+    """Eigenpairs by a dense solver, with the trivial vector shifted to the smallest eigenvalue."""
     matrix = apply(np.eye(n))
     matrix = 0.5 * (matrix + matrix.T)
     if trivial is not None:
@@ -171,7 +188,7 @@ def _whole(apply: Callable[[Array], Array], n: int, k: int, trivial: Array | Non
 
 
 def _size(apply: Callable[[Array], Array], n: int) -> float:
-    """The largest eigenvalue in absolute value, roughly."""
+    """Rough spectral norm, by eight power iterations."""
     V = np.cos(np.arange(n) * 0.7 + 0.3)[:, None]
     for _ in range(8):
         V = apply(V / (np.linalg.norm(V) or 1.0))
@@ -179,6 +196,7 @@ def _size(apply: Callable[[Array], Array], n: int) -> float:
 
 
 def _sharp(apply: Callable[[Array], Array], values: Array, vectors: Array, tolerance: float) -> Eigenpairs:
+    """Sort eigenpairs, fix signs, and check the residuals for convergence."""
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], fix_signs(vectors[:, order])
     left = np.linalg.norm(apply(vectors) - values * vectors, axis=0)
