@@ -44,7 +44,7 @@ ATTRACTION = 5.0
 """Neighbours attract each other with weight 1 + ATTRACTION * λ; the bound itself has weight 1."""
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
 _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # annealing stages of the coarsest level: factors of the attraction
-_TOLERANCES = (1e-3, 1e-5, None)  # of the fast latent sums: the first that is kept in a test is used; None: exact sums
+_TOLERANCES = (1e-3, 1e-5, None)  # of the fast latent sums: the first that a test confirms; None: full precision
 _WORST = 10.0  # the largest error in that test may be 10 tolerances: it occurs at rows far from all others
 _HELD = 0.01  # damping: this share of a row's attraction at distance 0 is added to its curvature
 _STRAYS, _ROOM = 1e-3, 1.5  # for ``_box``: share of rows left outside at each side, and the factor a level may grow
@@ -302,7 +302,7 @@ def _gathered(Z: Array, box: Array | None, K: csr_array) -> Array:
 
 
 def _tolerance(Z: Array, profile: Profile, n_jobs: int | None) -> float | None:
-    """The first of ``_TOLERANCES`` that the fast sums keep (up to ``_WORST``) on random rows; None: exact sums."""
+    """The first of ``_TOLERANCES`` that the fast sums keep (up to ``_WORST``) on random rows; None: full precision."""
     for tolerance in _TOLERANCES[:-1]:
         if sum_error(latent_sums(Z, profile, tolerance=tolerance, n_jobs=n_jobs), Z, profile) <= _WORST * tolerance:
             return tolerance
