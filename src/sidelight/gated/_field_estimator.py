@@ -91,7 +91,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         A batch is what ``fit`` takes: first guesses are a third part, a field without outputs has ``X`` alone. Each is
         one update with ``batch_size`` crops. The scale of channels is that of the first batch. Training ends with the
         iterable, or after ``max_iter`` updates. ``held_out``: one more batch, for early stopping;
-        ``validation_fraction`` plays no part.
+        ``validation_fraction`` is not used.
         """
         setup = self._new_setup()
         reader, settings = setup.reader, setup.settings
@@ -115,9 +115,10 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @all_or_nothing_continued
     def partial_fit(self, X: Any, Y: Any = None) -> Self:
-        """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
+        """Continue training: one update with ``batch_size`` crops of these samples.
 
-        The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         return self._continue(X, Y)
 

@@ -32,7 +32,7 @@ class RestrictedArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> RestrictedArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         _check_units(owner, parameters, "hidden")
         return cls(**own_fields(cls, parameters))
@@ -67,7 +67,7 @@ class GatedMachineArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedMachineArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], BIASES)
         sizes = check_layers(owner, "premapping", parameters["premapping"])

@@ -46,7 +46,7 @@ class PredictionArchitecture(Architecture[Module], Protocol[Module]):
         ...
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         ...
 
 
@@ -63,7 +63,7 @@ class AutoencoderArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> AutoencoderArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         sizes = {"hidden": check_layers(owner, "hidden", parameters["hidden"])}
         _check_loss(owner, parameters)
@@ -94,7 +94,7 @@ class AutoencoderArchitecture:
         return module(x)
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         return finished(self.loss, raw, self.levels)
 
 
@@ -111,7 +111,7 @@ class BiasedArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> BiasedArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         if parameters["n_components"] is not None:
             check_integer(owner, "n_components", parameters["n_components"], 1)
         sizes = {name: check_layers(owner, name, parameters[name]) for name in ("hidden", "predictor")}
@@ -149,7 +149,7 @@ class BiasedArchitecture:
         return module(x)
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         return finished(self.loss, raw, self.levels)
 
 
@@ -168,7 +168,7 @@ class GatedArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], PATHS)
         sizes = {name: check_layers(owner, name, parameters[name]) for name in ("premapping", "predictor")}
@@ -219,7 +219,7 @@ class GatedArchitecture:
         return module.condition(x).project(guess)
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         return finished(self.loss, raw, self.levels)
 
 

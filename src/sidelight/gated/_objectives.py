@@ -101,7 +101,7 @@ class PredictionObjective(Generic[Module]):
         return torch.stack(parts).sum()
 
     def check_stream(self, owner: str) -> None:
-        """Rows may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
         """Nothing is needed."""
@@ -152,7 +152,7 @@ class PatchObjective(Generic[Module]):
         return torch.stack(parts).sum()
 
     def check_stream(self, owner: str) -> None:
-        """Samples may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
         """Nothing is needed."""
@@ -211,7 +211,7 @@ class RestrictedObjective:
     settle: float = _SETTLE
 
     def loss(self, module: PlainMachine, batch: Batch, generator: torch.Generator) -> Tensor:
-        """The surrogate."""
+        """The surrogate loss of contrastive divergence."""
         return self.sampling.contrast(module.condition(), batch[0], generator, module.chains)
 
     def held_out_loss(self, module: PlainMachine, batch: Batch) -> Tensor:
@@ -219,7 +219,7 @@ class RestrictedObjective:
         return ((module.condition().reconstruct(batch[0]) - batch[0]) ** 2).sum(dim=1).mean()
 
     def check_stream(self, owner: str) -> None:
-        """Rows may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: PlainMachine, opening: Sequence[Array]) -> None:
         """Chains begin at the first rows."""
@@ -277,7 +277,7 @@ class SiteObjective:
         return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
 
     def check_stream(self, owner: str) -> None:
-        """Samples may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: GatedMachine, opening: Sequence[Array]) -> None:
         """Nothing is needed."""

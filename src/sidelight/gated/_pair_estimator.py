@@ -47,14 +47,14 @@ class PairEstimator(TorchEstimator[Kind, Module]):
 
     @abstractmethod
     def _objective(self, architecture: Kind) -> Objective[Module]:
-        """Check constructor parameters; return what training lowers."""
+        """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: tuple[Array, ...] | None = None) -> Self:
-        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable makes when it is called.
+        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable returns at each call.
 
-        The scale of rows is that of the first batch. Training ends with the iterable, or after ``max_iter`` updates.
-        ``held_out``: one more such pair, for early stopping; ``validation_fraction`` plays no part.
+        Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
+        ``held_out``: one more such pair, for early stopping; ``validation_fraction`` is not used.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
@@ -72,9 +72,10 @@ class PairEstimator(TorchEstimator[Kind, Module]):
 
     @all_or_nothing_continued
     def partial_fit(self, X: Array, Y: Array) -> Self:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+        """Continue training: one update for each batch of these rows, in their order.
 
-        The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         return self._continue(X, Y)
 
@@ -91,7 +92,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return self._keep_pairs(architecture, framing, found)
 
     def _check_parameters(self) -> None:
-        """Refuse constructor parameters that no fit can be made with."""
+        """Raise ValueError for invalid constructor parameters."""
         self._objective(self._new_architecture())
         self._settings()
 
@@ -178,7 +179,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return np.broadcast_to(mapping, (len(X), n_mapping))
 
     def _mapped(self, function: Callable[..., Tensor], *arrays: Array, block: int = BLOCK) -> Array:
-        """A function of tensors of rows, a block at a time."""
+        """Apply a function of tensors of rows, one block of rows at a time."""
         return by_block(function, arrays, self.device, block)
 
     def _in(self, x: Tensor) -> Tensor:

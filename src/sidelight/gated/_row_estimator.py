@@ -45,14 +45,14 @@ class RowEstimator(TorchEstimator[Kind, Module]):
 
     @abstractmethod
     def _objective(self, architecture: Kind) -> Objective[Module]:
-        """Check constructor parameters; return what training lowers."""
+        """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: Array | None = None) -> Self:
-        """Learn from arrays that an iterable yields, or a callable makes when it is called.
+        """Learn from arrays that an iterable yields, or a callable returns at each call.
 
-        The scale of rows is that of the first batch. Training ends with the iterable, or after ``max_iter`` updates.
-        ``held_out`` (m, d): rows for early stopping; ``validation_fraction`` plays no part.
+        Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
+        ``held_out`` (m, d): rows for early stopping; ``validation_fraction`` is not used.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
@@ -67,9 +67,10 @@ class RowEstimator(TorchEstimator[Kind, Module]):
 
     @all_or_nothing_continued
     def partial_fit(self, X: Array, y: Any = None) -> Self:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+        """Continue training: one update for each batch of these rows, in their order.
 
-        The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         del y
         progress = self._progress()
@@ -84,7 +85,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return self._keep_rows(architecture, framing, found)
 
     def _check_parameters(self) -> None:
-        """Refuse constructor parameters that no fit can be made with."""
+        """Raise ValueError for invalid constructor parameters."""
         self._objective(self._new_architecture())
         self._settings()
 
@@ -128,7 +129,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return np.asarray(Z)
 
     def _mapped(self, function: Callable[..., Tensor], rows: Array) -> Array:
-        """A function of tensors of rows, a block at a time."""
+        """Apply a function of tensors of rows, one block of rows at a time."""
         return by_block(function, (rows,), self.device)
 
     def _in(self, x: Tensor) -> Tensor:
