@@ -30,7 +30,7 @@ def identity_of(owner: str, parameters: Mapping[str, Any], sizes: Mapping[str, i
 
 
 def _text(value: Any) -> str:
-    """Text of a value, the same for equal values of different types."""
+    """Text to compare values by: estimators and random generators by class name, lists and sets as tuples."""
     if isinstance(value, BaseEstimator | np.random.RandomState | np.random.Generator):
         return type(value).__name__
     if isinstance(value, set | frozenset):

@@ -1,4 +1,4 @@
-"""Estimators of rows: how these are checked and framed, and training on those that come batch by batch."""
+"""Base class of estimators of rows: validation and scaling of rows, and training in batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FLOATS = [np.float64, np.float32]
 
 
 class RowEstimator(TorchEstimator[Kind, Module]):
-    """Rows ``X``, their ``frame_``, and a code of ``n_components``."""
+    """Base class: a model of rows ``X``, centred and scaled by ``frame_``, with a code of ``n_components``."""
 
     _optimizers: tuple[str, ...]
     device: str
@@ -98,7 +98,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return Trainer(self._owner, settings, objective, self._sizes(), identity)
 
     def _framing(self, X: Array, values: ValueKind, frame: Frame | None = None) -> Framing:
-        """In the frame that rows define, or in one that is known."""
+        """Centring and scaling defined by the rows, or a known one."""
         return Framing(self._owner, values, frame_of(X, scaled=values.is_real) if frame is None else frame)
 
     def _keep_rows(self, architecture: Kind, framing: Framing, found: TrainedNetwork) -> Self:
@@ -107,20 +107,20 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return self
 
     def _new_rows(self, X: Any, values: ValueKind) -> Array:
-        """Rows of a new fit, whose columns scikit-learn takes note of."""
+        """Validate rows of a new fit; sets ``n_features_in_`` and feature names."""
         rows = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
         values.check(self._owner, "X", rows)
         return rows
 
     def _rows(self, X: Any) -> Array:
-        """Rows with the columns of the fit."""
+        """Validate rows against the columns of the fit."""
         check_is_fitted(self, "parameters_")
         rows = np.asarray(validated(self, X, reset=False, spread=self.frame_.scale, dtype=_FLOATS))
         self._architecture().values.check(self._owner, "X", rows)
         return rows
 
     def _codes(self, Z: Any) -> Array:
-        """Codes with as many columns as the network's."""
+        """Validate codes: they must have ``n_components`` columns."""
         check_is_fitted(self, "parameters_")
         Z = np.asarray(checked_array(self, Z, dtype=_FLOATS, input_name="X"))
         if Z.shape[1] != self._n_features_out:
