@@ -75,7 +75,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model with its data, timing and remarks."""
+    """A fitted model with its data, the duration of the fit, and whether it was interrupted."""
 
     file: ModelFile
     matrix: Matrix
@@ -83,7 +83,7 @@ class Fitted:
     seconds: float
     interrupted: bool
     plain: NDArray[Any] | None = None
-    """The map of the same rows without what is given, where there is one already."""
+    """The embedding of the same rows without ``--given``, if it was computed."""
 
 
 def embed(talk: Talk, request: Request) -> None:
@@ -191,7 +191,7 @@ def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[
 
 
 def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The side information for ``fit`` as keyword arguments, and constructor settings for its types."""
+    """The side information for ``fit`` as keyword arguments, and the types of the given columns."""
     side, types = matrix.side, parse_types(request.given_types, list(matrix.given.columns))
     gaps = int(matrix.given.isna().any(axis=1).sum()) if side else 0
     if gaps:
