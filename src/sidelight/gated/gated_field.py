@@ -51,7 +51,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     patch_size : int or (int, int), default=5
         Height and width of a patch.
     stride : int, default=1
-        Pixels from patch to patch. Images whose size is not a whole number of strides are padded at the far edges.
+        Pixels from patch to patch. Images whose last patch would not end at the far edges are padded there.
     crop : int or None, default=None
         Side of the crops that training batches consist of; None: three times the patch.
 
