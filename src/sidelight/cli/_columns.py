@@ -1,4 +1,4 @@
-"""Which columns of a table are features, and what becomes of the others."""
+"""Choose the feature columns of a table, and assign roles to the others (colours, given, labels, relations)."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ _COLOURING = ("text", "boolean", "date")
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user said about columns."""
+    """The column options of the command line: roles that the user assigned to columns."""
 
     colours: Sequence[str] = ()
     label: str | None = None
     drop: Sequence[str] = ()
     given: Sequence[str] = ()
-    """What is known and to be factored out; not embedded."""
+    """Columns to factor out (``--given``); not features."""
     attributes: Sequence[str] = ()
-    """Labels that say which rows are the same, for a metric; not embedded."""
+    """Label columns for metric learning: rows with the same label are similar; not features."""
     given_if_there: Sequence[str] = ()
-    """What a fitted model was given: used when the data has all of it."""
+    """Given columns of a fitted model: used if the data has all of them."""
     relations: Sequence[str] = ()
-    """What relations between rows are about; not embedded."""
+    """Columns that relations are based on; not features."""
     relations_if_there: Sequence[str] = ()
-    """What the relations of a fitted model are about: those of them that the data has."""
+    """Columns that the relations of a fitted model are based on: used as far as the data has them."""
 
     def check(self, known: Iterable[str], source: str) -> None:
-        """Complain about a column that the data does not have."""
+        """Raise CommandError for a column that the data does not have."""
         names = list(known)
         label = [self.label] if self.label else []
         asked = {"--colour": self.colours, "--label": label, "--drop": self.drop, "--given": self.given}
@@ -70,19 +70,19 @@ class Wishes:
                     raise CommandError(f"{option} {column}: is named by {other}, too; give it one part")
 
     def known(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The given columns of ``frame``; of those that a model was given, all or none."""
+        """The given columns of ``frame``; for those of a fitted model, all or none."""
         names = list(dict.fromkeys(self.given))
         if not names and set(self.given_if_there) <= set(frame.columns):
             names = list(self.given_if_there)
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
     def labels(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The attributes of ``frame``."""
+        """The label columns (attributes) of ``frame``, for metric learning."""
         names = list(dict.fromkeys(self.attributes))
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
     def related(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """What relations are about, of ``frame``."""
+        """The columns of ``frame`` that relations are based on."""
         there = [name for name in self.relations_if_there if name in frame.columns]
         names = list(dict.fromkeys([*self.relations, *there]))
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
@@ -94,7 +94,7 @@ class Wishes:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return a question about the nearest name, or nothing where none is near.
+    """Return "; did you mean NAME?" for the most similar known name, or "" if none is similar.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def _remarks(frame: pd.DataFrame, kinds: dict[str, str]) -> list[str]:
 
 
 def _hint(column: pd.Series[Any]) -> str:
-    """Name the value that makes a text out of what is otherwise a column of numbers."""
+    """Name the entry that makes an otherwise numeric column a text column."""
     filled = column.dropna()
     numbers = pd.to_numeric(filled, errors="coerce")
     if len(filled) and 0.5 <= numbers.notna().mean() < 1:

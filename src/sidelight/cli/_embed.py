@@ -36,7 +36,7 @@ __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
 
 @dataclass(frozen=True)
 class Request:
-    """Everything ``sidelight embed`` was asked for."""
+    """All options of one call of ``sidelight embed``."""
 
     data: Path
     out: Path
@@ -75,7 +75,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit and how it went."""
+    """A fitted model with its data, the duration of the fit, and whether it was interrupted."""
 
     file: ModelFile
     matrix: Matrix
@@ -83,7 +83,7 @@ class Fitted:
     seconds: float
     interrupted: bool
     plain: NDArray[Any] | None = None
-    """The map of the same rows without what is given, where there is one already."""
+    """The embedding of the same rows without ``--given``, if it was computed."""
 
 
 def embed(talk: Talk, request: Request) -> None:
@@ -191,7 +191,7 @@ def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[
 
 
 def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the model is told beside the rows, and of which type it is."""
+    """The side information for ``fit`` as keyword arguments, and the types of the given columns."""
     side, types = matrix.side, parse_types(request.given_types, list(matrix.given.columns))
     gaps = int(matrix.given.isna().any(axis=1).sum()) if side else 0
     if gaps:
@@ -208,7 +208,7 @@ def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[
 
 
 def _relate(talk: Talk, request: Request, matrix: Matrix, side: dict[str, Any]) -> Matrix:
-    """Add the relations to what the model is told, and what they are to the remarks."""
+    """Add the relations to the side information for ``fit``, and their descriptions to the remarks."""
     if not request.relations:
         return matrix
     side["relations"], told, talk.answer["relations"] = build_relations(request.relations, matrix.related)
@@ -259,7 +259,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
 
 
 def tell_given(talk: Talk, fitted: Fitted) -> None:
-    """Say what the model understood of what it was given."""
+    """Print how the model read the given columns."""
     from sidelight.report._understood import understood
 
     model, names = fitted.file.model, list(fitted.matrix.given.columns)

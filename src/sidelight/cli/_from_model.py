@@ -37,7 +37,7 @@ def _require(has_it: bool, file: ModelFile, method: str, what: str) -> None:
 
 
 def _reconstruction(model: FittedModel, X: Any, side: dict[str, Any]) -> float:
-    """Share of the variance that survives the way there and back, also where ``score`` is a log density."""
+    """R² of the reconstruction, also for models whose ``score`` is a log density."""
     if not capabilities(model).score_is_log_density:
         return float(model.score(X, **side))
     rows = np.asarray(X, dtype=np.float64)
@@ -259,7 +259,7 @@ def report(
 
 
 def _embedded(file: ModelFile, X: Any, side: dict[str, Any]) -> NDArray[Any] | None:
-    """Where rows are on the model's own map; None for a model that has none."""
+    """The embedding of rows by the model's own map; None for a model without one."""
     return np.asarray(file.model.transform(X, **side)) if capabilities(file.model).has_embedding else None
 
 

@@ -1,4 +1,4 @@
-"""What the command line is told about rows: what is given, of which type, and at which value."""
+"""Parse the command line options about ``given``: columns, types, and values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def parse_types(texts: Sequence[str], given: Sequence[str]) -> dict[str, str | f
 
 
 def kind_or_period(asked: str, kind: str, kinds: Sequence[str], word: str) -> str | float:
-    """Return ``kind`` if it is one of ``kinds``, or the period that it is as a number; else complain of ``asked``."""
+    """Return ``kind`` if it is one of ``kinds``, or as a number (a period); else raise an error about ``asked``."""
     if kind in kinds:
         return kind
     try:
@@ -60,7 +60,7 @@ def kind_or_period(asked: str, kind: str, kinds: Sequence[str], word: str) -> st
 
 
 def parse_periods(texts: Sequence[str]) -> dict[str, float]:
-    """Read ``COLUMN=NUMBER``: the column goes round with that period.
+    """Read ``COLUMN=NUMBER``: the column is periodic with that period.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rows that are ready to be embedded, and everything known beside them."""
+"""Rows that are ready to be embedded, with all their other columns."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class Matrix:
     colours : DataFrame of n rows
         Columns that are not features and may colour the picture.
     given : DataFrame of n rows
-        What is known of each row and is to be factored out; no columns where nothing is.
+        Columns to factor out; may have no columns.
     attributes : DataFrame of n rows
-        Labels that say which rows are the same, for a metric; no columns where there is none.
+        Label columns for metric learning: rows with the same label are similar; may have no columns.
     related : DataFrame of n rows
-        What relations between the rows are about; no columns where there is none.
+        Columns that relations are based on; may have no columns.
     row_names : Series of n rows, or None
-        What the rows are called (a label column, file names, cell names).
+        Names of the rows (a label column, file names, cell names).
     rows : ndarray of shape (n,)
         Number of each row in its source, counted from 0.
     image_shape : tuple (height, width), or None
-        How a row folds into a picture.
+        Shape of the image that a row holds.
     is_table : bool
-        Whether the columns were measured each in its own unit.
+        Whether the columns may have different units.
     remarks : list of str
-        What was done with the data, for humans.
+        Messages for the user about how the data was treated.
     """
 
     X: NDArray[Any]
@@ -89,7 +89,7 @@ class Matrix:
 
     @property
     def side(self) -> dict[str, Any]:
-        """What is known of the rows, as arguments of an informed model."""
+        """``given`` of the rows, as keyword arguments of ``fit`` or the maps, or {}."""
         return {"given": self.given} if self.given.shape[1] else {}
 
     def column(self, index: int) -> str:

@@ -18,12 +18,12 @@ from ._talk import CommandError
 __all__ = ["HintFiles", "Hints", "learn", "metric_settings", "read_hints"]
 
 PREFIX = "metric__"
-"""How a setting of the metric begins, as in a Pipeline of scikit-learn."""
+"""Prefix of the settings of the metric, as in a Pipeline of scikit-learn."""
 
 
 @dataclass(frozen=True)
 class HintFiles:
-    """The files that say which rows are near; ``same`` is for the metric only where nothing is given."""
+    """Files with side information for metric learning; ``same`` is for the metric only without ``--given``."""
 
     same: Path | None = None
     different: Path | None = None
@@ -32,7 +32,7 @@ class HintFiles:
 
 @dataclass(frozen=True)
 class Hints:
-    """What a metric is learned from: its class, the arguments of ``fit``, what was said in words and in JSON."""
+    """Input of metric learning: the metric's class, the arguments of ``fit``, and a description in words and JSON."""
 
     metric: str
     said: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Hints:
 
 
 def read_hints(files: HintFiles, matrix: Matrix, whole: Matrix) -> Hints | None:
-    """Return what was said about nearness of the rows of ``matrix``, of a file with the rows ``whole``."""
+    """Read the side information about similarity of the rows of ``matrix``; ``whole`` holds all rows of the file."""
     _check_one_kind(files, matrix)
     if matrix.attributes.shape[1]:
         return _attribute_hints(matrix.attributes)
@@ -79,7 +79,7 @@ def _pair_hints(files: HintFiles, matrix: Matrix, whole: Matrix) -> Hints:
 
 
 def _fewer(read: PairFile, distinct: PairFile, used: int, name: str) -> str:
-    """What became of pairs that are not used."""
+    """A sentence about the pairs that are not used, and why."""
     twice, lost = len(read.index) - len(distinct.index), len(distinct.index) - used
     words = f"; {twice} {name} pairs that are there more than once count once" if twice else ""
     return words + (f"; {lost} {name} pairs of rows that were left out are not used" if lost else "")
@@ -107,7 +107,7 @@ def _attribute_hints(table: pd.DataFrame) -> Hints:
 
 
 def _attribute(name: str, column: pd.Series[Any]) -> str:
-    """Return an attribute in words, after checking that it tells rows apart and some not."""
+    """Describe an attribute in words, after checking that it is neither constant nor different in every row."""
     here = column.dropna()
     counts = here.value_counts()
     if len(counts) < 2:
@@ -123,7 +123,7 @@ def _attribute(name: str, column: pd.Series[Any]) -> str:
 
 
 def metric_settings(settings: Mapping[str, Any], hints: Hints | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part settings into those of the method and those of the metric, which begin with ``metric__``."""
+    """Split settings into those of the method and those of the metric (prefix ``metric__``)."""
     own = {name.removeprefix(PREFIX): value for name, value in settings.items() if name.startswith(PREFIX)}
     rest = {name: value for name, value in settings.items() if not name.startswith(PREFIX)}
     if own and hints is None:
@@ -139,10 +139,10 @@ def metric_settings(settings: Mapping[str, Any], hints: Hints | None) -> tuple[d
 
 
 def learn(hints: Hints, X: Any, dims: int, settings: Mapping[str, Any]) -> tuple[Any, str, dict[str, Any]]:
-    """Return the fitted metric, the sentence that says so, and what the JSON answer has of it.
+    """Fit the metric; return it with a sentence and a JSON description of it.
 
-    A metric that chooses its own rank may come out narrower than the map, and most methods cannot make more columns
-    than they get: it is then asked for as many.
+    A metric that chooses its own rank may have fewer columns than the map has dimensions, and most methods cannot
+    return more columns than they get. It is then refitted with as many columns as the map has dimensions.
     """
     metric = _kind(hints)(**settings).fit(X, **hints.said)
     width = min(dims, X.shape[1])

@@ -1,4 +1,4 @@
-"""A model file as the command line uses it: the model, and how rows are treated before they reach it."""
+"""A model file of the command line: the model, and the preprocessing of rows before it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["ModelFile"]
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A fitted model with what the command line must remember beyond it.
+    """A fitted model with the preprocessing and metadata that the command line needs.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class ModelFile:
 
     @property
     def given(self) -> tuple[Any, ...]:
-        """The columns that the model was given, as it understood them."""
+        """The given columns of the model, with their types."""
         known = given_of(self.model)
         return () if known is None else tuple(known.columns)
 
@@ -106,7 +106,7 @@ class ModelFile:
         return latent_names(self.model)
 
     def told(self, matrix: Matrix) -> dict[str, Any]:
-        """What relations are about, of these rows, as an argument of the report."""
+        """The columns behind the model's relations for these rows, as keyword arguments of the report."""
         there = set(matrix.related.columns)
         found = {name: matrix.related[own] for name, own in self.relations.items() if set(own) <= there}
         return {"attributes": found} if found else {}
@@ -117,7 +117,7 @@ class ModelFile:
         return self.names or [f"x{i + 1}" for i in range(self.model.n_features_in_)]
 
     def read(self, path: Path, how: Reading, missing: str) -> tuple[Matrix, Any]:
-        """Read new rows; return them as they are, and as the model wants them."""
+        """Read new rows; return them unchanged, and preprocessed for the model."""
         matrix = read(path, how)
         width, expected = matrix.X.shape[1], self.model.n_features_in_
         if width != expected:
@@ -127,7 +127,7 @@ class ModelFile:
         return matrix, X if self.names is None else matrix.features(X)
 
     def to_data(self, X: Any) -> NDArray[Any]:
-        """Bring rows that the model made back to the units of the data."""
+        """Convert rows that the model returned to the units of the data."""
         rows = np.asarray(X)
         return rows if self.scaling is None else self.scaling.undo(rows)
 
@@ -141,7 +141,7 @@ _NOTES = {
     "second": "?dict plain",
     "relations": "?dict list string",
 }
-"""What the notes of a file hold, as ``sidelight.persistence`` writes it down."""
+"""Specifications of the notes of a model file, in the language of ``sidelight.persistence``."""
 
 
 def _check_notes(path: Path, notes: Mapping[str, Any], d: int) -> None:

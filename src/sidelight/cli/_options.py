@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 _KNOWN = "What is known"
-"""Where the help lists what the embedding is told beside the rows."""
+"""Help panel of the options for side information."""
 
 
 class MissingValues(StrEnum):

@@ -23,7 +23,7 @@ __all__ = ["SecondView", "embed_second", "read_second", "second_of"]
 
 @dataclass(frozen=True)
 class SecondView:
-    """How rows of the second view are read and treated.
+    """Columns and preprocessing of the second view.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class SecondView:
         return cls(list(notes["names"]), scaling, bool(notes["named"]))
 
     def to_data(self, V: Any) -> NDArray[Any]:
-        """Bring rows that the model made back to the units of the second view."""
+        """Convert rows that the model returned to the units of the second view."""
         rows = np.asarray(V)
         rows = rows[:, None] if rows.ndim == 1 else rows
         return rows if self.scaling is None else self.scaling.undo(rows)
@@ -86,7 +86,7 @@ def read_second(
 
 
 def second_of(file: ModelFile) -> SecondView:
-    """The second view of a model, or a sentence where it has none."""
+    """The second view of a model; raises CommandError if it has none."""
     if file.second is None or not capabilities(file.model).has_predict:
         raise CommandError("this model was fitted on one view; embed with --view2 FILE to have two")
     return file.second

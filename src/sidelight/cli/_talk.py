@@ -1,4 +1,4 @@
-"""How the command line speaks: lines for humans, one JSON object for programs, one line for an error."""
+"""Output of the command line: text lines for humans, one JSON object for programs, one line for an error."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INTERRUPTED = 130
 
 
 class CommandError(Exception):
-    """Something the person at the keyboard can put right; the message is one line that says how."""
+    """An error that the user can correct; the message is one line that says how."""
 
 
 class Talk:
-    """What one command says.
+    """Output of one command: text, tables, warnings, and the final JSON object.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Talk:
 
     @property
     def silent(self) -> bool:
-        """Whether humans hear nothing."""
+        """Whether no text is printed for humans."""
         return self.as_json or self.quiet
 
     def say(self, text: str, *, style: str | None = None) -> None:

@@ -33,7 +33,7 @@ def check_free(paths: Iterable[Path], *, force: bool) -> None:
 
 
 def check_format(path: Path) -> None:
-    """Complain about a suffix that says no format."""
+    """Raise CommandError for a file suffix that is no supported format."""
     if path.suffix.lower() not in _FORMATS:
         raise CommandError(f"--out {path}: end the name with one of {', '.join(_FORMATS)}")
 

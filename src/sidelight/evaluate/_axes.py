@@ -1,4 +1,4 @@
-r"""What each axis of a map tells of each attribute, on rows whose label the model did not see.
+r"""How well each axis of a map predicts each attribute, on held-out rows.
 
 With :math:`r` the ranks of the rows along an axis:
 
@@ -42,7 +42,7 @@ _WORDS = {"number": "Spearman", "angle": "correlation", "category": "accuracy"}
 
 @dataclass(frozen=True)
 class AttributeRecovery:
-    """What each axis tells of one attribute.
+    """How well each axis predicts one attribute.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ class AttributeRecovery:
 
     @property
     def strengths(self) -> tuple[float, ...]:
-        """For each axis, from 0 (guessing; categories may fall below it) to 1 (the axis says it all)."""
+        """For each axis, from 0 (chance level; categories may fall below it) to 1 (perfect prediction)."""
         room = 1.0 - self.chance
         return tuple((abs(value) - self.chance) / room if room > 0.0 else 0.0 for value in self.values)
 
     @property
     def best(self) -> int:
-        """The axis that tells most, counted from 0."""
+        """The axis with the largest strength, counted from 0."""
         return int(np.argmax(self.strengths))
 
 
@@ -147,7 +147,7 @@ def axis_recovery(
     kinds: Any = None,
     n_neighbors: int = 5,
 ) -> AxisRecovery:
-    """Measure how well each axis of a map tells each attribute.
+    """Measure how well each axis of a map predicts each attribute.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def axis_recovery(
 
 
 def _learned(attributes: Any, n: int, kinds: Any) -> Given:
-    """The attributes' kinds; what ``given`` complains of is said of ``attributes`` here."""
+    """The attributes' kinds; error messages about ``given`` are reworded for ``attributes``."""
     try:
         return Given.learn("axis_recovery", attributes, n, kinds)
     except ValueError as error:

@@ -1,4 +1,4 @@
-r"""What can be read from the map: leakage of what was factored out, recovery of what should be there.
+r"""Predictability from the map: leakage of factors that were removed, recovery of the others.
 
 Both predict each row from its k nearest neighbours on the map, leaving the row (or its whole group) out:
 

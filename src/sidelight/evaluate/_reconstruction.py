@@ -1,4 +1,4 @@
-r"""How much of a row survives the way to the map and back.
+r"""Reconstruction error of two-way models: rows mapped to the latent space and back.
 
 .. math::
 

@@ -1,7 +1,7 @@
-"""What a network is made of, as a frozen value: the torch module is built from it, and a fitted model keeps it.
+"""Network architectures as frozen values: the torch module is built from one, and a fitted model keeps it.
 
-An architecture is made of checked constructor parameters (``checked``). It knows nothing of the number of columns: the
-same one is built for rows, and for the patches of a field.
+An architecture holds validated constructor parameters (``checked``). It does not depend on the number of columns: the
+same one is used for rows and for the patches of a field.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Module = TypeVar("Module", bound=nn.Module, covariant=True)
 
 
 class Architecture(Protocol[Module]):
-    """A network for any number of columns."""
+    """A network architecture for any number of columns."""
 
     @property
     def values(self) -> ValueKind:
-        """What is modelled: rows, or outputs given inputs."""
+        """The kind of values that is modelled (of rows, or of outputs given inputs)."""
         ...
 
     def scales_inputs(self, X: Array) -> bool:
-        """Whether inputs ``X`` (n, i) are moved and scaled before the network sees them."""
+        """Whether inputs ``X`` (n, i) are centred and scaled before the network."""
         ...
 
     def build(self, n_inputs: int, n_outputs: int) -> Module:
-        """The module, with random first weights."""
+        """The torch module, with random initial weights."""
         ...
 
 
 def own_fields(kind: type[Any], parameters: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
-    """Those of an estimator's ``parameters`` that are fields of a dataclass; NumPy's integers as Python's own."""
+    """The ``parameters`` of an estimator that are fields of a dataclass, with NumPy integers converted to int."""
     found = {field.name: parameters[field.name] for field in fields(kind)} | changed
     wholes = {name: int(value) for name, value in found.items() if isinstance(value, np.integer)}
     return found | wholes

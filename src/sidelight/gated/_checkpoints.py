@@ -1,4 +1,4 @@
-"""What a run must have been begun with to be gone on with: the settings that a checkpoint keeps beside its state."""
+"""Settings that a checkpoint stores beside its state; a run can only be resumed with the same settings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sidelight.base.messages import complain
 __all__ = ["FREE", "identity_of", "read"]
 
 FREE = ("callback", "checkpoint", "device", "max_iter", "n_jobs", "tol", "verbose")
-"""Parameters that may be others when a run is taken up again."""
+"""Parameters that may change when a run is resumed."""
 _OWNER = "estimator"
 
 
 def identity_of(owner: str, parameters: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, str]:
-    """Parameters that decide what is trained, with those of a patch model, and the columns of the data, as text."""
+    """Parameters that determine the training (also of a patch model) and the columns of the data, as text."""
     identity = {_OWNER: owner}
     for name, value in parameters.items():
         if name.rpartition("__")[2] not in FREE:
@@ -30,7 +30,7 @@ def identity_of(owner: str, parameters: Mapping[str, Any], sizes: Mapping[str, i
 
 
 def _text(value: Any) -> str:
-    """A value by what it says, not by how it is held."""
+    """Text to compare values by: estimators and random generators by class name, lists and sets as tuples."""
     if isinstance(value, BaseEstimator | np.random.RandomState | np.random.Generator):
         return type(value).__name__
     if isinstance(value, set | frozenset):
@@ -41,7 +41,7 @@ def _text(value: Any) -> str:
 
 
 def read(path: str | os.PathLike[str], settings: Mapping[str, str]) -> dict[str, Any]:
-    """The checkpoint at ``path``, which must have been written with the same ``settings``."""
+    """Read the checkpoint at ``path``; it must have been written with the same ``settings``."""
     owner = settings.get(_OWNER, "train")
     shown = os.fspath(path)
     try:

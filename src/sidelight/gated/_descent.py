@@ -1,8 +1,8 @@
-r"""Training on all rows at once, for small problems: L-BFGS in double precision on what a batch would only estimate.
+r"""Full-batch training, for small problems: L-BFGS in double precision on all rows at once.
 
     minimise  loss(θ; all rows) + λ/2 Σ W²
 
-The same schedule, records and held-out looks as ``training.py``, where an update is an iteration.
+Same schedule, history and validation as ``_training.py``; an update is an iteration of L-BFGS.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ._training import Schedule, Trained
 __all__ = ["descend"]
 
 Array = npt.NDArray[Any]
-_TOLERANCE = 1e-8  # losses are shares of the variance, or nats: a smaller step is no progress
-_LOOK = 10  # iterations between looks at held-out rows
+_TOLERANCE = 1e-8  # smallest decrease that counts as progress (losses are shares of the variance, or nats)
+_LOOK = 10  # iterations between evaluations of the held-out loss
 
 
 def descend(
@@ -38,7 +38,22 @@ def descend(
     held_out: Callable[[], float] | None = None,
     callback: Callback | None = None,
 ) -> Trained:
-    """Train ``module``, which is in double precision, in place; ``loss`` is that of all rows."""
+    """Train ``module`` (in double precision) in place by L-BFGS; ``loss()`` is the loss of all rows.
+
+    Parameters
+    ----------
+    module : nn.Module
+    loss : callable
+        The loss of all rows, a scalar tensor.
+    schedule : Schedule
+    held_out : callable or None
+        The loss of held-out rows; the parameters with the lowest one are kept.
+    callback : callable or None
+
+    Returns
+    -------
+    Trained
+    """
     run = _Descent(module, loss, schedule, held_out, callback)
     start = parameters_to_vector(module.parameters()).detach().numpy()
     found = minimise(
@@ -50,7 +65,7 @@ def descend(
 
 
 class _Descent:
-    """The objective as a function of one vector, and what is noted on the way."""
+    """The objective as a function of one parameter vector, with the history of the run."""
 
     def __init__(
         self,

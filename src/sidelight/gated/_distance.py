@@ -1,15 +1,15 @@
-r"""Distance up to a learned transformation: infer it, apply it, see how far that falls short (S0 5.4.2).
+r"""Distance modulo a learned transformation: infer it, apply it, measure the remaining error (S0 5.4.2).
 
     ẑ = arg max p(z | x, y),   ŷ = arg max p(y | x, ẑ),   d(x, y) = |y - ŷ|        x: template, y: query
 
-For all pairs of n templates and m queries. A group of templates is folded once into filters F (b, j, k); what is left
-is a product of queries with them, j k multiplications for each pair. For Gaussian outputs ŷ = ν (F ẑ + b) is never
-written out: with r = y / ν - b, and η from the first step,
+For all pairs of n templates and m queries. The filters F (b, j, k) of a group of templates are computed once; each pair
+then takes a product with them, j k multiplications. For Gaussian outputs ŷ = ν (F ẑ + b) is never computed: with
+r = y / ν - b, and η from the first step,
 
     |y - ŷ|² / ν² = |r|² - 2 ẑ·Fᵀr + ẑ·(FᵀF) ẑ,        Fᵀr = η - b_z - Fᵀb
 
-which takes k² more multiplications instead of j k, and k numbers for each pair instead of j. (It loses half of
-the digits where a distance is next to nothing: about 3e-4 of |y| in 32 bits.) Groups run on threads of our own.
+which takes k² more multiplications instead of j k, and k numbers for each pair instead of j. (It loses half of the
+digits of distances near 0: about 3e-4 of |y| in 32 bits.) Groups run on threads of this package, not of torch.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ._units import GaussianUnits, Units
 
 __all__ = ["pairwise_distance"]
 
-_GROUP, _FILTERS = 32, 1 << 23  # templates folded together, and numbers of their filters
-_TILE = 1 << 19  # numbers of a tile of pairs: what a second-level cache holds
+_GROUP, _FILTERS = 32, 1 << 23  # largest number of templates in a group, and of numbers in its filters
+_TILE = 1 << 19  # numbers in a tile of pairs, so that it fits into the second-level cache
 
 
 def pairwise_distance(machine: GatedMachine, x: Tensor, y: Tensor, *, soft: bool = False) -> Tensor:
-    """Squared distances (n, m) from templates ``x`` (n, i) to queries ``y`` (m, j); ``soft``: means for the best ẑ.
+    """Squared distances (n, m) from templates ``x`` (n, i) to queries ``y`` (m, j).
 
-    The caller limits torch to one thread.
+    ``soft``: use the means of the mapping units instead of the most probable ẑ. The caller limits torch to one thread.
     """
     group = max(1, min(_GROUP, _FILTERS // (machine.visible.size * machine.hidden.size)))
 
@@ -44,7 +44,7 @@ def pairwise_distance(machine: GatedMachine, x: Tensor, y: Tensor, *, soft: bool
 
 
 def _from_templates(machine: Conditioned, b: int, y: Tensor, soft: bool) -> Tensor:
-    """A group of templates against all queries, (b, m)."""
+    """Squared distances (b, m) of a group of templates to all queries."""
     filters = machine.ties[0].filters(b)
     for tie in machine.ties[1:]:
         filters = filters + tie.filters(b)
@@ -68,7 +68,7 @@ def _codes(hidden: Units, eta: Tensor, soft: bool) -> Tensor:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """Any outputs: ŷ is written out for each pair."""
+    """Outputs of any type: ŷ is computed for each pair."""
 
     visible: Units
     filters: Tensor
@@ -93,7 +93,7 @@ class _Outputs:
 
 @dataclass(frozen=True)
 class _Squares:
-    """Gaussian outputs with one variance: the square written out instead."""
+    """Gaussian outputs with one variance: the expanded square, without ŷ."""
 
     scale: Tensor
     hidden_bias: Tensor
@@ -111,7 +111,7 @@ class _Squares:
         return cls(machine.visible.scale, hidden, shift, torch.bmm(filters.transpose(1, 2), filters), bias)
 
     def squared(self, y: Tensor, eta: Tensor, code: Tensor) -> Tensor:
-        """|y - ŷ|² (b, m); ``eta`` is spent."""
+        """|y - ŷ|² (b, m); overwrites ``eta``."""
         seen = y / self.scale
         found = torch.matmul(code, self.gram)
         eta -= self.shift

@@ -1,12 +1,12 @@
-r"""Contrastive divergence: how a machine's own reconstructions differ from the data.
+r"""Contrastive divergence: approximate gradient of the log likelihood of a Boltzmann machine.
 
     -∂ log p(y⁺ | x) = E[∂S(y, z; x)] - E[∂S(y⁺, z; x) | y⁺] ≈ ∂S(y⁻, z⁻; x) - ∂S(y⁺, z⁺; x)
 
-with z⁺ = E[z | x, y⁺] and (y⁻, z⁻) after k steps of Gibbs sampling from the data, or from where the last batch ended
+with z⁺ = E[z | x, y⁺] and (y⁻, z⁻) after k steps of Gibbs sampling from the data, or from the states of the last batch
 (persistent). The states are constants: the gradient of the surrogate S(y⁻, z⁻) - S(y⁺, z⁺), a mean over rows, is the
 update, for weights, biases, unit scales and premappings alike (S0 5.9 with the probabilities and signs it omits).
-Negative states are means ("mean-field": no noise at all) or samples. Where h depends on parameters (learned variances)
-means alone would say that the model has no noise, and its scale would grow for ever: E[h(y)] - h(E[y]) is added.
+Negative states are means ("mean-field": no noise at all) or samples. If h depends on parameters (learned variances),
+means alone would imply a model without noise, whose scale would grow without bound; so E[h(y)] - h(E[y]) is added.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["contrast", "gibbs"]
 def gibbs(
     machine: Conditioned, y: Tensor, steps: int, *, mean_field: bool, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Visible states (n, j) after ``steps`` of z given y, y given z; the last are means where ``mean_field``."""
+    """Visible states (n, j) after ``steps`` of Gibbs sampling from ``y`` (n, j); means if ``mean_field``."""
     hidden, visible = machine.hidden, machine.visible
     for _ in range(steps):
         eta = machine.hidden_parameters(y)
@@ -41,7 +41,7 @@ def contrast(
     start: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The surrogate (a number, with gradients) and the negative visible states, from ``start`` (m, j) or the data."""
+    """The surrogate loss (a scalar tensor) and the negative visible states, sampled from ``start`` (m, j) or ``y``."""
     with torch.no_grad():
         positive = machine.hidden.mean(machine.hidden_parameters(y))
         begin = y if start is None else start

@@ -1,4 +1,4 @@
-"""What all estimators of this room share: they keep arrays, an architecture, and what ``partial_fit`` continues."""
+"""Base class of all estimators of this package: they keep arrays, an architecture, and the state of ``partial_fit``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
-    """An estimator whose network is described by an architecture of one kind and built as a module of one class."""
+    """An estimator with a torch network: ``Kind`` is the class of its architecture, ``Module`` that of its module."""
 
     architecture_: Kind
     parameters_: dict[str, Array]
@@ -39,57 +39,57 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
 
     @abstractmethod
     def _new_architecture(self) -> Kind:
-        """Check constructor parameters; return the network that they describe."""
+        """Validate constructor parameters; return the architecture that they describe."""
 
     @abstractmethod
     def _sizes(self) -> tuple[int, int]:
-        """Columns of inputs and outputs of the fitted network."""
+        """Numbers of input and output columns of the fitted network."""
 
     @abstractmethod
     def _device(self) -> str:
-        """Where torch computes."""
+        """The torch device."""
 
     @property
     def _owner(self) -> str:
         return type(self).__name__
 
     def _architecture(self) -> Kind:
-        """The fitted network's; files and pickles of earlier versions do not have it."""
+        """The architecture of the fitted network; rebuilt for files and pickles of earlier versions, which lack it."""
         check_is_fitted(self, "parameters_")
         kept = vars(self).get("architecture_")
         return self._new_architecture() if kept is None else cast(Kind, kept)
 
     def _continued_architecture(self) -> Kind:
-        """The same for ``partial_fit``, which refuses constructor parameters that are of another network by now."""
+        """The same for ``partial_fit``; raises an error if the constructor parameters now describe another network."""
         fitted, new = self._architecture(), self._new_architecture()
         self._refuse_change(vars(fitted), vars(new))
         return fitted
 
     def _refuse_change(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        """Refuse parameters that have changed since the fit that is to be continued."""
+        """Raise an error if parameters have changed since the fit that is to be continued."""
         for name, value in before.items():
             if now[name] != value:
                 rule = f"is not that of the fit, which had {name}={value!r}"
                 raise ValueError(complain(self._owner, name, now[name], rule, "Set it back, or fit again"))
 
     def _module(self, dtype: npt.DTypeLike = np.float32) -> Module:
-        """The fitted module, for rows of a type."""
+        """The fitted torch module, for rows of type ``dtype``."""
         architecture: Architecture[Module] = self._architecture()
         return load_module(architecture, self._sizes(), self.parameters_, self._device(), dtype)
 
     def _identity(self, settings: TrainingSettings, **sizes: int) -> dict[str, str]:
-        """What a checkpoint, where there is one, must have been written with: parameters and columns of the data."""
+        """Settings that a checkpoint (if any) must have been written with: parameters and columns of the data."""
         return {} if settings.checkpoint is None else identity_of(self._owner, self.get_params(deep=True), sizes)
 
     def _progress(self) -> Progress:
-        """How far this model was trained."""
+        """The training progress of this model, for ``partial_fit``."""
         known = vars(self)
         if "parameters_" not in known:
             return Progress()
         return Progress(self.parameters_, self.n_iter_, self.history_, known.get("_paused_"))
 
     def _keep(self, architecture: Kind, found: TrainedNetwork) -> None:
-        """Set what every fit leaves; an interrupt goes on from here, with the model as it was at the best."""
+        """Set the fitted attributes; re-raise an interrupt afterwards, so that the best model so far is kept."""
         self.architecture_ = architecture
         self.parameters_, self.history_, self.n_iter_ = found.parameters, found.history, found.n_iter
         if found.paused is not None:
@@ -98,9 +98,9 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
             raise KeptInterrupt
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the run that ``partial_fit`` continues."""
+        """Everything but the optimiser state that ``partial_fit`` continues from."""
         return {name: value for name, value in super().__getstate__().items() if name != "_paused_"}
 
     def __sidelight_state__(self) -> dict[str, Any]:
-        """A file does not hold it either."""
+        """Model files do not hold that state either."""
         return {"_paused_": ...}

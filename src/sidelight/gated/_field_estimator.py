@@ -1,4 +1,4 @@
-"""Estimators of fields: one patch model at every site, which brings the training parameters."""
+"""Base class of field estimators: one patch model at every site, which also holds the training parameters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Model = TypeVar("Model", bound=RowEstimator[Any, Any] | PairEstimator[Any, Any])
 
 @dataclass(frozen=True)
 class Setup(Generic[Kind, Model]):
-    """What a fit begins with: the patch model (not fitted itself), its network and settings, a reader of samples."""
+    """Ingredients of a fit: the (unfitted) patch model, its architecture and settings, a reader of samples."""
 
     model: Model
     architecture: Kind
@@ -46,15 +46,15 @@ class Setup(Generic[Kind, Model]):
 
     @property
     def layout(self) -> FieldLayout:
-        """Where patches are."""
+        """The layout of patches."""
         return self.reader.layout
 
 
 class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model]):
-    """One patch model at every site of samples."""
+    """Base class: one patch model, applied at every site of sequences or images."""
 
     _widths: tuple[int, ...] = (2,)
-    """How many lists of samples a batch may have."""
+    """Allowed numbers of sample lists in a batch."""
     crop: int | None
     model_: Model
     layout_: FieldLayout
@@ -66,15 +66,15 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @abstractmethod
     def _given_model(self) -> Model:
-        """The constructor's patch model, or the one that stands for None."""
+        """The patch model of the constructor, or the default for None."""
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse constructor parameters, and a patch model, that a field cannot have."""
+        """Raise an error for invalid constructor parameters or a patch model that fields do not support."""
 
     @abstractmethod
     def _new_layout(self) -> FieldLayout:
-        """Where the constructor puts patches."""
+        """The layout of patches by the constructor parameters."""
 
     @abstractmethod
     def _is_conditional(self) -> bool:
@@ -82,16 +82,16 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @abstractmethod
     def _objective(self, setup: Setup[Kind, Model]) -> Objective[Module]:
-        """What training lowers."""
+        """The training objective."""
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: Any = None) -> Self:
-        """Learn from pairs ``(X, Y)`` of lists of samples that an iterable yields, or a callable makes.
+        """Learn from pairs ``(X, Y)`` of lists of samples that an iterable yields, or a callable returns at each call.
 
-        A batch is what ``fit`` takes: first guesses are a third part, a field without outputs has ``X`` alone. Each is
-        one update with ``batch_size`` crops. The scale of channels is that of the first batch. Training ends with the
-        iterable, or after ``max_iter`` updates. ``held_out``: one more batch, for early stopping;
-        ``validation_fraction`` plays no part.
+        A batch holds the arguments of ``fit``: first guesses are a third item; an unconditional field takes ``X``
+        alone. Each batch is one update with ``batch_size`` crops. Channels are scaled as in the first batch. Training
+        ends with the iterable, or after ``max_iter`` updates. ``held_out``: one more batch, for early stopping;
+        ``validation_fraction`` is not used.
         """
         setup = self._new_setup()
         reader, settings = setup.reader, setup.settings
@@ -115,9 +115,10 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @all_or_nothing_continued
     def partial_fit(self, X: Any, Y: Any = None) -> Self:
-        """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
+        """Continue training: one update with ``batch_size`` crops of these samples.
 
-        The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         return self._continue(X, Y)
 
@@ -137,13 +138,13 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return self._keep_fields(setup, frames, found)
 
     def _new_setup(self) -> Setup[Kind, Model]:
-        """Of a new fit: parameters are checked, and the patch model is copied."""
+        """The setup of a new fit: parameters are validated, and the patch model is copied."""
         self._check_parameters()
         model = cast(Model, clone(self._given_model()))
         return self._setup(model, model._new_architecture(), self._new_layout())
 
     def _continued_setup(self) -> Setup[Kind, Model]:
-        """Of a fitted model, with the patch model that it has."""
+        """The setup to continue a fit, with the fitted patch model."""
         self._check_parameters()
         layout = self._layout()
         self._refuse_change(layout.options, self._new_layout().options)
@@ -172,7 +173,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         parts: tuple[list[Fields], list[Fields] | None],
         seed: int,
     ) -> TrainedNetwork:
-        """Train on crops of framed samples, of which some may be held out."""
+        """Train on crops of scaled samples; ``parts``: those to train on, and those held out (or None)."""
         (seen, held), settings = parts, trainer.settings
         size, place = layout.crop(seen[0], self.crop), settings.place
         kept = None if held is None else layout.cut(held, self.crop, JUDGED, seed, place)
@@ -187,12 +188,12 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return self
 
     def _frames(self) -> FieldFrames:
-        """Those of the fit."""
+        """The frames (centring and scaling) of the fit."""
         channels = self.n_channels_in_, self.n_channels_out_
         return FieldFrames(*channels, self.bare_, self.input_frame_, self.output_frame_)
 
     def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
-        """Inputs, outputs and what else belongs to a batch."""
+        """The items of a batch: inputs, outputs, first guesses."""
         if not self._is_conditional():
             return (batch,)
         if not isinstance(batch, tuple | list) or len(batch) not in self._widths:
@@ -201,12 +202,12 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return tuple(batch)
 
     def _layout(self) -> FieldLayout:
-        """Where patches are in the fitted model; files and pickles of earlier versions do not have it."""
+        """Layout of patches of the fitted model; rebuilt for files and pickles of earlier versions, which lack it."""
         kept = vars(self).get("layout_")
         return self._new_layout() if kept is None else cast(FieldLayout, kept)
 
     def _patch_model(self) -> Model:
-        """The fitted one, or that of the constructor."""
+        """The fitted patch model, or that of the constructor."""
         kept = vars(self).get("model_")
         return self._given_model() if kept is None else cast(Model, kept)
 
@@ -221,7 +222,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return self._patch_model().device
 
     def _known(self, name: str, samples: Any) -> Fields:
-        """Inputs with the channels of the fit."""
+        """Validate inputs; they must have the channels of the fit."""
         check_is_fitted(self, "parameters_")
         reader = self._fitted_reader()
         return reader.with_channels(name, reader.fields(name, samples), self.n_channels_in_)

@@ -1,4 +1,4 @@
-"""Samples of fields for a patch model: checked, cut into training and held-out parts, and moved into their frames."""
+"""Samples (sequences or images) for a patch model: validated, split into training and held-out parts, scaled."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
 
 Array = npt.NDArray[Any]
 JUDGED = 200
-"""Crops of held-out samples."""
+"""Number of crops of held-out samples."""
 
 
 @dataclass(frozen=True)
 class FieldLayout:
-    """How a patch model lies on samples: size and ``stride`` of patches, ``structure`` of samples, kind of outputs."""
+    """Layout of patches on samples: size and ``stride`` of patches, ``structure`` of samples, kind of outputs."""
 
     height: int
     width: int
     stride: int
     structure: str
     residual: bool
-    """Whether outputs are what is to be added to inputs."""
+    """Whether outputs are modelled as differences from the inputs."""
 
     @property
     def patches(self) -> Patches:
@@ -42,7 +42,7 @@ class FieldLayout:
 
     @property
     def area(self) -> int:
-        """Sites of a patch."""
+        """Number of sites of a patch."""
         return self.height * self.width
 
     @property
@@ -58,13 +58,13 @@ class FieldLayout:
         }
 
     def places(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """How many patches a sample has, down and across or along a sequence, when it is continued to end with one."""
+        """Numbers of patches of a padded sample: down and across an image, or along a sequence."""
         beyond = (shape[0] - self.height, shape[1] - self.width)
         found = tuple(-(-part // self.stride) + 1 for part in beyond)
         return found[: STRUCTURES[self.structure]]
 
     def crop(self, fields: Fields, wanted: int | None) -> tuple[int, int]:
-        """Size of a crop: ``wanted`` or three patches, as far as the smallest sample goes, ending with a patch."""
+        """Height and width of a crop: ``wanted`` or three patches, at most the smallest sample, ending with a patch."""
         smallest = np.array(fields.shapes).min(axis=0)
         sides = (self.height, self.width)
         asked = [min(wanted or 3 * side, int(limit)) for side, limit in zip(sides, smallest, strict=True)]
@@ -76,7 +76,7 @@ class FieldLayout:
         return next(crops(kinds, self.crop(kinds[0], crop), n, seed, place, done=number))
 
     def split(self, kinds: list[Fields], fraction: float) -> tuple[list[Fields], list[Fields] | None]:
-        """Fields to train on and fields held out: the last ``fraction`` of each that is long enough for both."""
+        """Fields to train on and held-out fields: the last ``fraction`` of each field that is long enough for both."""
         least = self.height
         cuts = [int(h * (1 - fraction)) for h, _ in kinds[0].shapes]
         fine = [least <= cut <= h - least for cut, (h, _) in zip(cuts, kinds[0].shapes, strict=True)]
@@ -132,14 +132,14 @@ class FieldReader:
         return [inputs, *(self.difference(part, inputs) for part in found)]
 
     def inside(self, kinds: list[Fields], frames: FieldFrames) -> list[Fields]:
-        """Samples in their frames, if they have the channels of these."""
+        """Samples, centred and scaled; they must have the channels of the frames."""
         self.with_channels("X", kinds[0], frames.n_in)
         for name, part in zip(("Y", "guess"), kinds[1:], strict=False):
             self.with_channels(name, part, frames.n_out)
         return [kinds[0].changed(frames.inputs.inside), *(kind.changed(frames.outputs.inside) for kind in kinds[1:])]
 
     def difference(self, outputs: Fields, inputs: Fields) -> Fields:
-        """What is to be added to the input, where outputs are residuals."""
+        """Outputs minus inputs if outputs are residuals, else outputs unchanged."""
         return outputs.changed(np.subtract, inputs) if self.layout.residual else outputs
 
     def fields(self, name: str, samples: Any) -> Fields:

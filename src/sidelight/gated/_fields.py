@@ -1,4 +1,4 @@
-"""Sequences and pictures as one kind of thing: fields (height, width, channels); a sequence is one site wide."""
+"""Sequences and images in one format: fields (height, width, channels); a sequence has width 1."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Fields:
         return frame_of(self.sites(), scaled=scaled)
 
     def given(self, *, bare: bool) -> Any:
-        """Samples as the user has them: no width in sequences, no channels where ``bare``, one array if it was one."""
+        """Samples in the user's format: sequences without width, no channels if ``bare``, one array if it was one."""
         listed = [sample[:, 0] if self.structure == "sequence" else sample for sample in self.samples]
         listed = [sample[..., 0] if bare else sample for sample in listed]
         return np.stack(listed) if self.stacked else listed
 
 
 def as_fields(owner: object, name: str, samples: Any, structure: str) -> Fields:
-    """Check samples: numbers without gaps, all with the same channels."""
+    """Validate samples: finite numbers, all with the same channels."""
     axes = STRUCTURES[structure]
     if isinstance(samples, str) or not isinstance(samples, Sequence | np.ndarray) or len(samples) == 0:
         raise ValueError(complain(owner, name, type(samples).__name__, "is no list of samples", "Give [first, ...]"))
@@ -101,10 +101,10 @@ def as_tensor(sample: Array) -> Tensor:
 def crops(
     fields: Sequence[Fields], size: tuple[int, int], n: int, seed: int, place: tuple[Any, Any], *, done: int = 0
 ) -> Iterator[Batch]:
-    """Endless batches of ``n`` crops of ``size``, each from the same place of every kind of field.
+    """Endless batches of ``n`` random crops of ``size``, cut from the same position of inputs, outputs and guesses.
 
-    A batch depends on the seed and its number alone, so a run can be taken up again. Samples are drawn by how many
-    places they have.
+    A batch depends only on the seed and its number, so a run can be resumed. Samples are drawn in proportion to the
+    number of crops they allow.
     """
     places = np.array([[h - size[0] + 1, w - size[1] + 1] for h, w in fields[0].shapes])
     chances = places.prod(axis=1) / places.prod(axis=1).sum()

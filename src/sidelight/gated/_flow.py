@@ -2,7 +2,7 @@ r"""Flow fields: where each input component goes under a transformation (S0 5.2.
 
     T_ij(z) = Σ_k W_ijk z_k + W^xy_ij,     i ↦ arg max_j T_ij
 
-W^xy belongs to it: what all transformations share is learned there.
+W^xy is included, because it holds what all transformations share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BUDGET = 1 << 22  # numbers of a block
 
 
 def targets(machine: GatedMachine, z: Tensor) -> Tensor:
-    """The output component (n, i) that each input component is tied to most strongly, for mapping units z (n, k)."""
+    """The output component (n, i) with the largest T_ij for each input component, for mapping units z (n, k)."""
     code = machine.hidden.statistic(z)
     j = machine.visible.size
     inputs = machine.gated.weights.shape[0] if isinstance(machine.gated, FullInteraction) else len(machine.gated.inputs)

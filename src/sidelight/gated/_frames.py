@@ -1,4 +1,4 @@
-"""How rows are moved and scaled before a model sees them, and how much of them an answer explains."""
+"""Centring and scaling of rows before a model, and the R² of its outputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Framing:
-    """How the arrays of a batch are checked and moved into their frames; ``inputs=None``: rows without inputs."""
+    """Validates, centres and scales the arrays of a batch; ``inputs=None``: rows without inputs."""
 
     owner: str
     values: ValueKind
@@ -40,7 +40,7 @@ class Framing:
 
 
 def frame_of(X: Array, *, scaled: bool) -> Frame:
-    """Columns moved to their mean, all divided by one root mean square deviation; or rows as they are."""
+    """The frame that centres columns and divides all by one root mean square deviation; not ``scaled``: identity."""
     if not scaled:
         return Frame(np.zeros(X.shape[1]), 1.0)
     size = float(np.abs(X).max()) or 1.0
@@ -60,7 +60,7 @@ def unframed(rows: Tensor, frame: Frame) -> Tensor:
 
 
 def explained(Y: Array, found: Array) -> float:
-    """Share of the variance of ``Y`` that ``found`` explains, whatever their scale.
+    """R² of ``found`` as a prediction of ``Y``, pooled over columns; safe for values of any scale.
 
     >>> explained(np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]))
     0.5

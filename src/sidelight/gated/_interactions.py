@@ -1,12 +1,13 @@
-r"""What ties visible and hidden units: a matrix, a three-way tensor folded with an input, or its factored form.
+r"""Weights between visible and hidden units: a matrix, a three-way tensor contracted with an input, or its factors.
 
     plain     S = Σ_jk W_jk y_j z_k                                                     (S0 2.9)
     full      S = Σ_ijk W_ijk x_i y_j z_k = Σ_jk Ŵ_jk(x) y_j z_k,  Ŵ(x) = Σ_i W_ijk x_i      (S0 5.1, 5.10)
     factored  S = Σ_f (Σ_i W^x_if x_i) (Σ_j W^y_jf y_j) (Σ_k W^z_kf z_k)
 
-Folding an input once gives a bipartite machine; all conditionals of a step of learning share it, and both phases go
-back to the weights together. For n rows the full form takes n i j k multiplications forward, as many back, and memory
-for a few times n j k numbers; the factored form takes n f (i + j + k) multiplications and n f numbers.
+Contracting the tensor with an input ("folding") gives a bipartite machine. All conditionals of an update share it, and
+both phases are backpropagated to the weights together. For n rows the full form takes n i j k multiplications forward,
+as many backward, and memory for a few times n j k numbers; the factored form takes n f (i + j + k) multiplications and
+n f numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["FactoredInteraction", "Folded", "FullInteraction", "PlainInteraction
 
 
 class Folded(Protocol):
-    """A bipartite tie between t(y) (n, j) and t(z) (n, k), for n inputs."""
+    """Weights between t(y) (n, j) and t(z) (n, k) for n inputs, the input already contracted."""
 
     def to_hidden(self, y: Tensor) -> Tensor:
         """∂S/∂z (n, k)."""
@@ -36,11 +37,11 @@ class Folded(Protocol):
         ...
 
     def contrast(self, y: Tensor, z: Tensor, y_model: Tensor, z_model: Tensor) -> Tensor:
-        """Mean S of the model's states less that of the data's."""
+        """Mean S of the model's states minus mean S of the data's states."""
         ...
 
     def filters(self, n: int) -> Tensor:
-        """Weights (n, j, k), written out."""
+        """The weights as a dense tensor (n, j, k)."""
         ...
 
 
@@ -83,7 +84,7 @@ class _Filters:
         return (self.to_hidden(y) * z).sum(dim=1)
 
     def contrast(self, y: Tensor, z: Tensor, y_model: Tensor, z_model: Tensor) -> Tensor:
-        # One array (n, j, k) for both phases, which goes back to the weights as one product.
+        # One array (n, j, k) for both phases, so that backpropagation to the weights is one product.
         model = y_model[:, :, None] * z_model[:, None, :]
         difference = torch.addcmul(model, y[:, :, None], z[:, None, :], value=-1)
         return torch.dot(difference.reshape(-1), self.folded.reshape(-1)) / len(y)
@@ -130,7 +131,7 @@ class PlainInteraction(nn.Module):
         self.weights = _small(n_visible, n_hidden, size=size)
 
     def fold(self, x: Tensor | None = None) -> Folded:
-        """The tie, whatever the input."""
+        """The same weights for any input."""
         del x
         return _Matrix(self.weights)
 

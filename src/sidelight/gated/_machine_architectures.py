@@ -1,4 +1,4 @@
-"""The Boltzmann machines as values: their units and how these are tied. The modules stand in ``_machines.py``."""
+"""Architectures of the Boltzmann machines: unit types and weights. The torch modules are in ``_machines.py``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RestrictedArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> RestrictedArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         _check_units(owner, parameters, "hidden")
         return cls(**own_fields(cls, parameters))
@@ -67,7 +67,7 @@ class GatedMachineArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedMachineArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], BIASES)
         sizes = check_layers(owner, "premapping", parameters["premapping"])
@@ -80,11 +80,11 @@ class GatedMachineArchitecture:
         return ValueKind("visible", self.visible, self.levels)
 
     def scales_inputs(self, X: Array) -> bool:
-        """Not where outputs are of another type than numbers and inputs are between 0 and 1."""
+        """True, unless outputs are not real-valued and inputs are between 0 and 1."""
         return self.values.is_real or not bool(X.min() >= 0 and X.max() <= 1)
 
     def build(self, n_inputs: int, n_outputs: int) -> GatedMachine:
-        """Three-way weights, behind a premapping of inputs where there is one."""
+        """A machine with three-way weights, and a premapping of the inputs if there is one."""
         network, n_features = premapping(n_inputs, self.premapping)
         return GatedMachine(
             n_features,

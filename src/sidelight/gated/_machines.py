@@ -3,8 +3,9 @@ r"""Boltzmann machines with one visible and one hidden layer, plain or gated by 
     S(y, z; x) = Σ W_ijk x_i t(y_j) t(z_k) + generalised biases + h(y) + h(z)                   (S0 5.7, 5.11, 5.13)
     log p(y | x) = F(y; x) - log Z(x),   F = h(y) + b_y(x)·t(y) + Σ_k A(η_k),   η = to_hidden(t(y)) + b_z(x)
 
-Biases may depend on the input: b_y(x) = W^y + W^xy x, b_z(x) = W^z + W^xz x, and W^yz adds to the tie itself. Each can
-be switched off. Folding an input (``condition``) leaves a bipartite machine for each row; all else is written for that.
+Biases may depend on the input: b_y(x) = W^y + W^xy x, b_z(x) = W^z + W^xz x, and W^yz is added to the weights. Each can
+be switched off. Conditioning on an input (``condition``) gives a bipartite machine for each row; all other functions
+take that.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BIASES = ("xy", "xz", "yz", "y", "z")
 
 @dataclass(frozen=True)
 class Conditioned:
-    """A bipartite machine for each row: ties, biases (n or 1, ·) and unit types."""
+    """A bipartite machine for each row: weights, biases (n or 1, ·) and unit types."""
 
     ties: tuple[Folded, ...]
     visible_bias: Tensor
@@ -50,7 +51,7 @@ class Conditioned:
         return tied + (seen * self.visible_bias).sum(dim=1) + (code * self.hidden_bias).sum(dim=1)
 
     def contrast(self, y: Tensor, z: Tensor, y_model: Tensor, z_model: Tensor) -> Tensor:
-        """Mean S of the model's states less that of the data's: what learning lowers."""
+        """Mean S of the model's states minus that of the data's: the loss that training minimises."""
         seen, code = self.visible.statistic(y), self.hidden.statistic(z)
         seen_model, code_model = self.visible.statistic(y_model), self.hidden.statistic(z_model)
         total = (self.visible.base(y_model) + self.hidden.base(z_model)).mean()
@@ -65,12 +66,12 @@ class Conditioned:
         return inner + self.visible.base(y) + (self.visible.statistic(y) * self.visible_bias).sum(dim=1)
 
     def reconstruct(self, y: Tensor) -> Tensor:
-        """Visible means, by way of the hidden ones (n, j)."""
+        """Visible means (n, j), given the hidden means of ``y``."""
         return self.visible.mean(self.visible_parameters(self.hidden.mean(self.hidden_parameters(y))))
 
 
 class PlainMachine(nn.Module):
-    """A restricted Boltzmann machine: nothing is conditioned on. ``chains``: states of persistent ones (m, j)."""
+    """A restricted Boltzmann machine, without inputs. ``chains`` (m, j): states of persistent chains."""
 
     def __init__(self, visible: Units, hidden: Units, *, size: float = 0.01) -> None:
         super().__init__()
@@ -87,10 +88,10 @@ class PlainMachine(nn.Module):
 
 
 class GatedMachine(nn.Module):
-    """A machine whose weights and biases are functions of an input, through a premapping where there is one.
+    """A machine whose weights and biases are functions of an input, or of its premapping if there is one.
 
-    ``n_factors=None``: the full three-way tensor. ``biases``: those of ``BIASES`` that are there. ``chains``: states of
-    persistent ones, one for each training row (n, j).
+    ``n_factors=None``: the full three-way tensor. ``biases``: those of ``BIASES`` to include. ``chains`` (n, j): states
+    of persistent chains, one for each training row.
     """
 
     def __init__(
@@ -121,7 +122,7 @@ class GatedMachine(nn.Module):
         self.hidden_bias = nn.Parameter(torch.zeros(k)) if "z" in biases else None
 
     def features(self, x: Tensor) -> Tensor:
-        """φ(x)."""
+        """φ(x): the premapped inputs, or the inputs themselves."""
         return x if self.premapping is None else self.premapping(x)
 
     def condition(self, x: Tensor) -> Conditioned:
@@ -139,6 +140,6 @@ def _mean_of(statistic: Tensor, bias: Tensor) -> Tensor:
 
 
 def _bias(phi: Tensor, weights: Tensor | None, constant: Tensor | None, size: int) -> Tensor:
-    """``constant + φ W`` with what there is of it."""
+    """``constant + φ W``, where each term may be None."""
     base = phi.new_zeros(1, size) if constant is None else constant[None]
     return base if weights is None else torch.addmm(base, phi, weights)

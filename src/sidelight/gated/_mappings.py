@@ -1,4 +1,4 @@
-"""Mapping units at every place of fields: as they are given, and for fields of other sizes."""
+"""Mapping units at every patch of fields: validated, and repeated for fields of other sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Places = list[tuple[int, ...]]
 
 
 def given_mappings(owner: object, mapping: Any, places: Places, k: int, structure: str) -> Fields:
-    """Mapping units at all ``places`` of each sample: given for each of them, or one row of ``k`` for all."""
+    """Validate mapping units for all patches (``places``) of each sample; one row of ``k`` is repeated for all."""
     wanted = [(*shape, k) for shape in places]
     listed = [np.asarray(part) for part in mapping]
     if len(listed) == k and all(part.ndim == 0 for part in listed):
@@ -32,7 +32,7 @@ def given_mappings(owner: object, mapping: Any, places: Places, k: int, structur
 
 
 def begun_again(owner: object, codes: list[Array], places: Places) -> list[Array]:
-    """Codes of one pair, or of one pair for each sample, cut or begun again for other ``places``."""
+    """Codes of one pair, or of one pair for each sample, cropped or tiled to other numbers of patches (``places``)."""
     if len(codes) not in (1, len(places)):
         rule = f"does not match the {len(places)} samples of X_new"
         raise ValueError(complain(owner, "X", f"{len(codes)} pairs", rule, "Give one pair, or one for each"))

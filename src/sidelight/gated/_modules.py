@@ -1,7 +1,7 @@
-"""Torch modules of fitted models: rebuilt from an architecture and arrays, and applied to rows a block at a time.
+"""Torch modules of fitted models: rebuilt from an architecture and arrays, and applied to rows in blocks.
 
-A fitted model holds arrays; the module is made of these whenever a method needs it. So models are cloned, pickled,
-saved and loaded like all others, and know nothing of devices.
+A fitted model holds NumPy arrays; the module is rebuilt whenever a method needs it. So models are cloned, pickled,
+saved and loaded like all other estimators, independently of devices.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["BLOCK", "as_rows", "by_block", "load_module", "one_thread"]
 Array = npt.NDArray[Any]
 Module = TypeVar("Module", bound=nn.Module)
 BLOCK = 4096
-"""Rows of a block in the maps."""
+"""Rows in a block."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Torch with one thread inside: more of them change the last bits of a product."""
+    """Context in which torch uses one thread, because the last bits of a product depend on the number of threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -44,7 +44,7 @@ def load_module(
     device: str,
     dtype: npt.DTypeLike = np.float32,
 ) -> Module:
-    """The fitted module for rows of a type; ``sizes``: columns of its inputs and outputs."""
+    """The fitted module, for rows of type ``dtype``; ``sizes``: numbers of input and output columns."""
     with torch.random.fork_rng(devices=[]):
         module = architecture.build(*sizes)
     module.load_state_dict({name: torch.tensor(value) for name, value in parameters.items()})
@@ -54,12 +54,12 @@ def load_module(
 
 
 def as_rows(rows: Array, device: str) -> Tensor:
-    """Rows as a tensor of their type."""
+    """Rows as a tensor of the same dtype."""
     return tensor(rows, (torch.device(device), torch.float64 if rows.dtype == np.float64 else torch.float32))
 
 
 def by_block(function: Callable[..., Tensor], arrays: tuple[Array, ...], device: str, rows: int = BLOCK) -> Array:
-    """A function of rows of ``arrays``, so many at a time, back as an array of the type of the first."""
+    """Apply a function to the ``arrays`` in blocks of ``rows``; the result has the dtype of the first array."""
     with one_thread():
         parts = [
             function(*(as_rows(array[begin : begin + rows], device) for array in arrays)).cpu().numpy()

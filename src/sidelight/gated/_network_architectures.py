@@ -1,6 +1,6 @@
-"""The networks of the auto-encoders as values: what they are made of, and what is read from them.
+"""Architectures of the auto-encoders, and how losses and predictions are computed from their modules.
 
-The modules stand in ``_networks.py``.
+The torch modules are in ``_networks.py``.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 Readings = list[tuple[float, Tensor]]
-"""Raw outputs (n, j) that should all be the target, with their weights in the loss."""
+"""Raw outputs (n, j) that are each compared with the target, with their weights in the loss."""
 Module = TypeVar("Module", bound=nn.Module)
 
 
 class PredictionArchitecture(Architecture[Module], Protocol[Module]):
-    """A network with raw outputs that are compared with targets."""
+    """Architecture of a network whose raw outputs are compared with targets."""
 
     def readings(self, module: Module, batch: Batch) -> Readings:
-        """Raw outputs (n, j) of a batch that should all be its target."""
+        """Raw outputs (n, j) of a batch that are each compared with its target."""
         ...
 
     def point(self, module: Module, x: Tensor, guess: Tensor | None) -> Tensor:
-        """The raw prediction (n, j) for inputs, given first guesses where the network needs them."""
+        """The raw prediction (n, j) for inputs, from first guesses if the network needs them."""
         ...
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         ...
 
 
@@ -63,7 +63,7 @@ class AutoencoderArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> AutoencoderArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         sizes = {"hidden": check_layers(owner, "hidden", parameters["hidden"])}
         _check_loss(owner, parameters)
@@ -94,7 +94,7 @@ class AutoencoderArchitecture:
         return module(x)
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         return finished(self.loss, raw, self.levels)
 
 
@@ -111,7 +111,7 @@ class BiasedArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> BiasedArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         if parameters["n_components"] is not None:
             check_integer(owner, "n_components", parameters["n_components"], 1)
         sizes = {name: check_layers(owner, name, parameters[name]) for name in ("hidden", "predictor")}
@@ -129,14 +129,14 @@ class BiasedArchitecture:
         return True
 
     def build(self, n_inputs: int, n_outputs: int) -> BiasedNetwork:
-        """A predictor, and an auto-encoder of what it says."""
+        """A predictor, and an auto-encoder of its outputs."""
         sizes = (n_inputs, *self.predictor, n_outputs)
         code = None if self.n_components is None else (n_outputs, *self.hidden, self.n_components)
         autoencoder = None if code is None else AutoencoderNetwork(code, self.activation)
         return BiasedNetwork(sizes, autoencoder, self.activation, loss=self.loss, levels=self.levels)
 
     def readings(self, module: BiasedNetwork, batch: Batch, *, reconstruction: float = 0.0) -> Readings:
-        """Predictions, and what the auto-encoder makes of true outputs where ``reconstruction`` has a weight."""
+        """Predictions, and reconstructions of the true outputs if their weight ``reconstruction`` is above 0."""
         x, y = batch
         read = [(1.0, module(x))]
         if reconstruction and module.autoencoder is not None:
@@ -149,7 +149,7 @@ class BiasedArchitecture:
         return module(x)
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         return finished(self.loss, raw, self.levels)
 
 
@@ -168,7 +168,7 @@ class GatedArchitecture:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedArchitecture:
-        """That of an estimator's ``parameters``, or a sentence about one that is out of range."""
+        """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], PATHS)
         sizes = {name: check_layers(owner, name, parameters[name]) for name in ("premapping", "predictor")}
@@ -187,7 +187,7 @@ class GatedArchitecture:
         return True
 
     def build(self, n_inputs: int, n_outputs: int) -> GatedNetwork:
-        """Three-way weights, behind a premapping of inputs and beside a predictor where there are such."""
+        """A network with three-way weights and, if specified, a premapping of inputs and a predictor."""
         network, n_features = premapping(n_inputs, self.premapping)
         return GatedNetwork(
             n_features,
@@ -201,7 +201,7 @@ class GatedArchitecture:
         )
 
     def readings(self, module: GatedNetwork, batch: Batch) -> Readings:
-        """Projections of the outputs, of the predictor's guesses and of given ones; and the predictor's guesses."""
+        """Projections of the outputs, of the predictor's guesses and of the user's; and the predictor's guesses."""
         x, y, *given = batch
         coded = module.condition(x)
         read = [coded.project(y)]
@@ -212,14 +212,14 @@ class GatedArchitecture:
         return [(1.0, raw) for raw in read]
 
     def point(self, module: GatedNetwork, x: Tensor, guess: Tensor | None) -> Tensor:
-        """The raw projection (n, j) of a guess, which is the predictor's where none is given."""
+        """The raw projection (n, j) of a guess; None: of the predictor's guess."""
         if guess is None:
             assert module.predictor is not None
             guess = self.finished(module.predictor(x))
         return module.condition(x).project(guess)
 
     def finished(self, raw: Tensor) -> Tensor:
-        """Outputs that raw ones stand for."""
+        """Outputs from raw ones: unchanged, or as probabilities."""
         return finished(self.loss, raw, self.levels)
 
 

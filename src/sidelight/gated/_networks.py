@@ -1,14 +1,14 @@
-r"""Auto-encoders as modules: plain, gated by an input, and behind a predictor.
+r"""Torch modules of the auto-encoders: plain, gated by an input, and after a predictor.
 
     plain    z = a(y A + a₀),                  ŷ = z W + b₀;   deep: networks for both                     (S0 2.2.1)
     gated    z = a(Σ_ij A_ijk φ_i y_j + b_z),  ŷ = Σ_ik W_ijk φ_i z_k + b_y,   φ = φ(x)                    (S0 6.3, 6.4)
              b_z = A^xz φ + A^yz y + A^z,      b_y = W^xy φ + W^zy z + W^y: each can be switched off
-    biased   ŷ = decode(encode(p(x))):  a predictor whose output an auto-encoder cleans up               (S0 fig. 6.1 b)
+    biased   ŷ = decode(encode(p(x))):  an auto-encoder applied to the output of a predictor             (S0 fig. 6.1 b)
 
 A code k sums over i and j only (the source's formula below 6.3 also sums over k). Three-way weights are full or
-factored, as in ``interactions.py``; an input is folded once, however many outputs are encoded and decoded with it.
+factored, as in ``_interactions.py``; they are contracted with an input once, however many outputs are encoded with it.
 
-Every network gives raw outputs r; ``error`` and ``finished`` know what they mean, as the unit types of ``units.py`` do:
+Every network returns raw outputs r; ``error`` and ``finished`` interpret them, like the unit types of ``_units.py``:
 
     squared         numbers                 mean (r - y)²                          Gaussian, up to a constant
     cross-entropy   log odds                mean log(1 + e^r) - r y                binary
@@ -51,11 +51,11 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
 }
 LOSSES = ("squared", "cross-entropy", "multinomial")
 PATHS = ("xz", "yz", "z", "xy", "zy", "y")
-"""Generalised biases of a gated auto-encoder: what leads to codes, and what leads to outputs."""
+"""Generalised biases of a gated auto-encoder: those of the codes, and those of the outputs."""
 
 
 def error(loss: str, raw: Tensor, target: Tensor, levels: int | None = None) -> Tensor:
-    """How far raw outputs are from targets: one number. ``levels``: columns of one multinomial group, None for all."""
+    """Mean loss of raw outputs against targets, a scalar. ``levels``: columns of a multinomial group; None: all."""
     if loss == "squared":
         return functional.mse_loss(raw, target)
     if loss == "cross-entropy":
@@ -65,16 +65,16 @@ def error(loss: str, raw: Tensor, target: Tensor, levels: int | None = None) -> 
 
 
 def finished(loss: str, raw: Tensor, levels: int | None = None) -> Tensor:
-    """Outputs: raw ones, or the probabilities they stand for."""
+    """Outputs from raw ones: unchanged for "squared", else probabilities."""
     if loss == "squared":
         return raw
     return torch.sigmoid(raw) if loss == "cross-entropy" else MultinomialUnits(raw.shape[1], levels=levels).mean(raw)
 
 
 class AutoencoderNetwork(nn.Module):
-    """From ``sizes[0]`` columns by layers of ``sizes`` to the code, the last of them, and back the same way.
+    """An encoder with layers of ``sizes``, from columns (first) to code (last), and a decoder in reverse.
 
-    The code itself is linear, as are the outputs. ``tied``: the way back has the same weights, transposed.
+    Code and outputs are linear. ``tied``: the decoder has the transposed weights of the encoder.
     """
 
     def __init__(self, sizes: tuple[int, ...], activation: str = "tanh", *, tied: bool = False) -> None:
@@ -118,7 +118,7 @@ class _Transposed(nn.Module):
 
 @dataclass(frozen=True)
 class ConditionedCode:
-    """The auto-encoder of each input: ties to codes and to outputs, and biases that the inputs have moved."""
+    """The auto-encoder of each input: weights to codes and to outputs, and input-dependent biases."""
 
     encoding: Folded
     decoding: Folded
@@ -139,12 +139,12 @@ class ConditionedCode:
         return total if self.plain_decoding is None else total + z @ self.plain_decoding
 
     def project(self, y: Tensor) -> Tensor:
-        """What there is of y on the manifold of its input: raw outputs (n, j)."""
+        """Project y onto the manifold conditional on its input: raw outputs (n, j)."""
         return self.decode(self.encode(y))
 
 
 class GatedNetwork(nn.Module):
-    """A(x) and W(x) linear in x, or in what a ``premapping`` makes of it; ``predictor`` gives first guesses, if any."""
+    """A(x) and W(x) are linear in x, or in its ``premapping``; an optional ``predictor`` gives first guesses."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ def _biases(wanted: Collection[str], target: str, shape: tuple[int, int, int]) -
         if name in wanted and name[-1] == target:
             kind = torch.zeros(sizes[target]) if len(name) == 1 else torch.zeros(sizes[name[0]], sizes[target])
             if name in ("yz", "zy"):
-                torch.nn.init.normal_(kind, std=0.1)  # codes that begin alike would stay alike
+                torch.nn.init.normal_(kind, std=0.1)  # codes with equal initial weights would stay equal
             found[name] = nn.Parameter(kind)
     return found
 
@@ -202,7 +202,7 @@ def _bias(phi: Tensor, biases: nn.ParameterDict, target: str, like: Tensor) -> T
 
 
 class BiasedNetwork(nn.Module):
-    """A predictor, and an auto-encoder of outputs that its guesses pass through; None: they stay as they are."""
+    """A predictor followed by an auto-encoder of outputs (None: the predictor alone)."""
 
     def __init__(
         self,
@@ -219,16 +219,16 @@ class BiasedNetwork(nn.Module):
         self.autoencoder = autoencoder
 
     def guess(self, x: Tensor) -> Tensor:
-        """What the predictor says alone (n, j)."""
+        """Output of the predictor alone (n, j)."""
         return self.predictor(x)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The guess, cleaned up: raw outputs (n, j)."""
+        """Output of the predictor, reconstructed by the auto-encoder: raw outputs (n, j)."""
         raw = self.guess(x)
         return raw if self.autoencoder is None else self.autoencoder(finished(self.loss, raw, self.levels))
 
 
 def total_weight(module: nn.Module) -> Tensor:
-    """½ Σ W² over weights, not over biases: what weight decay multiplies."""
+    """½ Σ W² over weights without biases: the weight decay penalty."""
     squares = [(p**2).sum() for p in module.parameters() if p.dim() > 1]
     return 0.5 * torch.stack(squares).sum()

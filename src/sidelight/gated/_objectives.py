@@ -1,4 +1,4 @@
-r"""What training lowers, as values: a loss of a network and a batch, and the loss that held-out rows are judged by.
+r"""Training objectives as values: the loss of a network on a batch, and the validation loss on held-out rows.
 
 auto-encoders       Σ_r weight_r error(reading_r, target)                           (``PredictionObjective``)
 fields of them      the same for averages of overlapping patches, and for patches alone   (``PatchObjective``)
@@ -42,11 +42,11 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 Module = TypeVar("Module", bound=nn.Module)
-_SETTLE = 0.5  # of the updates of a machine; without it Adam keeps Gaussian outputs trembling
+_SETTLE = 0.5  # share of updates with a falling learning rate; without it Gaussian outputs keep oscillating under Adam
 
 
 class Objective(Protocol[Module]):
-    """What a trainer needs to know of what it trains."""
+    """The interface between a trainer and the model that it trains."""
 
     @property
     def architecture(self) -> Architecture[Module]:
@@ -55,31 +55,31 @@ class Objective(Protocol[Module]):
 
     @property
     def settle(self) -> float:
-        """Share of the updates, at the end, in which the rate falls to nothing."""
+        """Share of the updates, at the end, in which the learning rate falls to 0."""
         ...
 
     def loss(self, module: Module, batch: Batch, generator: torch.Generator) -> Tensor:
-        """What an update lowers: one number."""
+        """The training loss of a batch, a scalar."""
         ...
 
     def held_out_loss(self, module: Module, batch: Batch) -> Tensor:
-        """How good the network is on rows that it was not trained on: one number, less is better."""
+        """The validation loss of held-out rows, a scalar (lower is better)."""
         ...
 
     def check_stream(self, owner: str) -> None:
-        """Refuse options for which all rows must be known from the start."""
+        """Raise an error for options that need all rows in advance."""
         ...
 
     def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
-        """Give a new module what training on a stream needs that begins with the rows ``opening``."""
+        """Initialise a new module for training on a stream whose first rows are ``opening``."""
         ...
 
 
 @dataclass(frozen=True)
 class PredictionObjective(Generic[Module]):
-    """Raw outputs compared with the target: outputs, or the rows themselves where there are no others.
+    """Weighted errors of raw outputs against the target: the outputs, or the rows themselves if there are none.
 
-    ``more``: a part of the loss that is not of the batch and that held-out rows are not judged by.
+    ``more``: an additional loss term that does not depend on the batch, and is not part of the validation loss.
     """
 
     architecture: Architecture[Module]
@@ -101,20 +101,20 @@ class PredictionObjective(Generic[Module]):
         return torch.stack(parts).sum()
 
     def check_stream(self, owner: str) -> None:
-        """Rows may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
         """Nothing is needed."""
 
 
 def target_of(batch: Batch) -> Tensor:
-    """What readings are compared with: outputs, or the rows themselves."""
+    """The target of a batch: the outputs, or the rows themselves."""
     return batch[min(1, len(batch) - 1)]
 
 
 @dataclass(frozen=True)
 class PatchObjective(Generic[Module]):
-    """The loss of averaged outputs, and with the share ``alone`` of patches alone, for fields (n, channels, h, w)."""
+    """Loss of averaged outputs and, with weight ``alone``, of single patches, for fields (n, channels, h, w)."""
 
     rows: PredictionObjective[Module]
     patches: Patches
@@ -127,7 +127,7 @@ class PatchObjective(Generic[Module]):
         return self.rows.architecture
 
     def loss(self, module: Module, batch: Batch, generator: torch.Generator) -> Tensor:
-        """The same with and without random numbers."""
+        """The same as ``held_out_loss``: nothing is random."""
         del generator
         return self.held_out_loss(module, batch)
 
@@ -144,7 +144,7 @@ class PatchObjective(Generic[Module]):
         return total
 
     def of_groups(self, module: Module, groups: list[Batch]) -> Tensor:
-        """The loss of all sites: fields of one size at a time."""
+        """The loss over all sites of fields of several sizes; each group holds fields of one size."""
         sites = [float(group[0][:, 0].numel()) for group in groups]
         parts = [
             self.held_out_loss(module, group) * (size / sum(sites)) for group, size in zip(groups, sites, strict=True)
@@ -152,7 +152,7 @@ class PatchObjective(Generic[Module]):
         return torch.stack(parts).sum()
 
     def check_stream(self, owner: str) -> None:
-        """Samples may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: Module, opening: Sequence[Array]) -> None:
         """Nothing is needed."""
@@ -160,7 +160,7 @@ class PatchObjective(Generic[Module]):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How negative states are made: ``cd_steps``, ``negatives`` and ``persistent`` of the constructor."""
+    """How negative states are sampled: ``cd_steps``, ``negatives`` and ``persistent`` of the constructor."""
 
     cd_steps: int
     negatives: str
@@ -181,7 +181,7 @@ class Sampling:
     def contrast(
         self, machine: Conditioned, y: Tensor, generator: torch.Generator, chains: Tensor | None, rows: Any = ...
     ) -> Tensor:
-        """The surrogate; ``chains``, where there are any, go on from where they were (``rows``: those of the batch)."""
+        """The surrogate loss; persistent ``chains``, if any, are continued in place (``rows``: those of the batch)."""
         start = None if chains is None else chains[rows]
         mean_field = self.is_mean_field and chains is None
         surrogate, fantasy = contrast(
@@ -192,7 +192,7 @@ class Sampling:
         return surrogate
 
     def begin_chains(self, owner: str, module: PlainMachine | GatedMachine, start: Array) -> None:
-        """Chains that begin at the framed rows ``start`` (m, j), where chains are persistent."""
+        """If chains are persistent, start them at the scaled rows ``start`` (m, j)."""
         if not self.persistent:
             return
         if several():
@@ -211,7 +211,7 @@ class RestrictedObjective:
     settle: float = _SETTLE
 
     def loss(self, module: PlainMachine, batch: Batch, generator: torch.Generator) -> Tensor:
-        """The surrogate."""
+        """The surrogate loss of contrastive divergence."""
         return self.sampling.contrast(module.condition(), batch[0], generator, module.chains)
 
     def held_out_loss(self, module: PlainMachine, batch: Batch) -> Tensor:
@@ -219,10 +219,10 @@ class RestrictedObjective:
         return ((module.condition().reconstruct(batch[0]) - batch[0]) ** 2).sum(dim=1).mean()
 
     def check_stream(self, owner: str) -> None:
-        """Rows may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: PlainMachine, opening: Sequence[Array]) -> None:
-        """Chains begin at the first rows."""
+        """Persistent chains start at the first rows."""
         self.sampling.begin_chains(owner, module, opening[0][: self.n_chains])
 
 
@@ -235,7 +235,7 @@ class GatedObjective:
     settle: float = _SETTLE
 
     def loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
-        """The surrogate; the third part of a batch are the numbers of its rows."""
+        """The surrogate loss; the third item of a batch, if any, holds its row numbers."""
         x, y, *rows = batch
         return self.sampling.contrast(module.condition(x), y, generator, module.chains, *rows)
 
@@ -245,7 +245,7 @@ class GatedObjective:
         return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
 
     def check_stream(self, owner: str) -> None:
-        """Chains of rows that are not known yet cannot be kept."""
+        """Persistent chains need all rows in advance: there is one for each."""
         if self.sampling.persistent:
             rule = "keeps a chain for each training row, and batches made on the fly have none"
             raise ValueError(complain(owner, "persistent", True, rule, "Use fit, or persistent=False"))
@@ -256,7 +256,7 @@ class GatedObjective:
 
 @dataclass(frozen=True)
 class SiteObjective:
-    """Contrastive divergence of a product of patches; held-out crops are judged ``batch_size`` at a time."""
+    """Contrastive divergence of a product of patches; held-out crops are evaluated ``batch_size`` at a time."""
 
     architecture: GatedMachineArchitecture
     sampling: Sampling
@@ -271,13 +271,13 @@ class SiteObjective:
         return SiteProduct(module, self.patches).contrast(x, y, steps=steps, mean_field=mean_field, generator=generator)
 
     def held_out_loss(self, module: GatedMachine, batch: Batch) -> Tensor:
-        """Squared error of the reconstruction at a site."""
+        """Mean squared error of the reconstruction per site."""
         product, size = SiteProduct(module, self.patches), self.batch_size
         found = [product.reconstruct(x, y) for x, y in zip(*(part.split(size) for part in batch), strict=True)]
         return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
 
     def check_stream(self, owner: str) -> None:
-        """Samples may come in any way."""
+        """Streams are allowed."""
 
     def prepare(self, owner: str, module: GatedMachine, opening: Sequence[Array]) -> None:
         """Nothing is needed."""

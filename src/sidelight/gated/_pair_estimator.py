@@ -1,4 +1,4 @@
-"""Estimators of pairs: how inputs and outputs are checked and framed, and training on pairs batch by batch."""
+"""Base class of estimators of pairs: validation and scaling of inputs and outputs, and training in batches."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _FLOATS = [np.float64, np.float32]
 
 
 class PairEstimator(TorchEstimator[Kind, Module]):
-    """Outputs ``Y`` given inputs ``X``, each with a frame."""
+    """Base class: a model of outputs ``Y`` given inputs ``X``, each centred and scaled by its own frame."""
 
     _optimizers: tuple[str, ...]
     _widths: tuple[int, ...] = (2,)
-    """How many arrays a batch may have."""
+    """Allowed numbers of arrays in a batch."""
     device: str
     input_frame_: Frame
     output_frame_: Frame
@@ -47,14 +47,14 @@ class PairEstimator(TorchEstimator[Kind, Module]):
 
     @abstractmethod
     def _objective(self, architecture: Kind) -> Objective[Module]:
-        """Check constructor parameters; return what training lowers."""
+        """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: tuple[Array, ...] | None = None) -> Self:
-        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable makes when it is called.
+        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable returns at each call.
 
-        The scale of rows is that of the first batch. Training ends with the iterable, or after ``max_iter`` updates.
-        ``held_out``: one more such pair, for early stopping; ``validation_fraction`` plays no part.
+        Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
+        ``held_out``: one more such pair, for early stopping; ``validation_fraction`` is not used.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
@@ -72,9 +72,10 @@ class PairEstimator(TorchEstimator[Kind, Module]):
 
     @all_or_nothing_continued
     def partial_fit(self, X: Array, Y: Array) -> Self:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+        """Continue training: one update for each batch of these rows, in their order.
 
-        The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         return self._continue(X, Y)
 
@@ -91,7 +92,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return self._keep_pairs(architecture, framing, found)
 
     def _check_parameters(self) -> None:
-        """Refuse constructor parameters that no fit can be made with."""
+        """Raise ValueError for invalid constructor parameters."""
         self._objective(self._new_architecture())
         self._settings()
 
@@ -107,7 +108,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return Trainer(self._owner, settings, objective, columns, identity)
 
     def _framing(self, architecture: Kind, X: Array, Y: Array) -> Framing:
-        """In the frames that inputs and outputs define."""
+        """Centring and scaling defined by these inputs and outputs."""
         values = architecture.values
         inputs = frame_of(X, scaled=architecture.scales_inputs(X))
         return Framing(self._owner, values, frame_of(Y, scaled=values.is_real), inputs)
@@ -123,14 +124,14 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return self
 
     def _new_parts(self, architecture: Kind, X: Any, Y: Any, *guess: Any) -> tuple[Array, ...]:
-        """Inputs, outputs and first guesses of these in a new fit, whose columns scikit-learn takes note of."""
+        """Validate inputs, outputs and first guesses of a new fit; sets ``n_features_in_`` and feature names."""
         X = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
         Y = self._output_rows("Y", Y, X)
         architecture.values.check(self._owner, "Y", Y)
         return (X, Y, *(self._like("guess", self._output_rows("guess", part, X), architecture, Y) for part in guess))
 
     def _parts(self, X: Any, Y: Any, *guess: Any) -> tuple[Array, ...]:
-        """The same with the columns of the fit."""
+        """Validate them against the columns of the fit."""
         X = self._inputs(X)
         return (X, self._outputs("Y", Y, X), *(self._outputs("guess", part, X) for part in guess))
 
@@ -151,7 +152,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return rows
 
     def _like(self, name: str, rows: Array, architecture: Kind, Y: Array) -> Array:
-        """Rows with the columns and values of outputs ``Y``."""
+        """Validate rows that must have the columns and the kind of values of outputs ``Y``."""
         self._check_columns(name, rows, Y.shape[1])
         architecture.values.check(self._owner, name, rows)
         return rows
@@ -168,7 +169,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
             raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
 
     def _mapping(self, mapping: Any, n_mapping: int, X: Array) -> Array:
-        """Mapping units, one row for each input or one for all."""
+        """Validate mapping units: one row for each input, or one for all."""
         mapping = np.atleast_2d(np.asarray(mapping, dtype=X.dtype))
         refuse_too_large(self, "mapping", mapping)
         self._check_columns("mapping", mapping, n_mapping)
@@ -178,7 +179,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         return np.broadcast_to(mapping, (len(X), n_mapping))
 
     def _mapped(self, function: Callable[..., Tensor], *arrays: Array, block: int = BLOCK) -> Array:
-        """A function of tensors of rows, a block at a time."""
+        """Apply a function of tensors of rows, one block of rows at a time."""
         return by_block(function, arrays, self.device, block)
 
     def _in(self, x: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
-r"""Patches of sequences and pictures, and what overlapping patches say of a site, averaged.
+r"""Patches of sequences and images, and the average of overlapping patches at each site.
 
     ŷ(t) = (1 / c(t)) Σ_{s: t in patch s} f(x around s)(t),   c(t): how many patches cover site t          (S0 6.2.3)
 
 A field is a tensor (n, channels, height, width); a sequence is a field of height 1. Patches lie inside the field, one
-for each of its (height - h + 1)(width - w + 1) places, and are rows of channels · h · w numbers. Every site is covered,
-those near the border by fewer patches. With a ``stride`` only every so many places have one; a field must then be of a
-size that ends with a patch.
+at each of its (height - h + 1)(width - w + 1) positions, and are rows of channels · h · w numbers. Every site is
+covered, those near the border by fewer patches. With a ``stride``, patches are that many sites apart; the size of the
+field must then allow the last patch to end at its border.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Patches:
         return columns.transpose(1, 2).reshape(-1, columns.shape[1])
 
     def summed(self, rows: Tensor, n: int, shape: tuple[int, int]) -> Tensor:
-        """What patches say of each site, added: fields (n, channels, *shape), from rows in the order of ``rows``."""
+        """Sum of overlapping patches at each site: fields (n, channels, *shape), from rows in the order of ``rows``."""
         columns = rows.reshape(n, -1, rows.shape[1]).transpose(1, 2)
         return functional.fold(columns, shape, (self.height, self.width), stride=self.stride)
 
@@ -49,7 +49,7 @@ class Patches:
         return (down[:, None] * across[None, :])[None, None]
 
     def averaged(self, rows: Tensor, n: int, shape: tuple[int, int]) -> Tensor:
-        """What patches say of each site, on average (n, channels, *shape)."""
+        """Mean of overlapping patches at each site: fields (n, channels, *shape)."""
         return self.summed(rows, n, shape) / self.counts(shape, rows)
 
 
@@ -62,7 +62,7 @@ def _covered(length: int, size: int, stride: int, like: Tensor) -> Tensor:
 
 
 def bands(height: int, size: int, thickness: int, stride: int = 1) -> list[tuple[int, int]]:
-    """Overlapping bands of rows (begin, end) whose patches, taken together, are all patches, each once."""
+    """Overlapping bands of rows (begin, end) of a field; every patch lies in exactly one band."""
     places = (height - size) // stride + 1
     firsts = range(0, places, thickness)
     return [(first * stride, (min(first + thickness, places) - 1) * stride + size) for first in firsts]

@@ -1,4 +1,4 @@
-"""Networks that inputs pass before they gate anything, trained together with the rest (S0 5.3.2); checks of sizes."""
+"""Networks that preprocess the inputs of gated models, trained jointly with the rest (S0 5.3.2); checks of sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_layers", "check_mapping", "checked_biases", "layers", "premapp
 
 
 def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Sizes of layers as a tuple; none for None."""
+    """Validated layer sizes as a tuple; () for None."""
     listed = () if sizes is None else (sizes,) if not isinstance(sizes, tuple | list) else tuple(sizes)
     for size in listed:
         check_integer(owner, argument, size, 1)
@@ -22,7 +22,7 @@ def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | No
 
 
 def check_mapping(owner: object, parameters: Mapping[str, Any]) -> None:
-    """Mapping units and factors of three-way weights."""
+    """Validate the numbers of mapping units and of factors of three-way weights."""
     check_integer(owner, "n_mapping", parameters["n_mapping"], 1)
     if parameters["n_factors"] is not None:
         check_integer(owner, "n_factors", parameters["n_factors"], 1)
@@ -44,5 +44,5 @@ def layers(sizes: tuple[int, ...], nonlinearity: type[nn.Module] = nn.Sigmoid) -
 
 
 def premapping(n_inputs: int, sizes: tuple[int, ...]) -> tuple[nn.Module | None, int]:
-    """The network and how many features it gives; None where there are no layers."""
+    """The network (None without layers) and the number of features it returns."""
     return (layers((n_inputs, *sizes)), sizes[-1]) if sizes else (None, n_inputs)

@@ -1,4 +1,4 @@
-"""Estimators of rows: how these are checked and framed, and training on those that come batch by batch."""
+"""Base class of estimators of rows: validation and scaling of rows, and training in batches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FLOATS = [np.float64, np.float32]
 
 
 class RowEstimator(TorchEstimator[Kind, Module]):
-    """Rows ``X``, their ``frame_``, and a code of ``n_components``."""
+    """Base class: a model of rows ``X``, centred and scaled by ``frame_``, with a code of ``n_components``."""
 
     _optimizers: tuple[str, ...]
     device: str
@@ -45,14 +45,14 @@ class RowEstimator(TorchEstimator[Kind, Module]):
 
     @abstractmethod
     def _objective(self, architecture: Kind) -> Objective[Module]:
-        """Check constructor parameters; return what training lowers."""
+        """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: Array | None = None) -> Self:
-        """Learn from arrays that an iterable yields, or a callable makes when it is called.
+        """Learn from arrays that an iterable yields, or a callable returns at each call.
 
-        The scale of rows is that of the first batch. Training ends with the iterable, or after ``max_iter`` updates.
-        ``held_out`` (m, d): rows for early stopping; ``validation_fraction`` plays no part.
+        Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
+        ``held_out`` (m, d): rows for early stopping; ``validation_fraction`` is not used.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
@@ -67,9 +67,10 @@ class RowEstimator(TorchEstimator[Kind, Module]):
 
     @all_or_nothing_continued
     def partial_fit(self, X: Array, y: Any = None) -> Self:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+        """Continue training: one update for each batch of these rows, in their order.
 
-        The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         del y
         progress = self._progress()
@@ -84,7 +85,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return self._keep_rows(architecture, framing, found)
 
     def _check_parameters(self) -> None:
-        """Refuse constructor parameters that no fit can be made with."""
+        """Raise ValueError for invalid constructor parameters."""
         self._objective(self._new_architecture())
         self._settings()
 
@@ -97,7 +98,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return Trainer(self._owner, settings, objective, self._sizes(), identity)
 
     def _framing(self, X: Array, values: ValueKind, frame: Frame | None = None) -> Framing:
-        """In the frame that rows define, or in one that is known."""
+        """Centring and scaling defined by the rows, or a known one."""
         return Framing(self._owner, values, frame_of(X, scaled=values.is_real) if frame is None else frame)
 
     def _keep_rows(self, architecture: Kind, framing: Framing, found: TrainedNetwork) -> Self:
@@ -106,20 +107,20 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return self
 
     def _new_rows(self, X: Any, values: ValueKind) -> Array:
-        """Rows of a new fit, whose columns scikit-learn takes note of."""
+        """Validate rows of a new fit; sets ``n_features_in_`` and feature names."""
         rows = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
         values.check(self._owner, "X", rows)
         return rows
 
     def _rows(self, X: Any) -> Array:
-        """Rows with the columns of the fit."""
+        """Validate rows against the columns of the fit."""
         check_is_fitted(self, "parameters_")
         rows = np.asarray(validated(self, X, reset=False, spread=self.frame_.scale, dtype=_FLOATS))
         self._architecture().values.check(self._owner, "X", rows)
         return rows
 
     def _codes(self, Z: Any) -> Array:
-        """Codes with as many columns as the network's."""
+        """Validate codes: they must have ``n_components`` columns."""
         check_is_fitted(self, "parameters_")
         Z = np.asarray(checked_array(self, Z, dtype=_FLOATS, input_name="X"))
         if Z.shape[1] != self._n_features_out:
@@ -128,7 +129,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         return np.asarray(Z)
 
     def _mapped(self, function: Callable[..., Tensor], rows: Array) -> Array:
-        """A function of tensors of rows, a block at a time."""
+        """Apply a function of tensors of rows, one block of rows at a time."""
         return by_block(function, (rows,), self.device)
 
     def _in(self, x: Tensor) -> Tensor:

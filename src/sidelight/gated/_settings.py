@@ -1,7 +1,7 @@
-"""The thirteen training parameters that all estimators of this room share: one value, one text.
+"""The thirteen training parameters that all estimators of this package share, with their documentation.
 
-``TrainingSettings`` is what is left of an estimator below it. ``shows_training_parameters`` puts the text below into
-the docstring of an estimator, with that class's own defaults, so that ``help`` and the API pages show it everywhere.
+Helpers get a ``TrainingSettings`` instead of the estimator. ``shows_training_parameters`` inserts the texts below into
+the docstring of an estimator, with that class's own defaults, so that ``help`` and the API pages show them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _TEXTS = {
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train; the fields are the constructor parameters of the same names."""
+    """Training parameters; the fields are the constructor parameters of the same names."""
 
     optimizer: str
     learning_rate: float
@@ -91,7 +91,7 @@ class TrainingSettings:
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any], optimizers: tuple[str, ...]) -> TrainingSettings:
-        """The settings among the ``parameters`` of an estimator, or a sentence about one that is out of range."""
+        """The settings among the ``parameters`` of an estimator; ValueError if one is out of range."""
         found = cls(**{field.name: parameters[field.name] for field in fields(cls)})
         check_choice(owner, "optimizer", found.optimizer, optimizers)
         check_number(owner, "learning_rate", found.learning_rate, 0.0)
@@ -104,18 +104,18 @@ class TrainingSettings:
         return found
 
     def check_stream(self, owner: str) -> None:
-        """Refuse an optimiser that needs all rows at once."""
+        """Raise ValueError for an optimiser that needs all rows at once."""
         if self.optimizer == "lbfgs":
             rule = "works on all rows at once, and here they come batch by batch"
             raise ValueError(complain(owner, "optimizer", "lbfgs", rule, 'Use "adam", which "auto" takes here'))
 
     @property
     def place(self) -> tuple[torch.device, torch.dtype]:
-        """Device and type of the numbers in training."""
+        """Device and dtype of training."""
         return torch.device(self.device), torch.float32
 
     def draw_seed(self) -> int:
-        """A seed of ``random_state``: another one with each call where that is a generator."""
+        """A seed from ``random_state``; if that is a generator, a new one at each call."""
         return random_seed(self.random_state)
 
     def at_once(self, n_rows: int, n_parameters: int) -> bool:
@@ -125,7 +125,7 @@ class TrainingSettings:
         return self.optimizer == "lbfgs"
 
     def schedule(self, seed: int, *, settle: float = 0.0, identity: Mapping[str, str] | None = None) -> Schedule:
-        """What the loop needs to know; ``identity``: what a checkpoint must have been written with."""
+        """The settings of the training loop; ``identity``: settings that a checkpoint must have been written with."""
         return Schedule(
             optimizer="adam" if self.optimizer == "auto" else self.optimizer,
             learning_rate=self.learning_rate,
@@ -141,7 +141,7 @@ class TrainingSettings:
 
 
 class HasOptimizers(Protocol):
-    """An estimator that names the values of its parameter ``optimizer``."""
+    """An estimator class that lists the allowed values of its parameter ``optimizer``."""
 
     _optimizers: tuple[str, ...]
 
@@ -150,14 +150,14 @@ _Estimator = TypeVar("_Estimator", bound=HasOptimizers)
 
 
 def shows_training_parameters(cls: type[_Estimator]) -> type[_Estimator]:
-    """Decorate an estimator: the line ``{training parameters}`` of its docstring becomes their documentation."""
+    """Class decorator: replaces ``{training parameters}`` in the docstring by the documentation of these parameters."""
     if cls.__doc__:  # None under python -OO
         cls.__doc__ = cls.__doc__.replace(_PLACE, _documentation(cls, cls._optimizers))
     return cls
 
 
 def _documentation(cls: type[Any], optimizers: tuple[str, ...]) -> str:
-    """A numpydoc entry for each parameter, indented as in a class; the first line is where the place was."""
+    """A numpydoc entry for each parameter, indented as in a class docstring."""
     defaults = inspect.signature(cls).parameters
     at_once = "lbfgs" in optimizers
     lines: list[str] = []

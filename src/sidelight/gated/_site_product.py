@@ -1,4 +1,4 @@
-r"""One gated machine at every site of a picture: shared weights, hidden units of each site's own (S0 5.3.1).
+r"""One gated machine at every patch of an image: shared weights, separate hidden units for each patch (S0 5.3.1).
 
     S(y, z; x) = Σ_s S_s(y^s, z^s; x^s)                                    a product of the patches' densities (S0 5.16)
     p(z^s | x, y): each patch by itself;     p(y | x, z): natural parameters of the patches that cover a site, added
@@ -7,7 +7,7 @@ Biases and the h(y) of a patch are in S_s like the rest, so c patches over a sit
 
     binary      η = Σ_s η^s                    Gaussian    mean ν Σ_s η^s / c,   variance ν² / c
 
-With one site it is the machine itself. Training takes crops; maps take whole pictures, a band of sites at a time.
+With one patch it is the machine itself. Training uses crops; inference uses whole images, in bands of patches.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ._units import GaussianUnits
 __all__ = ["SiteProduct"]
 
 Span = tuple[int, int]
-_FILTERS = 1 << 22  # numbers of the filters of a band
+_FILTERS = 1 << 22  # numbers of the input-dependent filters of one band
 
 
 @dataclass(frozen=True)
 class SiteProduct:
-    """The machine, and where its patches are. Pictures are tensors (n, channels, height, width)."""
+    """The machine and the layout of its patches. Images are tensors (n, channels, height, width)."""
 
     machine: GatedMachine
     patches: Patches
@@ -37,7 +37,7 @@ class SiteProduct:
     def contrast(
         self, x: Tensor, y: Tensor, *, steps: int, mean_field: bool, generator: torch.Generator | None = None
     ) -> Tensor:
-        """The surrogate of contrastive divergence (see ``divergence.py``), a mean over patches."""
+        """The surrogate loss of contrastive divergence (see ``_divergence.py``), a mean over patches."""
         machine = self.machine.condition(self.patches.rows(x))
         seen = self.patches.rows(y)
         with torch.no_grad():
@@ -49,13 +49,13 @@ class SiteProduct:
         return machine.contrast(seen, positive, fantasy, negative)
 
     def reconstruct(self, x: Tensor, y: Tensor) -> Tensor:
-        """The mean outputs (n, ·, h, w) of crops, by way of the means of their hidden units."""
+        """Mean outputs (n, ·, h, w) of crops, given the means of their hidden units."""
         return self._again(self.machine.condition(self.patches.rows(x)), self.patches.rows(y), y, True, None)
 
     def _again(
         self, machine: Conditioned, seen: Tensor, like: Tensor, mean_field: bool, generator: torch.Generator | None
     ) -> Tensor:
-        """Outputs of the size of ``like`` that the patches ``seen`` make, one step later."""
+        """Outputs, of the size of ``like``, after one Gibbs step from the output patches ``seen``."""
         z = self._codes(machine, seen, mean_field, generator)
         total = self.patches.summed(machine.visible_parameters(z), len(like), (like.shape[2], like.shape[3]))
         return self._outputs(total, mean_field, generator)
@@ -74,7 +74,7 @@ class SiteProduct:
         return self._outputs(total, True, None)
 
     def step(self, x: Tensor, y: Tensor, *, mean_field: bool, generator: torch.Generator | None = None) -> Tensor:
-        """One step of z given y, y given z, of one picture."""
+        """One Gibbs step (z given y, then y given z) of one image."""
         total = self._empty(x)
         for span in self._spans(x):
             band = self._band(x, span)
@@ -83,7 +83,7 @@ class SiteProduct:
         return self._outputs(total, mean_field, generator)
 
     def _spans(self, x: Tensor) -> list[Span]:
-        """Rows of a picture whose patches are looked at together."""
+        """Bands of rows of an image, whose patches are processed together."""
         filters = self.machine.visible.size * self.machine.hidden.size * self.patches.places(x)[1]
         return bands(x.shape[2], self.patches.height, max(1, _FILTERS // filters), self.patches.stride)
 

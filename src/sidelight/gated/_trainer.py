@@ -1,17 +1,17 @@
-"""Training as a value: a trainer has settings and an objective, takes rows or batches and returns what it found.
+"""The trainer: has settings and an objective, takes rows or batches, and returns the trained parameters.
 
-The design of this room, from below:
+The design of this package, from the bottom up:
 
     ``_settings``       ``TrainingSettings``: the thirteen training parameters, checked, and their only documentation
-    ``_architecture``   what a network is made of; builds the module for any number of columns; fitted models keep it
-    ``_values``         what the modelled values are (``ValueKind``): which may occur, and whether they are scaled
-    ``_objectives``     an architecture and what is lowered: a loss of module and batch, and one for held-out rows
+    ``_architecture``   the network as a value; builds the module for any number of columns; fitted models keep it
+    ``_values``         the kind of modelled values (``ValueKind``): which values are allowed, whether they are scaled
+    ``_objectives``     an architecture with its training loss (of module and batch) and its validation loss
     ``_trainer``        ``Trainer(owner, settings, objective, sizes)``: the module in, a ``TrainedNetwork`` (arrays) out
-    ``_estimator``      what estimators share: arrays and architecture to module, and what ``partial_fit`` continues
-    ``_row_estimator``, ``_pair_estimator``, ``_field_estimator``: checks and frames of rows, of pairs, of samples
+    ``_estimator``      base class: arrays and architecture to module, and the state that ``partial_fit`` continues
+    ``_row_estimator``, ``_pair_estimator``, ``_field_estimator``: validation and scaling of rows, of pairs, of samples
 
-An estimator names its architecture and its objective, and has the maps that its network allows; nothing below it sees
-it. ``_training`` (batches) and ``_descent`` (all rows at once) are the loops.
+An estimator defines its architecture and its objective, and the methods that its network allows; no helper gets the
+estimator itself. ``_training`` (minibatches) and ``_descent`` (all rows at once) are the training loops.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CHAINS = "chains"  # a buffer of machines that checkpoints keep and fitted mode
 
 @dataclass(frozen=True)
 class Stream:
-    """Where batches come from (``batches(done)``: from number ``done`` on), and held-out rows to be judged by."""
+    """A source of batches (``batches(done)``: from number ``done`` on), and held-out rows for the validation loss."""
 
     batches: Callable[[int], Iterator[Batch]]
     held_out: Batch | None = None
@@ -58,9 +58,9 @@ class Stream:
 
 @dataclass(frozen=True)
 class Paused:
-    """Where a call of ``partial_fit`` ended and the next one continues; nobody changes what it holds.
+    """State at the end of a call of ``partial_fit``, from which the next one continues; never modified.
 
-    ``parameters`` are those the model then had: others mean that it was fitted in between.
+    ``parameters`` are those of the model at that time: if it has others now, it was refitted in between.
     """
 
     schedule: Schedule
@@ -70,7 +70,7 @@ class Paused:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a model was trained: its parameters (None: not at all), updates, records, and the run, if in memory."""
+    """Training progress of a model: parameters (None: untrained), updates, history, and the run, if in memory."""
 
     parameters: dict[str, Array] | None = None
     n_iter: int = 0
@@ -80,7 +80,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """What training leaves; ``paused`` only where another call continues."""
+    """The result of training; ``paused`` is set only by ``partial_fit``."""
 
     parameters: dict[str, Array]
     history: list[dict[str, Any]]
@@ -99,11 +99,11 @@ class Trainer(Generic[Module]):
         Name of the estimator, for messages.
     settings : TrainingSettings
     objective : Objective
-        The network's architecture and what is lowered.
+        The network's architecture and its losses.
     sizes : (int, int)
-        Columns of the network's inputs and outputs.
+        Numbers of input and output columns of the network.
     identity : mapping of str to str
-        What a checkpoint must have been written with to be gone on with (``_checkpoints.identity_of``).
+        Settings that a checkpoint must have been written with to be resumed (``_checkpoints.identity_of``).
     """
 
     owner: str
@@ -113,7 +113,7 @@ class Trainer(Generic[Module]):
     identity: Mapping[str, str] = field(default_factory=dict)
 
     def begin(self, seed: int) -> Module:
-        """The network with its first weights."""
+        """The network with its initial weights."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             module = self.objective.architecture.build(*self.sizes)
@@ -121,7 +121,7 @@ class Trainer(Generic[Module]):
         return module
 
     def on_arrays(self, module: Module, arrays: Sequence[Array], seed: int) -> TrainedNetwork:
-        """Train on framed rows of single numbers, on all at once or in batches; a share of them is held out."""
+        """Train on scaled float32 rows, full-batch or in minibatches; a share of them is held out."""
         seen, held = self._shares(arrays, seed)
         place = self.settings.place
         if self.is_at_once(module, len(seen[0])):
@@ -138,9 +138,9 @@ class Trainer(Generic[Module]):
     def on_batches(
         self, source: Iterator[Any], framing: Framing, opening: Sequence[Array], rows: Any
     ) -> TrainedNetwork:
-        """Train on batches that are made as they are asked for.
+        """Train on a stream of batches.
 
-        ``opening``: the first of them, framed; ``rows``: a batch that is held out, or None.
+        ``opening``: the first of them, scaled; ``rows``: a held-out batch, or None.
         """
         columns, place = tuple(part.shape[1] for part in opening), self.settings.place
 
@@ -163,7 +163,7 @@ class Trainer(Generic[Module]):
     def at_once(
         self, module: Module, loss: Callable[[], Tensor], held_out: Callable[[], float] | None, seed: int
     ) -> TrainedNetwork:
-        """Lower the ``loss`` of all rows, in double precision."""
+        """Minimise the ``loss`` of all rows by L-BFGS, in double precision."""
         bar = ProgressBar(self.owner) if self.settings.verbose else None
         callback = both(bar, self.settings.callback)
         with one_thread():
@@ -180,7 +180,7 @@ class Trainer(Generic[Module]):
         return trained
 
     def on_stream(self, module: Module, stream: Stream, seed: int) -> TrainedNetwork:
-        """Update by batches; say where it did not converge."""
+        """Train in minibatches; warn if training did not converge."""
         bar = ProgressBar(self.owner) if self.settings.verbose else None
         held_out = stream.held_out
         with one_thread():
@@ -208,16 +208,16 @@ class Trainer(Generic[Module]):
         return trained
 
     def go_on(self, progress: Progress, rows: Sequence[Array]) -> TrainedNetwork:
-        """One update for each batch of framed ``rows``, in their order (see ``go_on_with``)."""
+        """Continue training: one update for each batch of scaled ``rows``, in their order (see ``go_on_with``)."""
         return self.go_on_with(progress, in_order(rows, self.settings.batch_size, self.settings.place), rows)
 
     def go_on_with(self, progress: Progress, batches: Iterator[Batch], opening: Sequence[Array] = ()) -> TrainedNetwork:
-        """One update for each batch; the optimiser and the random numbers go on from where the last call left them.
+        """Continue training: one update for each batch, with the optimiser and random state of the last call.
 
-        These live only in memory: a model that was copied, pickled or loaded goes on with a fresh optimiser.
+        These are kept in memory only: a model that was copied, pickled or loaded continues with a fresh optimiser.
         ``opening``: the first rows of a stream.
         """
-        schedule = self.settings.schedule(0)  # the rate does not fall: a stream has no end
+        schedule = self.settings.schedule(0)  # the learning rate does not fall: a stream has no known end
         run = self._continued_run(progress, schedule, opening)
         with one_thread():
             for batch in batches:
@@ -231,7 +231,7 @@ class Trainer(Generic[Module]):
         return replace(found, history=[*progress.history, *found.history], paused=paused)
 
     def _continued_run(self, progress: Progress, schedule: Schedule, opening: Sequence[Array]) -> Run:
-        """A run that continues where the last ``partial_fit`` ended, or begins with the present parameters."""
+        """A run that continues the last ``partial_fit``, or starts from the present parameters."""
         paused = progress.paused
         if paused is not None and paused.parameters is progress.parameters and paused.schedule == schedule:
             module = cast(
@@ -250,7 +250,7 @@ class Trainer(Generic[Module]):
         return module
 
     def _shares(self, arrays: Sequence[Array], seed: int) -> tuple[tuple[Array, ...], tuple[Array, ...] | None]:
-        """Rows to train on, and the last share of a fixed shuffle, which is held out."""
+        """Rows to train on, and held-out rows: the last share of a fixed shuffle."""
         n = len(arrays[0])
         held = int(n * self.settings.validation_fraction)
         order = np.random.default_rng(seed).permutation(n)
@@ -265,7 +265,7 @@ class Trainer(Generic[Module]):
             return float(self.objective.held_out_loss(module, batch))
 
     def _kept(self, module: nn.Module, found: Trained) -> TrainedNetwork:
-        """Parameters as arrays, if they are numbers."""
+        """The trained parameters as arrays; raises an error if they are not finite."""
         state = {name: value for name, value in module.state_dict().items() if name != _CHAINS}
         arrays = {name: value.detach().cpu().numpy().copy() for name, value in state.items()}
         broken = [name for name, value in arrays.items() if not np.isfinite(value).all()]

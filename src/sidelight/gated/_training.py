@@ -1,10 +1,10 @@
-"""One loop that trains every model of this room: batches in, parameters out.
+"""The minibatch training loop of every model of this package.
 
     θ ← θ - rate · step(∇ loss(batch))     plain gradient with momentum, or Adam; weight decay on weights, not on biases
 
-Every ``check`` updates the loss of held-out rows is looked at; the best parameters are kept, and a run ends when they
-have not improved for ``patience`` looks. A run with a checkpoint can be cut off at any time and taken up again: it goes
-on as if nothing had happened, to the bit.
+Every ``check`` updates the validation loss (of held-out rows) is evaluated. The best parameters are kept, and a run
+ends after ``patience`` evaluations without improvement. A run with a checkpoint can be stopped at any time and resumed,
+with bit-identical results.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _RECORDS = 200  # losses are averaged into at most this many records
 
 @dataclass(frozen=True)
 class Schedule:
-    """How to train: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between looks.
+    """Settings of the loop: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between validations.
 
-    ``settle``: share of the updates, at the end, in which the rate falls along a straight line to nothing.
-    ``settings``: what a checkpoint must have been written with to be gone on with.
+    ``settle``: share of the updates, at the end, in which the learning rate falls linearly to 0.
+    ``settings``: settings that a checkpoint must have been written with to be resumed.
     """
 
     optimizer: str = "adam"
@@ -65,8 +65,8 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Trained:
-    """How a run ended: records, updates made, status, the best held-out loss (nan without held-out rows), how many
-    looks ago that was, and whether there were no more batches.
+    """Result of a run: history, updates made, status, the best validation loss (nan without held-out rows), how many
+    validations ago that was, and whether the batches ran out.
     """
 
     history: tuple[Record, ...]
@@ -86,10 +86,25 @@ def train(
     held_out: Callable[[], float] | None = None,
     callback: Callback | None = None,
 ) -> Trained:
-    """Train ``module`` in place. ``batches(done)`` gives batches from number ``done`` on; ``loss`` is a mean over rows.
+    """Train ``module`` in place.
 
-    A ``KeyboardInterrupt`` ends the run with what there is and status ``INTERRUPTED``; a loss that is no number, with
-    ``STALLED``.
+    Parameters
+    ----------
+    module : nn.Module
+    loss : callable
+        Mean loss over the rows of a batch.
+    batches : callable
+        ``batches(done)`` iterates over batches from number ``done`` on.
+    schedule : Schedule
+    held_out : callable or None
+        The validation loss.
+    callback : callable or None
+
+    Returns
+    -------
+    Trained
+        After a ``KeyboardInterrupt`` with the parameters so far and status ``INTERRUPTED``; after a loss that is not
+        finite with status ``STALLED``.
     """
     run = Run(module, loss, schedule, held_out, callback)
     run.resume()
@@ -102,7 +117,7 @@ def train(
 
 
 class Run:
-    """One run: the optimiser, the random numbers, the records and the best parameters so far."""
+    """One training run: optimiser, random generator, history and the best parameters so far."""
 
     def __init__(
         self,
@@ -125,7 +140,7 @@ class Run:
         self.began = time.perf_counter()
 
     def copied(self, module: nn.Module, loss: Loss) -> Run:
-        """A run of a copy of the module that continues from here; this one is not changed by it."""
+        """A copy of this run, for a copy of the module, that continues from here; this run is not changed."""
         run = Run(module, loss, self.schedule, self.held_out, self.callback)
         run.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
         run.generator.set_state(self.generator.get_state())
@@ -133,7 +148,7 @@ class Run:
         return run
 
     def go(self, batches: Iterator[Batch]) -> Status:
-        """Update until something says that it is enough."""
+        """Update until the batches, the iterations or the patience run out, or the callback stops the run."""
         last, every = self.schedule.max_iter, max(1, self.schedule.max_iter // _RECORDS)
         status = Status.CONVERGED if self._waited_enough() else None
         while status is None:
@@ -167,7 +182,7 @@ class Run:
         self.n_iter += 1
 
     def _record(self, n_records: int) -> Status | None:
-        """Note the mean loss; say whether to stop."""
+        """Append the mean loss to the history; return a status if the run should stop."""
         mean = float(np.mean(self.recent))
         self.recent = []
         terms = {"held_out": self.best} if self.held_out is not None else {}
@@ -182,7 +197,7 @@ class Run:
         return Status.STOPPED if self.callback(state) else None
 
     def _look(self) -> None:
-        """Look at held-out rows."""
+        """Evaluate the validation loss, and keep the parameters if it is the best so far."""
         self.looked = self.n_iter
         if self.held_out is None:
             return
@@ -196,12 +211,12 @@ class Run:
         return self.held_out is not None and 0 < self.schedule.patience <= self.waited
 
     def keep_best(self) -> None:
-        """Go back to the parameters of the best look."""
+        """Restore the parameters with the best validation loss."""
         if self.kept:
             self.module.load_state_dict(self.kept)
 
     def save(self) -> None:
-        """Write the checkpoint, all of it or nothing."""
+        """Write the checkpoint atomically."""
         if self.schedule.checkpoint is None or _rank() != 0:
             return
         content: dict[str, Any] = {
@@ -219,7 +234,7 @@ class Run:
         os.replace(unfinished, self.schedule.checkpoint)
 
     def resume(self) -> None:
-        """Go back to the checkpoint, where there is one. Other processes than the first draw new random numbers."""
+        """Restore the checkpoint, if there is one. Processes other than the first draw new random numbers."""
         if self.schedule.checkpoint is None or not os.path.exists(self.schedule.checkpoint):
             return
         content = read(self.schedule.checkpoint, self.schedule.settings)
@@ -231,7 +246,7 @@ class Run:
             self.generator.manual_seed(self.schedule.seed + content["numbers"][0] * _world() + _rank())
         self.kept, self.recent = content["kept"], content["recent"]
         self.n_iter, self.waited, self.best = content["numbers"]
-        self.looked = self.n_iter  # a run is saved after a look
+        self.looked = self.n_iter  # a run is saved right after a validation
         self.history = [Record(*values) for values in content["history"]]
         self.began -= self.history[-1].seconds if self.history else 0.0
 
@@ -260,14 +275,14 @@ class _Objective(nn.Module):
 
 
 def _in_parallel(objective: nn.Module) -> nn.Module:
-    """Gradients are averaged over processes, where there are several."""
+    """Wrap the objective so that gradients are averaged over processes, if there are several."""
     if not several():
         return objective
     return nn.parallel.DistributedDataParallel(objective)
 
 
 def several() -> bool:
-    """Whether processes train together."""
+    """Whether several processes train together (``torch.distributed``)."""
     return bool(distributed.is_available() and distributed.is_initialized())
 
 

@@ -1,4 +1,4 @@
-"""What the modelled values are: numbers of any scale, probabilities, counts or one-hot rows; and which may occur."""
+"""Kinds of modelled values: real numbers, probabilities, counts or one-hot rows; and their validation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ValueKind:
 
     @property
     def is_real(self) -> bool:
-        """Whether these are numbers of any scale, so that rows are moved and scaled first.
+        """Whether values are real numbers of any scale, so that rows are centred and scaled first.
 
         >>> ValueKind("visible", "gaussian-learned").is_real, ValueKind("loss", "cross-entropy").is_real
         (True, False)
@@ -43,7 +43,7 @@ class ValueKind:
         return self.kind.startswith(("squared", "gaussian"))
 
     def check(self, owner: str, name: str, Y: Array) -> None:
-        """Refuse values of the argument ``name`` that are not of this kind."""
+        """Raise ValueError if the argument ``name`` holds values that are not of this kind."""
         low, high = _RANGES.get(self.kind, (-np.inf, np.inf))
         if Y.min() < low or Y.max() > high:
             seen = f"values from {Y.min():g} to {Y.max():g}"

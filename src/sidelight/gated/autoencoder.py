@@ -1,6 +1,6 @@
-"""The auto-encoder: rows to a few numbers and back, by networks trained together (S0 2.2.1).
+"""The auto-encoder: encoder and decoder networks trained to reconstruct rows from a short code (S0 2.2.1).
 
-The networks stand in ``_networks.py``, the two ways to train them in ``_training.py`` and ``_descent.py``.
+The networks are in ``_networks.py``, the two training loops in ``_training.py`` and ``_descent.py``.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ Array = npt.NDArray[Any]
 class Autoencoder(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[AutoencoderArchitecture, AutoencoderNetwork]
 ):
-    """Encode rows by a network into a few numbers from which a second one decodes them.
+    """Auto-encoder: a network encodes rows as short codes, a second one decodes them.
 
     Parameters
     ----------
     n_components : int, default=2
         Size of the code.
     hidden : tuple of int, default=()
-        Sizes of the layers between rows and code; the way back has the same in reverse. None: a linear auto-encoder,
-        whose codes span the subspace of PCA.
+        Sizes of the hidden layers of the encoder; the decoder has the same in reverse. (): a linear auto-encoder, whose
+        codes span the subspace of PCA.
     activation : {"tanh", "sigmoid", "relu", "linear"}, default="tanh"
-        Of the hidden layers. The code and the outputs are linear.
+        Activation of the hidden layers. The code and the outputs are linear.
     loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
-        Rows are numbers; from 0 to 1, answered as probabilities; or one-hot in groups of ``levels`` columns, side by
-        side, answered as the probabilities of each group.
+        "squared": rows are real numbers. "cross-entropy": from 0 to 1; reconstructions are probabilities.
+        "multinomial": one-hot in adjacent groups of ``levels`` columns; reconstructions are probabilities per group.
     levels : int or None, default=None
-        Of "multinomial": columns of one group; None: all are one group.
+        For "multinomial": number of columns of a group; None: all columns are one group.
     tied : bool, default=False
-        True: the way back has the same weights, transposed.
+        True: the decoder has the transposed weights of the encoder.
     {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
     architecture_ : frozen record
-        What the network is made of; parameters that are set later do not change it.
+        The fitted network's architecture; ``set_params`` after the fit does not change it.
     frame_ : Frame
-        How rows are moved and scaled first (only with squared loss).
+        Centring and scaling of rows (only with squared loss).
     history_ : list of dict
     n_iter_ : int
     n_features_in_ : int
@@ -147,19 +147,19 @@ class Autoencoder(
         return self._mapped(lambda x: module.encode(self._in(x)), X)
 
     def inverse_transform(self, X: Array) -> Array:
-        """Rows (n, d) that codes (n, n_components) stand for."""
+        """Decode codes ``X`` (n, n_components) to rows (n, d)."""
         Z = self._codes(X)
         module, architecture = self._module(Z.dtype), self._architecture()
         return self._mapped(lambda z: self._back(architecture.finished(module.decode(z))), Z)
 
     def denoise(self, X: Array) -> Array:
-        """Rows as the code knows them (n, d)."""
+        """Reconstruct rows from their codes: ``inverse_transform(transform(X))``, shape (n, d)."""
         X = self._rows(X)
         module, architecture = self._module(X.dtype), self._architecture()
         return self._mapped(lambda x: self._back(architecture.finished(module(self._in(x)))), X)
 
     def score(self, X: Array, y: Any = None) -> float:
-        """Share of the variance of ``X`` that ``denoise`` keeps (1 is best)."""
+        """R² of the reconstruction ``denoise(X)``, pooled over columns (1 is best)."""
         del y
         return explained(self._rows(X), self.denoise(X))
 

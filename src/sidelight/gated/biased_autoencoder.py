@@ -1,4 +1,4 @@
-"""The biased auto-encoder: a predictor whose output an auto-encoder cleans up (S0 6.2.1, fig. 6.1 b)."""
+"""The biased auto-encoder: a predictor followed by an auto-encoder of outputs (S0 6.2.1, fig. 6.1 b)."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ Array = npt.NDArray[Any]
 
 @shows_training_parameters
 class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
-    """Predict structured outputs: a network guesses, an auto-encoder of outputs takes the guess onto their manifold.
+    """Predict structured outputs: a predictor network, then an auto-encoder that projects onto the outputs' manifold.
 
     Parameters
     ----------
     n_components : int or None, default=10
         Size of the auto-encoder's code. None: no auto-encoder, the predictor alone, to compare with.
     hidden : tuple of int, default=()
-        Sizes of the auto-encoder's layers between outputs and code; the way back has the same in reverse.
+        Sizes of the hidden layers of the encoder of outputs; the decoder has the same in reverse.
     predictor : tuple of int, default=(30,)
         Sizes of the predictor's hidden layers; (): a linear predictor.
     activation : {"tanh", "sigmoid", "relu", "linear"}, default="tanh"
-        Of the hidden layers. Codes and outputs are linear.
+        Activation of the hidden layers. Codes and outputs are linear.
     loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
-        Outputs are numbers; from 0 to 1, answered as probabilities; or one-hot in groups of ``levels`` columns, side by
-        side, answered as the probabilities of each group.
+        "squared": outputs are real numbers. "cross-entropy": from 0 to 1; predictions are probabilities. "multinomial":
+        one-hot in adjacent groups of ``levels`` columns; predictions are probabilities per group.
     levels : int or None, default=None
-        Of "multinomial": columns of one group; None: all are one group.
+        For "multinomial": number of columns of a group; None: all columns are one group.
     reconstruction : float, default=0.0
-        Weight of a second aim: that true outputs pass the auto-encoder unchanged. Outputs without inputs
-        (``fit(..., outputs=)``) teach it the manifold this way.
+        Weight of a second loss term: the auto-encoder should reconstruct true outputs. With it, outputs without inputs
+        (``fit(..., outputs=)``) can be used to learn the manifold.
     {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
     architecture_ : frozen record
-        What the network is made of; parameters that are set later do not change it.
+        The fitted network's architecture; ``set_params`` after the fit does not change it.
     input_frame_, output_frame_ : Frame
-        How rows are moved and scaled first.
+        Centring and scaling of inputs and outputs.
     history_ : list of dict
     n_iter_ : int
     n_features_in_, n_outputs_ : int
@@ -132,9 +132,10 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
 
     @all_or_nothing
     def fit(self, X: Array, Y: Array, *, outputs: Array | None = None) -> BiasedAutoencoder:
-        """Learn to predict rows of ``Y`` (n, e) from rows of ``X`` (n, d); ``outputs`` (m, e): more outputs alone.
+        """Learn to predict rows of ``Y`` (n, e) from rows of ``X`` (n, d).
 
-        These teach the auto-encoder, and so need one, and ``reconstruction`` above 0.
+        ``outputs`` (m, e): more outputs, without inputs. They train the auto-encoder only, which must exist, and need
+        ``reconstruction`` above 0.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
@@ -161,13 +162,13 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         return self._mapped(lambda x: self._finished(module(self._in(x))), X)
 
     def guess(self, X: Array) -> Array:
-        """What the predictor says before the auto-encoder (n, e)."""
+        """Output of the predictor alone, without the auto-encoder (n, e)."""
         X = self._inputs(X)
         module = self._module(X.dtype)
         return self._mapped(lambda x: self._finished(module.guess(self._in(x))), X)
 
     def project(self, Y: Array) -> Array:
-        """Outputs (n, e) as the auto-encoder gives them back."""
+        """Reconstruct outputs ``Y`` (n, e) by the auto-encoder alone: their projection onto its manifold."""
         Y = self._outputs("Y", Y)
         autoencoder = self._module(Y.dtype).autoencoder
         if autoencoder is None:
@@ -175,7 +176,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         return self._mapped(lambda y: self._finished(autoencoder(self._out(y))), Y)
 
     def score(self, X: Array, Y: Array) -> float:
-        """Share of the variance of ``Y`` that predictions explain (1 is best)."""
+        """R² of the predictions, pooled over columns (1 is best)."""
         return explained(self._pair(X, Y)[1], self.predict(X))
 
     def _finished(self, raw: Tensor) -> Tensor:
@@ -191,7 +192,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
 
 @dataclass(frozen=True)
 class _Reconstruction:
-    """The part of the loss of outputs without inputs: ``alone`` (m, e), framed; as many of them as a batch has rows."""
+    """Loss term of outputs without inputs, ``alone`` (m, e), scaled; draws as many of them as a batch has rows."""
 
     alone: Tensor
     architecture: BiasedArchitecture

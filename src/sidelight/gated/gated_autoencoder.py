@@ -1,4 +1,4 @@
-"""The gated auto-encoder: codes that say how an input became an output, without probabilities (S0 6.2.1)."""
+"""The gated auto-encoder: codes that represent the transformation of an input into an output (S0 6.2.1)."""
 
 from __future__ import annotations
 
@@ -29,37 +29,42 @@ Array = npt.NDArray[Any]
 
 @shows_training_parameters
 class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
-    """Learn transformations from pairs of rows: infer them, apply them, take a guess onto the manifold of an input.
+    """Learn transformations from pairs of rows: infer them, apply them, and predict outputs of inputs.
+
+    An auto-encoder of outputs whose weights depend on the input. ``predict`` projects a first guess onto the manifold
+    of outputs that the input allows.
 
     Parameters
     ----------
     n_mapping : int, default=20
-        Mapping units: the code, which says how the input became the output.
+        Number of mapping units: the code, which represents how the input became the output.
     n_factors : int or None, default=None
         None: full three-way tensors; else their factored form, for more than about 100 columns on each side.
     activation : {"sigmoid", "tanh", "relu", "linear"}, default="sigmoid"
-        Of the mapping units.
+        Activation of the mapping units.
     biases : collection of {"xz", "yz", "z", "xy", "zy", "y"}, default=all
-        Which generalised biases there are: input, output or nothing to mapping; input, mapping or nothing to output.
+        Generalised biases to include: of mapping units from inputs ("xz"), outputs ("yz") or constant ("z"); of outputs
+        from inputs ("xy"), mapping units ("zy") or constant ("y").
     premapping : int, tuple of int or None, default=None
-        Sizes of the layers of a network that inputs pass first, trained together with the rest; the last one is linear.
+        Layer sizes of a network that transforms the inputs first, trained jointly with the rest; its last layer is
+        linear. None: no such network.
     predictor : tuple of int or None, default=None
-        Sizes of the hidden layers of a network, trained along, that makes the first guess in ``predict``; (): a linear
-        one. None: the guess is given, or is the input itself.
+        Hidden layer sizes of a network, trained jointly, that makes the first guess in ``predict``; (): a linear one.
+        None: the guess is an argument of ``predict``, or the input itself.
     loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
-        Outputs are numbers; from 0 to 1, answered as probabilities; or one-hot in groups of ``levels`` columns, side by
-        side, answered as the probabilities of each group.
+        "squared": outputs are real numbers. "cross-entropy": from 0 to 1; predictions are probabilities. "multinomial":
+        one-hot in adjacent groups of ``levels`` columns; predictions are probabilities per group.
     levels : int or None, default=None
-        Of "multinomial": columns of one group; None: all are one group.
+        For "multinomial": number of columns of a group; None: all columns are one group.
     {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
     architecture_ : frozen record
-        What the network is made of; parameters that are set later do not change it.
+        The fitted network's architecture; ``set_params`` after the fit does not change it.
     input_frame_, output_frame_ : Frame
-        How rows are moved and scaled first.
+        Centring and scaling of inputs and outputs.
     history_ : list of dict
     n_iter_ : int
     n_features_in_, n_outputs_ : int
@@ -141,8 +146,8 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     def fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
         """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e).
 
-        ``guess`` (n, e): first guesses of ``Y`` such as ``predict`` will be given. Then the model also learns to take
-        these to ``Y``, as it does with those of its ``predictor``.
+        ``guess`` (n, e): first guesses of ``Y``, of the kind that will be passed to ``predict``. The model then also
+        learns to map these to ``Y``, as it does with those of its ``predictor``.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
@@ -154,39 +159,40 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
 
     @all_or_nothing_continued
     def partial_fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> Self:
-        """One update for each batch of these rows, in their order; parameters and optimiser go on from where they are.
+        """Continue training: one update for each batch of these rows, in their order.
 
-        The scale of rows is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         return self._continue(X, Y, *(() if guess is None else (guess,)))
 
     def infer(self, X: Array, Y: Array) -> Array:
-        """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
+        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``Y``."""
         X, Y = self._pair(X, Y)
         module = self._module(X.dtype)
         return self._mapped(lambda x, y: module.condition(self._in(x)).encode(self._out(y)), X, Y)
 
     def apply(self, X: Array, mapping: Array) -> Array:
-        """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
+        """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or by one row of them for all."""
         X = self._inputs(X)
         mapping = self._mapping(mapping, self._architecture().n_mapping, X)
         module = self._module(X.dtype)
         return self._mapped(lambda x, z: self._finished(module.condition(self._in(x)).decode(z)), X, mapping)
 
     def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
-        """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy by rows (or of one pair for all)."""
+        """Apply the transformation of ``X`` to ``Y`` to ``X_new``: an analogy row by row, or of one pair for all."""
         return self.apply(X_new, self.infer(X, Y))
 
     def reconstruct(self, X: Array, Y: Array) -> Array:
-        """``Y`` as the model sees it through its mapping units: its projection onto the manifold of ``X`` (n, e)."""
+        """Reconstruct ``Y`` (n, e) from its mapping units: its projection onto the manifold that ``X`` allows."""
         X, Y = self._pair(X, Y)
         module = self._module(X.dtype)
         return self._mapped(lambda x, y: self._finished(module.condition(self._in(x)).project(self._out(y))), X, Y)
 
     def predict(self, X: Array, guess: Array | None = None) -> Array:
-        """Outputs (n, e): a first guess (n, e), taken onto the manifold of each row of ``X`` (n, d).
+        """Predict outputs (n, e): project a first guess (n, e) onto the manifold that each row of ``X`` (n, d) allows.
 
-        Without ``guess`` it is what the predictor says, or the input itself where that has as many columns.
+        Without ``guess`` it is the output of the predictor, or the input itself if that has as many columns.
         """
         X = self._inputs(X)
         module, architecture = self._module(X.dtype), self._architecture()
@@ -198,7 +204,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         )
 
     def score(self, X: Array, Y: Array) -> float:
-        """Share of the variance of ``Y`` that predictions explain (1 is best)."""
+        """R² of the predictions, pooled over columns (1 is best)."""
         return explained(self._pair(X, Y)[1], self.predict(X))
 
     def _first(self, X: Array) -> Array:

@@ -1,6 +1,6 @@
-"""The gated Boltzmann machine: hidden units that say how an input became an output (S0 5.2).
+"""The gated Boltzmann machine: hidden units that represent how an input became an output (S0 5.2).
 
-The energies stand in ``_machines.py``, the gradient in ``_divergence.py``, the loop in ``_training.py``.
+The energies are in ``_machines.py``, the gradient in ``_divergence.py``, the training loop in ``_training.py``.
 """
 
 from __future__ import annotations
@@ -33,47 +33,49 @@ from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 __all__ = ["GatedBoltzmannMachine"]
 
 Array = npt.NDArray[Any]
-_BLOCK = 1 << 22  # numbers of the filters of a block
-_MULTIPLICATIONS = 1e10  # of one core in a second
+_BLOCK = 1 << 22  # numbers of the input-dependent filters of one block of rows
+_MULTIPLICATIONS = 1e10  # per second and core, to estimate the time of a fit
 
 
 @shows_training_parameters
 class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine]):
-    """Learn transformations from pairs of rows: infer them, apply them to others, measure distances up to them.
+    """Learn transformations from pairs of rows: infer them, apply them to others, measure distances modulo them.
 
     Parameters
     ----------
     n_mapping : int, default=50
-        Mapping units: hidden units that encode the transformation.
+        Number of mapping units: hidden units that encode the transformation.
     n_factors : int or None, default=None
         None: a full three-way tensor; else its factored form, for more than about 100 columns on each side.
     visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
-        What the outputs ``Y`` are: 0 to 1, numbers (with one or a learned standard deviation), counts, one-hot rows.
+        Unit type of the outputs ``Y``: values from 0 to 1; real numbers (with unit or learned standard deviations);
+        counts; one-hot rows.
     mapping : same, default="binary"
-        What the mapping units are.
+        Unit type of the mapping units.
     levels : int or None, default=None
-        Of multinomial outputs: columns of one group, groups side by side; None: all are one group.
+        For multinomial outputs: number of columns of a group (groups are adjacent); None: all columns are one group.
     biases : collection of {"xy", "xz", "yz", "y", "z"}, default=all
-        Which generalised biases there are: input to output, input to mapping, output to mapping, and of each alone.
+        Generalised biases to include: input to output, input to mapping, output to mapping, and constant ones.
     premapping : int, tuple of int or None, default=None
-        Sizes of the layers of a network that inputs pass first, trained together with the rest; the last one is linear.
+        Layer sizes of a network that transforms the inputs first, trained jointly with the rest; its last layer is
+        linear. None: no such network.
     cd_steps : int, default=1
-        Steps of Gibbs sampling in a step of learning.
+        Gibbs sampling steps per update (the k of CD-k).
     negatives : {"mean-field", "sampled"}, default="mean-field"
         Whether these steps take means or draw samples.
     persistent : bool, default=False
-        True: the steps start where those of the same row ended the last time, instead of at the data; they draw
-        samples. This keeps one chain for each training row, so rows must be given as arrays.
+        True: persistent contrastive divergence. The chain of a row continues from its last state instead of starting at
+        the data, and draws samples. There is one chain for each training row, so rows must be passed as arrays.
     {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
     architecture_ : frozen record
-        What the network is made of; parameters that are set later do not change it.
+        The fitted network's architecture; ``set_params`` after the fit does not change it.
     input_frame_, output_frame_ : Frame
-        How rows are moved and scaled first. Gaussian outputs become deviations of unit mean square; so do inputs,
-        unless outputs are of another type and inputs are between 0 and 1.
+        Centring and scaling of rows. Gaussian outputs are scaled to mean 0 and unit mean square; so are inputs, unless
+        outputs are of another type and inputs are between 0 and 1.
     history_ : list of dict
     n_iter_ : int
     n_features_in_, n_outputs_ : int
@@ -178,7 +180,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return self._keep_pairs(architecture, framing, trainer.on_arrays(module, arrays, seed))
 
     def infer(self, X: Array, Y: Array) -> Array:
-        """Mapping units (n, n_mapping): which transformation takes each row of ``X`` to that of ``Y``."""
+        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``Y``."""
         X, Y = self._pair(X, Y)
         module = self._module(X.dtype)
 
@@ -189,7 +191,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return self._by_block(mapped, X, Y)
 
     def apply(self, X: Array, mapping: Array) -> Array:
-        """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or one row of these for all."""
+        """Transform rows of ``X`` (n, d) by mapping units (n, n_mapping), or by one row of them for all."""
         X = self._inputs(X)
         mapping = self._mapping(mapping, self._architecture().n_mapping, X)
         module = self._module(X.dtype)
@@ -201,20 +203,20 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return self._by_block(applied, X, mapping)
 
     def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
-        """Do to rows of ``X_new`` what was done from ``X`` to ``Y``: an analogy, row by row or of one pair for all."""
+        """Apply the transformation of ``X`` to ``Y`` to ``X_new``: an analogy row by row, or of one pair for all."""
         return self.apply(X_new, self.infer(X, Y))
 
     def reconstruct(self, X: Array, Y: Array) -> Array:
-        """``Y`` as the model sees it through its mapping units (n, e)."""
+        """Reconstruct ``Y`` (n, e) from the means of its mapping units."""
         X, Y = self._pair(X, Y)
         module = self._module(X.dtype)
         return self._by_block(lambda x, y: self._back(module.condition(self._in(x)).reconstruct(self._out(y))), X, Y)
 
     def distance(self, X: Array, Y: Array, *, symmetric: bool = False, soft: bool = False) -> Array:
-        """How far templates ``X`` (n, d) fall short of queries ``Y`` (m, e) after the best transformation, (n, m).
+        """Distances (n, m) of templates ``X`` (n, d) from queries ``Y`` (m, e) after the best transformation.
 
-        Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite way, where rows of both
-        are of one kind. ``soft`` uses the means of the mapping units instead of their most probable values.
+        Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite direction, for rows of
+        the same kind. ``soft`` uses the means of the mapping units instead of their most probable values.
         """
         X = self._inputs(X)
         Y = self._outputs("Y", Y).astype(X.dtype, copy=False)
@@ -237,10 +239,10 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
             return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
 
     def flow(self, X: Array, Y: Array, *, shape: tuple[int, int] | None = None) -> Array:
-        """Where each input column goes in the transformation of each pair.
+        """Flow field: where each input column goes in the transformation of each pair.
 
-        Without ``shape``: the output column (n, d) that it is tied to most strongly. With the ``(height, width)`` of
-        pictures, arrows (n, height, width, 2): steps down and to the right.
+        Without ``shape``: the output column (n, d) to which it is connected most strongly. With the ``(height, width)``
+        of images: displacements (n, height, width, 2), down and to the right.
         """
         premapping = self._architecture().premapping
         if premapping:
@@ -261,11 +263,11 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return self._by_block(lambda x, y: module.condition(self._in(x)).free_score(self._out(y)), X, Y)
 
     def score(self, X: Array, Y: Array) -> float:
-        """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
+        """R² of the reconstruction of ``Y``, pooled over columns (1 is best)."""
         return explained(self._pair(X, Y)[1], self.reconstruct(X, Y))
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
-        """Memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (as many, where not said)."""
+        """Estimate memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (``e=None``: ``d``)."""
         e = d if e is None else e
         k, rows = self.n_mapping, min(self.batch_size, n)
         inputs = (d, *check_layers(self, "premapping", self.premapping))[-1]
@@ -278,7 +280,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         return Cost(4 * (5 * weights + states + chains + 3 * n * (d + e)), self.max_iter * updates / _MULTIPLICATIONS)
 
     def _by_block(self, function: Callable[..., Tensor], *arrays: Array) -> Array:
-        """A function of tensors of rows, of which each has filters of its own."""
+        """Apply a function of tensors of rows in blocks, small enough for the filters that each row has."""
         block = max(1, int(_BLOCK // (self.n_outputs_ * self._architecture().n_mapping)))
         return self._mapped(function, *arrays, block=block)
 

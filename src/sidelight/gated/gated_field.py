@@ -1,6 +1,6 @@
-"""Fields of gated experts: one gated machine at every site of pictures of any size (S0 5.3.1).
+"""Fields of gated experts: one gated Boltzmann machine at every patch of images of any size (S0 5.3.1).
 
-The product of patches stands in ``_site_product.py``; the machine is that of :class:`GatedBoltzmannMachine`.
+The product of the patches' densities is in ``_site_product.py``; the machine is :class:`GatedBoltzmannMachine`.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ Array = npt.NDArray[Any]
 
 
 class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBoltzmannMachine]):
-    """Learn what was done to pictures, patch by patch, and do it to others of any size.
+    """Learn transformations of images patch by patch, and apply them to images of any size.
 
-    One :class:`GatedBoltzmannMachine` looks at every patch. Weights are shared by all sites, mapping units are not;
-    where patches overlap, what they say of an output is a product of densities.
+    One :class:`GatedBoltzmannMachine` models every patch. All patches share its weights, and each has its own mapping
+    units. Where patches overlap, the densities of an output are multiplied (a product of experts).
 
     Parameters
     ----------
     model : GatedBoltzmannMachine or None, default=None
-        The machine, and how to train: its ``learning_rate``, ``max_iter``, ``cd_steps`` and so on are used, with crops
-        for rows. Outputs are "gaussian" or "binary". None: ``GatedBoltzmannMachine()``.
+        The patch model, and the training parameters: its ``learning_rate``, ``max_iter``, ``cd_steps`` and so on are
+        used, with crops in the place of rows. Outputs are "gaussian" or "binary". None: ``GatedBoltzmannMachine()``.
     patch_size : int or (int, int), default=5
         Height and width of a patch.
     stride : int, default=1
-        Sites from patch to patch. Pictures that do not end with a patch are continued at their far edges.
+        Pixels from patch to patch. Images whose last patch would not end at the far edges are padded there.
     crop : int or None, default=None
-        Side of the crops that batches are made of; None: three times the patch.
+        Side of the crops that training batches consist of; None: three times the patch.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         The machine that was used.
     parameters_ : dict of arrays
     architecture_, layout_ : frozen records
-        What the network is made of and where patches are; parameters that are set later do not change it.
+        Architecture of the fitted network, layout of its patches; ``set_params`` after the fit does not change them.
     input_frame_, output_frame_ : Frame
-        How channels are moved and scaled first.
+        Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
     n_channels_in_, n_channels_out_ : int
@@ -90,7 +90,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
     _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast")
 
-    structure = "grid"  # what a Manifield has as a parameter
+    structure = "grid"  # a constant here, a parameter in Manifield
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
     @all_or_nothing
     def fit(self, X: Any, Y: Any) -> GatedField:
-        """Learn how pictures ``X`` become ``Y``: lists of (height, width[, channels]), or arrays of equal ones."""
+        """Learn how images ``X`` become ``Y``: lists of (height, width[, channels]), or arrays if all have one size."""
         setup = self._new_setup()
         samples = setup.reader.samples(X, Y)
         frames = FieldFrames.of(samples, setup.architecture)
@@ -117,7 +117,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._keep_fields(setup, frames, found)
 
     def infer(self, X: Any, Y: Any) -> Any:
-        """Mapping units (down, across, n_mapping) of each pair: which change it was, at every place of a patch."""
+        """Infer the mapping units (down, across, n_mapping) of each pair: the transformation at every patch."""
         inputs, outputs = self._pair(X, Y)
         found = self._product(inputs)
 
@@ -129,7 +129,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, outputs).given(bare=False)
 
     def apply(self, X: Any, mapping: Any) -> Any:
-        """Change each of ``X`` by mapping units (down, across, n_mapping) of each, or one row of them for all sites."""
+        """Transform each of ``X`` by its mapping units (down, across, n_mapping), or by one row of them for all."""
         inputs = self._known("X", X)
         found = self._product(inputs)
         layout, n_mapping = self._layout(), self._architecture().n_mapping
@@ -144,21 +144,21 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, given).given(bare=self.bare_)
 
     def transfer(self, X: Any, Y: Any, X_new: Any, *, n_steps: int = 0) -> Any:
-        """Do to each of ``X_new`` what was done from ``X`` to ``Y``, site by site; of one pair, for all.
+        """Apply the transformation of ``X`` to ``Y`` to ``X_new``, site by site; a single pair is used for all.
 
-        A picture larger than the pair takes the pair's sites again from the start. ``n_steps``: steps of
-        ``reconstruct`` afterwards, in which sites come to terms with their neighbours.
+        For an image larger than the pair, the pair's mapping units are repeated from the start. ``n_steps``: steps of
+        ``reconstruct`` afterwards, which reconcile overlapping patches.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
         found = self.apply(X_new, begun_again(self, codes, [self._layout().places(s.shape) for s in new.samples]))
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
     def reconstruct(self, X: Any, Y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
-        """``Y`` as the model sees it through its mapping units; more steps go on from there.
+        """Reconstruct ``Y`` from its mapping units, ``n_steps`` times in a row.
 
-        Where it is not known what an output looks like, ``Y=X`` and some hundred steps make one. ``sampled``: the
-        steps draw samples, the last one takes means; ``random_state=None`` uses the model's own, so that the same model
-        gives the same samples.
+        If an output is not known at all, ``Y=X`` and some hundred steps generate one. ``sampled``: the steps draw
+        samples, the last one takes means; ``random_state=None`` uses the model's own, so that the same model gives the
+        same samples.
         """
         check_integer(self, "n_steps", n_steps, 1)
         inputs, outputs = self._pair(X, Y)
@@ -176,7 +176,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, outputs).given(bare=self.bare_)
 
     def score(self, X: Any, Y: Any) -> float:
-        """Share of the variance of ``Y`` that the reconstruction explains (1 is best)."""
+        """R² of the reconstruction of ``Y``, pooled over columns (1 is best)."""
         truth = self._pair(X, Y)[1].sites()
         found = self._fitted_reader().fields("Y", self.reconstruct(X, Y)).sites()
         return explained(truth, found)
@@ -230,7 +230,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
             return inputs.changed(one, *others)
 
     def _inside(self, *samples: Array) -> list[Tensor]:
-        """An input, and an output where it is given, in their frames, continued so that they end with a patch."""
+        """An input (and output, if given), centred and scaled, padded so that the last patch ends at the edge."""
         frames = (self.input_frame_, self.output_frame_)
         dtype = samples[0].dtype
         tensors = [

@@ -1,6 +1,6 @@
-"""The manifield: one patch model slid over sequences or pictures of any size, its outputs averaged (S0 6.2.3).
+"""The manifield: one patch model slid over sequences or images of any size, its outputs averaged (S0 6.2.3).
 
-Patches and averages stand in ``_patches.py``; the patch models are this room's auto-encoders.
+Patches and averages are in ``_patches.py``; the patch models are the auto-encoders of this package.
 """
 
 from __future__ import annotations
@@ -60,24 +60,25 @@ def _gated(field: Manifield) -> bool:
 
 
 class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
-    """Predict, or denoise, sequences and pictures of any size by one patch model at every site.
+    """Predict or denoise sequences and images of any size by one patch model at every site, outputs averaged.
 
     Parameters
     ----------
     model : BiasedAutoencoder, GatedAutoencoder, Autoencoder or None, default=None
-        The patch model, and how to train: its ``optimizer``, ``weight_decay``, ``max_iter`` and so on are used, with
-        crops for rows. An ``Autoencoder`` makes an unconditional field. None: ``BiasedAutoencoder()``.
+        The patch model, and the training parameters: its ``optimizer``, ``weight_decay``, ``max_iter`` and so on are
+        used, with crops in the place of rows. With an ``Autoencoder`` the field is unconditional (inputs only). None:
+        ``BiasedAutoencoder()``.
     patch_size : int or (int, int), default=7
-        Sites of a patch: frames of a sequence; height and width in a picture.
+        Size of a patch: frames of a sequence; height and width in an image.
     structure : {"sequence", "grid"}, default="sequence"
         "sequence": a sample is (length,) or (length, channels). "grid": (height, width) or (height, width, channels).
     residual : bool, default=False
-        True: patches say what is to be added to the input, which has as many channels as the output.
+        True: patches predict the difference of output and input, which must have the same channels.
     alone : float, default=0.5
-        Share of the loss in which each patch answers for itself; the rest is the loss of their averages. 0: averages
-        only, as in the source: a larger model, which sees two patches' width, and overfits sooner.
+        Weight of the loss of single patches; the rest is the loss of the averaged outputs. 0: averages only, as in the
+        source: effectively a larger model, with a receptive field of two patches, which overfits sooner.
     crop : int or None, default=None
-        Side of the crops that batches are made of; None: three times the patch.
+        Side of the crops that training batches consist of; None: three times the patch.
 
     Attributes
     ----------
@@ -85,9 +86,9 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         The patch model that was used.
     parameters_ : dict of arrays
     architecture_, layout_ : frozen records
-        What the network is made of and where patches are; parameters that are set later do not change it.
+        Architecture of the fitted network, layout of its patches; ``set_params`` after the fit does not change them.
     input_frame_, output_frame_ : Frame
-        How channels are moved and scaled first.
+        Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
     n_channels_in_, n_channels_out_ : int
@@ -133,9 +134,9 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @all_or_nothing
     def fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Manifield:
-        """Learn to make each of ``Y`` from each of ``X``: lists of sequences or pictures, or arrays of equal ones.
+        """Learn to predict each of ``Y`` from each of ``X``: lists of sequences or images, or arrays of equal sizes.
 
-        An unconditional field takes ``X`` alone. ``guess``: first guesses of ``Y``, for a gated model (see there).
+        An unconditional field takes ``X`` alone. ``guess``: first guesses of ``Y``, for a GatedAutoencoder (see there).
         """
         setup = self._new_setup()
         samples = setup.reader.samples(X, Y, *(() if guess is None else (guess,)))
@@ -154,9 +155,10 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @all_or_nothing_continued
     def partial_fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Self:
-        """One update with ``batch_size`` crops of these samples; parameters and optimiser go on from where they are.
+        """Continue training: one update with ``batch_size`` crops of these samples.
 
-        The scale of channels is that of the first call. ``validation_fraction`` and ``checkpoint`` play no part.
+        Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
+        ``validation_fraction`` and ``checkpoint`` are not used.
         """
         return self._continue(X, Y, *(() if guess is None else (guess,)))
 
@@ -172,7 +174,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @available_if(_unconditional)
     def denoise(self, X: Any) -> Any:
-        """Each of ``X`` as the averaged patches know it."""
+        """Reconstruct each of ``X`` as the average of its reconstructed patches."""
         return self._answered(self._known("X", X), self._pointed)
 
     @available_if(_unconditional)
@@ -211,7 +213,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @available_if(_gated)
     def apply(self, X: Any, mapping: Any) -> Any:
-        """Change each of ``X`` by mapping units of every patch, as ``infer`` returns them, or one row for all."""
+        """Transform each of ``X`` by mapping units of every patch, as ``infer`` returns them, or by one row for all."""
         inputs, layout, architecture = self._known("X", X), self._layout(), self._architecture()
         assert isinstance(architecture, GatedArchitecture)
         places = [layout.places(sample.shape) for sample in inputs.samples]
@@ -225,15 +227,15 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @available_if(_gated)
     def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
-        """Do to each of ``X_new`` what was done from ``X`` to ``Y``, place by place; of one pair, for all.
+        """Apply the transformation of ``X`` to ``Y`` to ``X_new``, patch by patch; a single pair is used for all.
 
-        A sample larger than those of the pair takes the pair's places again from the start.
+        For a sample larger than the pair, the pair's mapping units are repeated from the start.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
         return self.apply(X_new, begun_again(self, codes, [self._layout().places(s.shape) for s in new.samples]))
 
     def score(self, X: Any, Y: Any = None) -> float:
-        """Share of the variance of ``Y`` that predictions explain (of ``X``, that an unconditional field keeps)."""
+        """R² of the predictions of ``Y`` (of an unconditional field: of the reconstructions of ``X``)."""
         check_is_fitted(self, "parameters_")
         reader = self._fitted_reader()
         outputs = self._known("X", X) if Y is None else reader.fields("Y", Y)
@@ -241,7 +243,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         return explained(outputs.sites(), found.sites())
 
     def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Any:
-        """Averaged outputs of each input, as the user has them; ``answer`` gives the raw ones of a band's patches."""
+        """Averaged outputs of each input, in the user's format; ``answer`` computes raw outputs of a band's patches."""
         dtype = inputs.samples[0].dtype
         module, architecture, layout = self._module(dtype), self._architecture(), self._layout()
 
@@ -273,7 +275,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         return PatchObjective(rows, setup.layout.patches, self.alone)
 
     def _first(self, inputs: Fields) -> Fields | None:
-        """The first guess where none is given: the predictor's (None), or the input itself."""
+        """The first guess if none is passed: the predictor's (None), or the input itself."""
         architecture = self._architecture()
         if not isinstance(architecture, GatedArchitecture) or architecture.predictor is not None:
             return None

@@ -1,6 +1,6 @@
-"""The restricted Boltzmann machine: hidden units that say what a row is made of (S0 2.2.3).
+"""The restricted Boltzmann machine: a layer of hidden units that models the density of rows (S0 2.2.3).
 
-The energies stand in ``_machines.py``, the gradient in ``_divergence.py``, the loop in ``_training.py``.
+The energies are in ``_machines.py``, the gradient in ``_divergence.py``, the training loop in ``_training.py``.
 """
 
 from __future__ import annotations
@@ -34,41 +34,43 @@ from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 __all__ = ["RestrictedBoltzmannMachine"]
 
 Array = npt.NDArray[Any]
-_MULTIPLICATIONS = 1e10  # of one core in a second
+_MULTIPLICATIONS = 1e10  # per second and core, to estimate the time of a fit
 
 
 @shows_training_parameters
 class RestrictedBoltzmannMachine(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[RestrictedArchitecture, PlainMachine]
 ):
-    """Learn hidden units that explain rows: code rows, bring codes back, draw new rows.
+    """Restricted Boltzmann machine: encode rows by hidden units, decode them, sample new rows.
 
     Parameters
     ----------
     n_components : int, default=50
-        Hidden units.
+        Number of hidden units.
     visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
-        What rows are: 0 to 1, numbers (with one or a learned standard deviation), counts, one-hot rows.
+        Unit type of the rows: values from 0 to 1; real numbers (with unit or learned standard deviations); counts;
+        one-hot rows.
     hidden : same, default="binary"
-        What the hidden units are.
+        Unit type of the hidden units.
     levels : int or None, default=None
-        Of multinomial rows: columns of one group, groups side by side; None: all are one group.
+        For multinomial rows: number of columns of a group (groups are adjacent); None: all columns are one group.
     cd_steps : int, default=1
-        Steps of Gibbs sampling in a step of learning.
+        Gibbs sampling steps per update (the k of CD-k).
     negatives : {"sampled", "mean-field"}, default="sampled"
-        Whether these steps draw samples or take means. Means reconstruct rows better, and leave places between them
-        where the density is high.
+        Whether these steps draw samples or take means. Means reconstruct rows better, but leave regions of high density
+        between the rows.
     persistent : bool, default=False
-        True: the steps start where those of the last batch ended, instead of at the data; they draw samples.
+        True: persistent contrastive divergence. The chains continue from the last batch instead of starting at the
+        data, and draw samples.
     {training parameters}
 
     Attributes
     ----------
     parameters_ : dict of arrays
     architecture_ : frozen record
-        What the network is made of; parameters that are set later do not change it.
+        The fitted network's architecture; ``set_params`` after the fit does not change it.
     frame_ : Frame
-        How rows are moved and scaled first: Gaussian units see deviations of unit mean square.
+        Centring and scaling of rows: for Gaussian units, to mean 0 and unit mean square.
     history_ : list of dict
     n_iter_ : int
     n_features_in_ : int
@@ -164,25 +166,25 @@ class RestrictedBoltzmannMachine(
         return self._mapped(lambda x: machine.hidden.mean(machine.hidden_parameters(self._in(x))), X)
 
     def inverse_transform(self, X: Array) -> Array:
-        """Means of rows (n, d), given hidden units ``X`` (n, n_components)."""
+        """Mean rows (n, d) given hidden units ``X`` (n, n_components)."""
         Z = self._codes(X)
         machine = self._module(Z.dtype).condition()
         return self._mapped(lambda z: self._back(machine.visible.mean(machine.visible_parameters(z))), Z)
 
     def reconstruct(self, X: Array) -> Array:
-        """Rows as the model sees them through its hidden units (n, d)."""
+        """Reconstruct rows (n, d) from the means of their hidden units."""
         X = self._rows(X)
         machine = self._module(X.dtype).condition()
         return self._mapped(lambda x: self._back(machine.reconstruct(self._in(x))), X)
 
     def score_samples(self, X: Array) -> Array:
-        """Log density of each row (n,), up to one number: minus the free energy."""
+        """Log density of each row (n,) up to a constant: minus the free energy."""
         X = self._rows(X)
         machine = self._module(X.dtype).condition()
         return self._mapped(lambda x: machine.free_score(self._in(x)), X)
 
     def score(self, X: Array, y: Any = None) -> float:
-        """Share of the variance of ``X`` that the reconstruction explains (1 is best)."""
+        """R² of the reconstruction of ``X``, pooled over columns (1 is best)."""
         del y
         return explained(self._rows(X), self.reconstruct(X))
 
@@ -210,7 +212,7 @@ class RestrictedBoltzmannMachine(
             return np.asarray(self._back(y).cpu().numpy())
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """Memory and time of a fit to ``n`` rows of ``d`` columns."""
+        """Estimate memory and time of a fit to ``n`` rows of ``d`` columns."""
         k, rows = self.n_components, min(self.batch_size, n)
         updates = (4.0 + 2 * self.cd_steps) * rows * d * k + 8.0 * d * k
         numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d

@@ -1,9 +1,9 @@
-"""Annealed fits: minimise an objective plus λ times a penalty, from a λ at which the points are one clump to its end.
+"""The annealed solver: minimise an objective plus λ times a penalty, for a decreasing sequence of λ.
 
-    -I(X; Z) + λ penalty(Z),     λ falls geometrically
+    -I(X; Z) + λ penalty(Z),     λ falls geometrically from a value at which all points collapse into one clump
 
-A problem that can be refined once there is a map (``_problem.refined``) is solved in two stages: the whole schedule,
-and its last part again.
+A problem whose effect of ``given`` can be re-estimated from a first embedding (``_problem.refined``) is solved twice:
+along the whole schedule of λ, then, refined, along its last part again.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = ["SMOOTH_MODES", "Descent", "annealed", "solve_annealed", "solve_learn
 
 Array = npt.NDArray[Any]
 SMOOTH_MODES = 64
-"""Smooth directions the solver is preconditioned with."""
+"""Number of smooth eigenvectors of the kernel graph in the preconditioner."""
 
 
 @dataclass(frozen=True)
 class Descent:
-    """What is minimised at each λ, and the preconditioner of its gradient."""
+    """The objective for each λ, with its gradient, and the preconditioner of that gradient."""
 
     objective_at: Callable[[float], ValueAndGrad]
     precondition: Callable[[Array], Array]
@@ -52,7 +52,26 @@ def annealed(
     before: Path | None = None,
     n_stages: int | None = None,
 ) -> Path:
-    """Minimise along the schedule; ``before`` is a path that this one continues, of ``n_stages`` in all."""
+    """Minimise for each λ of the schedule in turn, each stage from the result of the one before.
+
+    Parameters
+    ----------
+    descent : Descent
+    schedule : list of float
+        The λ of each stage.
+    start : array of shape (n, q)
+    annealing : Annealing
+        Only ``max_iter`` and ``tol`` are used.
+    progress : FitProgress
+    before : Path or None
+        A path that this one continues.
+    n_stages : int or None
+        Number of stages in all, as callbacks are told.
+
+    Returns
+    -------
+    Path
+    """
     return anneal(
         descent.objective_at,
         schedule,
@@ -77,23 +96,28 @@ def solve_annealed(
     resize: bool,
     n_jobs: int | None,
 ) -> Path:
-    """Solve a problem, and once more after it was refined.
+    """Solve a problem by annealing; if it can be refined, refine it and repeat the last part of the schedule.
 
     Parameters
     ----------
     problem : Problem
     spectrum : GraphSpectrum
-        The smooth vectors of its kernel graph.
+        The smoothest eigenvectors of its kernel graph, for the preconditioner.
     start : array of shape (n, q)
+        Initial latent points.
     latent, annealing, progress
     resize : bool
-        Whether the objective chooses the size of the start.
+        Whether the start is rescaled by the factor that is best for the objective.
     n_jobs : int or None
+
+    Returns
+    -------
+    Path
 
     Notes
     -----
-    The maps of the model take rows less the effect that ``transform`` can compute, so that their kernel is that of the
-    first problem, not of the refined one.
+    The maps of the model take rows minus the effect of ``given`` as ``transform`` can compute it. So their kernel is
+    that of the first problem, not of the refined one.
     """
     schedule = annealing.schedule()
     again = [] if problem.refinement is None else annealing.last_part()
@@ -121,9 +145,10 @@ def solve_learned(
     *,
     n_jobs: int | None,
 ) -> tuple[Path, Problem]:
-    """Solve for the map and the bandwidth of the data together; the problem is returned with that bandwidth.
+    """Solve for the latent points and the bandwidth of the data together; return the problem with that bandwidth.
 
-    Its kernel says which rows are the neighbours that the penalty holds together.
+    The kernel of ``problem`` only defines the neighbours of the stretch penalty. Other arguments as in
+    ``solve_annealed``.
     """
     path, bandwidths = learn_bandwidth(
         np.asarray(problem.points),

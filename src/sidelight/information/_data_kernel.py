@@ -1,7 +1,7 @@
-"""The data kernel of a kernel information embedding, and what an annealed fit with it costs.
+"""Choose the data kernel of a kernel information embedding, and estimate the cost of an annealed fit with it.
 
-A kernel with one bandwidth is dense, sparse or of low rank (``kernels.data_kernel``); multiplied with that of ``given``
-it is not of low rank.
+A kernel with one bandwidth for all rows is stored dense, sparse or low-rank (``kernels.data_kernel``). Low-rank is not
+possible if the kernel is to be multiplied by the kernel of ``given``.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ __all__ = ["ChosenKernel", "annealed_cost", "choose_kernel", "described", "effec
 
 Array = npt.NDArray[Any]
 Latent = tuple[str, int]
-"""Profile of the latent kernel, and dimensions."""
-_EVALUATIONS = 180  # of an annealed fit: a middling number
+"""(profile of the latent kernel, latent dimensions)."""
+_EVALUATIONS = 180  # typical number of evaluations of the objective in an annealed fit
 
 
 @dataclass(frozen=True)
 class ChosenKernel:
-    """A data kernel, and what an estimator says of it.
+    """A data kernel, with the values that the estimator reports as ``perplexity_`` and ``kernel_error_``.
 
-    ``perplexity``: effective neighbours of a row, None for a kernel with one bandwidth. ``error``: how far a sparse or
-    low-rank kernel is from the dense one (None: it is exact).
+    ``perplexity``: effective neighbours of a row, None for a kernel with one bandwidth. ``error``: approximation error
+    of a sparse or low-rank kernel against the dense one (None: exact).
     """
 
     kernel: DataKernel
@@ -55,29 +55,33 @@ class ChosenKernel:
 
 
 def effective_perplexity(perplexity: float, n: int) -> float:
-    """At most a third of the other rows, and above 1."""
+    """The perplexity used for n rows: at most a third of the other rows, and above 1."""
     return float(max(1.0 + 1e-6, min(perplexity, (n - 1) / 3)))
 
 
 def described(kernel: DataKernel, perplexity: float | None = None) -> ChosenKernel:
-    """A kernel with its own account of its error."""
+    """The kernel as a ``ChosenKernel``, with its approximation error as a dict."""
     return ChosenKernel(kernel, perplexity, None if kernel.error is None else asdict(kernel.error))
 
 
 def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent: Latent, alone: bool) -> ChosenKernel:
-    """The kernel of the rows.
+    """The data kernel that the settings ask for.
 
     Parameters
     ----------
     points : array of shape (n, d), or distances
-        Inside the frame of the data.
+        In units of the data frame.
     scale : float
-        Of the frame: a bandwidth in squared units of the data is divided by its square.
+        Scale of the data frame: a bandwidth in squared units of the data is divided by its square.
     settings : KernelSettings
     latent : Latent
-        For the cost of a kernel of all pairs.
+        Only to estimate the cost of a dense kernel.
     alone : bool
-        Whether it is not multiplied with the kernel of ``given``.
+        False if the kernel will be multiplied by the kernel of ``given``.
+
+    Returns
+    -------
+    ChosenKernel
     """
     if settings.multilevel:
         return _short_lists_kernel(points, settings)
@@ -106,7 +110,7 @@ def _one_bandwidth_kernel(
 def _automatic_form(
     points: Array, h: float | None, settings: KernelSettings, latent: Latent, alone: bool
 ) -> DataKernel:
-    """Sparse or of low rank where that suits; dense otherwise, if there is room for it."""
+    """A sparse or low-rank kernel if it approximates well; otherwise a dense one, refused if it is too large."""
     n, kernel = len(points), profile(settings.profile)
     if h is None:
         h = likely_bandwidth(points, kernel)
@@ -121,14 +125,14 @@ def _automatic_form(
 
 
 def _short_lists_kernel(points: Any, settings: KernelSettings) -> ChosenKernel:
-    """Half the perplexity on lists of its length, in straight lines."""
+    """Kernel of the multilevel solver: lists of ``perplexity`` nearest rows, bandwidths for half that perplexity."""
     n = len(points)
     k = max(2, min(n - 1, round(settings.perplexity)))
     if settings.precomputed:
         found = nearest_known(points, k=k, own=True)
     else:
         found = nearest(points, k=k, n_jobs=settings.n_jobs)
-    known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # of a sparse array perhaps less than k
+    known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # a sparse array may hold fewer than k per row
     half = settings.perplexity / 2 if known == k else known / 2
     perplexity = effective_perplexity(half, n)
     matrix, bandwidth = adaptive_kernel(found, perplexity)
@@ -140,9 +144,10 @@ def _short_lists_kernel(points: Any, settings: KernelSettings) -> ChosenKernel:
 
 
 def annealed_cost(n: int, d: int, settings: KernelSettings, latent: Latent, *, given: bool) -> Cost:
-    """What an annealed fit takes.
+    """Estimate memory and time of an annealed fit.
 
-    What "auto" will be beyond 10,000 rows only the data can tell; what is said is the cost of a hundred factors.
+    Beyond 10,000 rows the form that "auto" takes depends on the data; the estimate is for a low-rank kernel with a
+    hundred factors.
     """
     form = "adaptive" if settings.bandwidth == "perplexity" else settings.form
     if form == "auto":
@@ -151,7 +156,7 @@ def annealed_cost(n: int, d: int, settings: KernelSettings, latent: Latent, *, g
     cost = _cost_of_form(n, d, settings.perplexity, latent, form)
     if not given:
         return cost
-    # a kernel of its own, neighbours in every group, and the last stages twice
+    # with given: its own kernel matrix, neighbour lists in every group, and the last annealing stages twice
     return Cost(int(cost.bytes + 2 * n * n + 180 * settings.perplexity * n), 2.5 * cost.seconds)
 
 
@@ -159,7 +164,7 @@ def _cost_of_form(n: int, d: int, perplexity: float, latent: Latent, form: str) 
     pairs, stored = n * n / 2, 4.5 * perplexity * n
     latent_profile, q = profile(latent[0]), latent[1]
     size, evaluation = normaliser_cost(latent_profile, n, q)
-    if form == "dense":  # pairs are visited anyway
+    if form == "dense":  # all pairs are visited for the data kernel, so the normaliser needs no fast transform
         size, evaluation = 8 * pairs, 1e-3 + 1e-8 * pairs
     elif form == "low_rank":
         factors = factored_cost(latent_profile, n, q, MOST_FACTORS // 2)

@@ -1,14 +1,14 @@
-"""The maps of a model that may know something of its rows, as one value.
+"""The maps of a KernelInformationEmbedding that may have been fitted with ``given``, as one frozen value.
 
-Where ``given`` is missing, they average over it.
+For rows whose ``given`` is missing, the maps average over it.
 
     backward  z(x, g) = Σ_j w_j(x - effect(g)) z_j         without g:  Σ_j w_j(x) z_j, weights of the data as it is
-              z(x, g) = Σ_j w_j(x, g) z_j                  of the published product of kernels: no effect is taken off
-              both with a correction that puts training rows where the map shows them (``maps.interpolation``)
+              z(x, g) = Σ_j w_j(x, g) z_j                  with conditioning="product": no effect is subtracted
+              both with a correction that maps training rows exactly to their embedding (``maps.interpolation``)
     forward   x(z, g) = effect(g) + Σ_j w_j(z, g) x̃_j      without g:  Σ_j w_j(z) x_j
 
-In ``w_j(z, g)`` the latent kernel is multiplied with one of ``given``, whose width is chosen by leave-one-out error.
-A model that was fitted without ``given``, or with one that was the same for every row, has the plain maps.
+In ``w_j(z, g)`` the latent kernel is multiplied by a kernel of ``given``, whose width is chosen by leave-one-out error.
+A model fitted without ``given``, or with a ``given`` that is constant over the rows, has the plain maps.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ __all__ = ["EmbeddedRows", "GivenMaps", "InformedMaps", "ProductMap", "informed_
 
 Array = npt.NDArray[Any]
 Read = Callable[[Any, Array, "int | None"], Array]
-"""What is read off a map at queries: its mean, or its mode."""
-_NEAR = 36  # neighbours in the data as it is, for maps that average over ``given``
-_DENSITY_PERPLEXITY = 12.0  # of the density of the data under ``given``
+"""``read(map, queries, n_jobs)``: evaluates a map at queries, by its mean or by its mode."""
+_NEAR = 36  # length of neighbour lists in the data without the effect subtracted, for maps that average over ``given``
+_DENSITY_PERPLEXITY = 12.0  # of the Parzen density of the data, for models with ``given``
 
 
 @dataclass(frozen=True)
 class ProductMap:
-    """The backward map of the product of kernels, of rows beside features of ``given`` times ``scale``."""
+    """Backward map of conditioning="product"; its inputs are rows with ``scale`` * features of ``given`` appended."""
 
     backward: BackwardMap
     scale: Any
@@ -59,21 +59,22 @@ class ProductMap:
 
 @dataclass(frozen=True)
 class GivenMaps:
-    """What the maps of a model with ``given`` have beyond the plain ones.
+    """The additional maps of a model fitted with ``given``.
 
     Parameters
     ----------
     effect : Effect or None
-        Taken from rows before they are mapped; None: of the published product of kernels.
+        Subtracted from rows before they are mapped; None with conditioning="product".
     marginal : BackwardMap
-        Rows to latent points where ``given`` is not known.
+        Rows to latent points if ``given`` is not known.
     marginal_forward : KernelMap
-        Latent points to rows where ``given`` is not known.
+        Latent points to rows if ``given`` is not known.
     forward_effect : Effect
-        Added to the rows that the forward map finds.
+        Added to the output of the forward map.
     scale : float
-        Of the features of ``given`` beside latent points in the forward map.
+        Scale of the features of ``given`` that are appended to latent points as input of the forward map.
     product : ProductMap or None
+        The backward map with conditioning="product".
     """
 
     effect: Effect | None
@@ -86,13 +87,13 @@ class GivenMaps:
 
 @dataclass(frozen=True)
 class InformedMaps:
-    """The two-way maps, and how they use ``given`` (None: they do not)."""
+    """The two-way maps of a model; ``given`` holds those that use ``given`` (None: there are none)."""
 
     plain: TwoWayMaps
     given: GivenMaps | None
 
     def backward(self, X: Any, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
-        """Latent points (m, q) of rows, inside the latent frame."""
+        """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame."""
         points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
         if given is not None and given.product is not None:
             product = given.product
@@ -115,7 +116,7 @@ class InformedMaps:
         )
 
     def forward(self, Z: Array, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
-        """Rows (m, d), inside the frame, of latent points inside theirs."""
+        """Rows (m, d), in units of the data frame, at latent points ``Z`` (m, q) in units of the latent frame."""
         given, forward = self.given, self._forward
         if given is None:
             return np.asarray(read(forward, Z, n_jobs))
@@ -127,7 +128,7 @@ class InformedMaps:
         return _by_knowledge(known, Z, lambda Z: read(given.marginal_forward, Z, n_jobs), informed)
 
     def variance(self, Z: Array, known: EncodedGiven | None, n_jobs: int | None) -> Array:
-        """Variance of each feature (m, d) at latent points: of the rows around the mean, and of the data kernel."""
+        """Predictive variance (m, d) at latent points: of the rows around the mean plus that of the data kernel."""
         given, forward, density = self.given, self._forward, self.plain.density
         assert density is not None
         Z = self.plain.latent_frame.inside(Z)
@@ -153,7 +154,7 @@ def _by_knowledge(
     averaged: Callable[[Array], Array],
     informed: Callable[[Array, Array], Array],
 ) -> Array:
-    """Rows whose ``given`` is known by one map, the others by the map that averages over it."""
+    """Map rows with complete ``given`` by ``informed(rows, features)``, the others by ``averaged(rows)``."""
     if known is None or not known.complete.any():
         return np.asarray(averaged(rows))
     at = known.complete
@@ -168,7 +169,7 @@ def _by_knowledge(
 
 @dataclass(frozen=True)
 class EmbeddedRows:
-    """Where all rows are, at the end and at each stage, the bandwidth of the data kernel, and the maps."""
+    """The embedding of all rows (n, q), their path (stages, n, q), the bandwidth of the data kernel, and the maps."""
 
     embedding: Array
     path: Array
@@ -186,21 +187,26 @@ def informed_maps(
     *,
     product: bool,
 ) -> EmbeddedRows:
-    """The maps of a fit, and the places of all rows.
+    """Fit the maps after the optimisation, and embed the rows that were left out of it.
 
     Parameters
     ----------
     training : TrainingRows
-        Rows of which ``given`` is missing were not fitted: they are placed by the maps.
+        Rows with a missing ``given`` were left out of the optimisation; the maps embed them.
     problem : Problem
-        That was solved.
+        The problem that was solved.
     Z : array of shape (m, q)
-        Its latent points; rows that the maps cannot tell apart get one place.
+        Its solution. Rows that the maps cannot tell apart (duplicates) are moved to their mean.
     path : array of shape (stages, m, q)
+        The latent points at the end of each stage.
     settings : KernelSettings
     latent_kernel : str
     product : bool
-        Whether the kernels of data and ``given`` are multiplied, in the maps too.
+        Whether the maps, too, multiply the kernels of data and ``given`` (conditioning="product").
+
+    Returns
+    -------
+    EmbeddedRows
     """
     precomputed, features = settings.precomputed, training.features
     inputs = _backward_inputs(training, problem)
@@ -223,7 +229,7 @@ def informed_maps(
 
 
 def _distance_maps(frame: Frame, D: Any, Z: Array, settings: KernelSettings, latent_kernel: str) -> InformedMaps:
-    """Maps of rows that are known by their distances ``D``: none of them leads back to data, or uses ``given``."""
+    """Maps for precomputed distances ``D``: there is no forward map, and none uses ``given``."""
     candidates = min(len(Z), round(3 * settings.perplexity) + 1)
     near = nearest_known(D, k=candidates - 1, own=True)
     backward = interpolate(KernelMap(precomputed_weights(near, Z, candidates), Z), near)
@@ -240,7 +246,10 @@ def _row_maps(
     latent_kernel: str,
     product: bool,
 ) -> InformedMaps:
-    """Maps from the ``inputs`` to ``one_place`` for equal ones, and from ``Z`` to the rows."""
+    """Maps of a model of rows: backward from ``inputs`` to ``one_place``, forward from ``Z`` to the rows.
+
+    ``one_place`` (m, q) is ``Z`` averaged over equal inputs, since a backward map has one value for equal inputs.
+    """
     inside = training.inside(settings.metric)
     backward, relative = _backward_map(inputs, problem.kernel, one_place, settings)
     given, features = None, training.features
@@ -256,14 +265,14 @@ def _row_maps(
 
 
 def _latent(Z: Array, backward: BackwardMap, kernel: str) -> tuple[Frame, BackwardMap, ParzenDensity]:
-    """The latent frame, which changes nothing, the map into it, and the density of the latent points."""
+    """The latent frame (the identity), the backward map into it, and the density of the latent points."""
     return Frame(np.zeros(Z.shape[1]), 1.0), backward, ParzenDensity(Z, np.ones(len(Z)), kernel)
 
 
 def _backward_inputs(training: TrainingRows, problem: Problem) -> Any:
-    """The fitted rows as ``transform`` will see them: less the effect of ``given`` that it can compute.
+    """The fitted rows as ``transform`` will see them: minus the effect of ``given`` as a function of ``given``.
 
-    A fit that refined the effect at each row (``_problem.refined``) has solved for slightly other rows.
+    A fit that re-estimated the effect at each row (``_problem.refined``) was solved for slightly different rows.
     """
     if training.features is None or problem.effect is None or not problem.points.any():
         return problem.points
@@ -273,7 +282,7 @@ def _backward_inputs(training: TrainingRows, problem: Problem) -> Any:
 def _backward_map(
     points: Array, kernel: DataKernel, Z: Array, settings: KernelSettings
 ) -> tuple[InterpolatingMap, Array]:
-    """The map from ``points`` to ``Z``, and the relative bandwidths of the data."""
+    """The map from ``points`` (m, d) to ``Z`` (m, q), and the data bandwidths (m,), relative to the data frame."""
     n_jobs = settings.n_jobs
     if kernel.lists is None:
         h = float(kernel.bandwidth)
@@ -292,7 +301,10 @@ def _given_maps(
     settings: KernelSettings,
     latent_kernel: str,
 ) -> tuple[GivenMaps, KernelMap, Array]:
-    """The maps that average over ``given``, the forward map under it, and the relative bandwidths of the data."""
+    """The maps that use ``given``, the forward map conditional on it, and data bandwidths (m,), relative to the frame.
+
+    Called by ``_row_maps`` for models that were fitted with ``given``.
+    """
     points, n_jobs = training.fitted_points, settings.n_jobs
     near = nearest(points, k=min(_NEAR, len(points) - 1), n_jobs=n_jobs)
     one_place = group_means(Z, equal_row_groups(points))
@@ -300,7 +312,7 @@ def _given_maps(
     marginal_forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     if effect is not None and settings.metric == "euclidean":
         forward_effect = effect
-    else:  # that of points is not that of rows
+    else:  # the effect was estimated on points, which are not the rows themselves for this metric
         forward_effect = smooth_effect(inside, features)
     rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
     forward, scale = conditional_forward(Z, features, rest, latent_kernel)
@@ -309,7 +321,7 @@ def _given_maps(
 
 
 def _product_map(problem: Problem, given: Given, features: Array, Z: Array, settings: KernelSettings) -> ProductMap:
-    """The backward map of the product of kernels, with that of ``given`` as wide as it was in the fit."""
+    """The backward map of conditioning="product", with the bandwidths of ``given`` that the fit used."""
     units = widened(np.ones((1, features.shape[1])), given_bandwidth(features, given.chosen), given.chosen)
     mean, scale = product_backward(
         problem.points, units * features, Z, problem.kernel, settings.profile, settings.n_jobs
@@ -318,7 +330,7 @@ def _product_map(problem: Problem, given: Given, features: Array, Z: Array, sett
 
 
 def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: KernelSettings) -> EmbeddedRows:
-    """Rows of which ``given`` is missing, placed by the map that averages over it, at every stage of the path."""
+    """Add the rows with missing ``given``, embedded by the map that averages over it, at every stage of the path."""
     points, rows = training.points, training.fitted
     unknown = np.setdiff1d(np.arange(len(points)), rows)
     maps, n_jobs = embedded.maps, settings.n_jobs
@@ -339,7 +351,7 @@ def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: Kern
     stages = [joined(stage, average(stage)) for stage in embedded.path[:-1]]
     path = np.array([*stages, joined(embedded.path[-1], places)], dtype=embedded.embedding.dtype)
     weights = backward.weights
-    if isinstance(weights, PrecomputedWeights):  # its queries are distances to all rows, the unknown ones too
+    if isinstance(weights, PrecomputedWeights):  # queries hold distances to all n rows, not only to the fitted ones
         near = nearest_known(points, k=weights.n_candidates - 1, own=True)
         whole = interpolate(KernelMap(weights, joined(backward.outputs, places)), near)
         maps = replace(maps, plain=replace(maps.plain, backward=whole))

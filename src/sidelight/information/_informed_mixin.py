@@ -1,6 +1,6 @@
-"""The methods of a model that may know something of its rows: each takes ``given``.
+"""The methods of an estimator whose maps can be conditioned on ``given``.
 
-Rows are checked here; ``_informed_maps.InformedMaps`` answers.
+Arguments are validated here; ``_informed_maps.InformedMaps`` computes the results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
 
 
 def _has_counterfactual(model: InformedMixin) -> bool:
-    """There is a way back to the data, and (once fitted) something to change."""
+    """Whether there is a forward map to the data and (once fitted) a ``given`` to change."""
     return has_data_space(model) and (not hasattr(model, "given_") or model.given_ is not None)
 
 
@@ -51,23 +51,23 @@ class InformedMixin(TwoWayMixin):
     marginal_forward_: KernelMap | None
     forward_effect_: Effect | None
     given_scale_: float
-    product_backward_: BackwardMap | None = None  # that files of version 0.1 do not have
+    product_backward_: BackwardMap | None = None  # a default, because model files of version 0.1 lack it
     product_scale_: Any
 
     @one_blas_thread
     def transform(self, X: Any, *, given: Any = None) -> Array:
-        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+        """Embed rows, each independently of the others: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
         ----------
         X : array of shape (m, d)
-            New rows (for precomputed distances, distances to the n training rows; in a sparse array, to those near it).
+            New rows. For precomputed distances: distances to the n training rows; in a sparse array, to the near ones.
         given : array of shape (m,) or (m, g), or table, default=None
-            What is known of them, in the columns of ``fit``. Without it, and for rows with a missing entry, the
-            answer is averaged over what could be the case.
-            With ``conditioning="product"`` the weights of the training rows are those of the row times those of
-            ``given``. Of precomputed distances no effect can be taken off: there ``given`` is checked and has no
-            effect, and a warning says so.
+            The known variables of the rows, in the columns of ``fit``. Without it, and for rows with a missing entry,
+            the result is averaged over ``given``.
+            With ``conditioning="product"``, the kernel weights of the training rows are the product of those of the row
+            and those of ``given``. For precomputed distances no effect can be subtracted: ``given`` is checked and has
+            no effect, with a warning.
 
         Returns
         -------
@@ -81,15 +81,15 @@ class InformedMixin(TwoWayMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform(self, X: Any, *, given: Any = None) -> Array:
-        """Take latent points back to the data space, by the conditional mean.
+        """Map latent points to the data space, by the conditional mean E[x | z] or E[x | z, given].
 
         Parameters
         ----------
         X : array of shape (m, q)
             Latent points.
         given : array of shape (m,) or (m, g), or table, default=None
-            For what they are to be shown: hold the latent point and change ``given``, and the same pose is seen of
-            another object. Missing: averaged over.
+            The value of ``given`` to reconstruct for. With the latent point fixed and another ``given``, for example,
+            the same pose of another object results. Missing entries: averaged over.
 
         Returns
         -------
@@ -102,10 +102,10 @@ class InformedMixin(TwoWayMixin):
 
     @one_blas_thread
     def transform_mode(self, X: Any, *, given: Any = None) -> Array:
-        """Embed rows where the information content of row and place is largest (S1 eq. 9), shape (m, q).
+        """Embed each row at the latent point of largest information content with it (S1 eq. 9), shape (m, q).
 
-        ``transform`` gives the mean of the places a row could have, which lies between them if they are two; this
-        chooses one. It is slower.
+        ``transform`` returns the mean of the possible latent points of a row, which lies between them if there are two;
+        this method chooses one of them. It is slower.
         """
         X = self._checked(X)
         known = self._known(given, len(X))
@@ -115,9 +115,9 @@ class InformedMixin(TwoWayMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def inverse_transform_mode(self, X: Any, *, given: Any = None) -> Array:
-        """Take latent points back by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
+        """Map latent points to the data space by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
 
-        Where two kinds of rows share a place on the map, the mean lies between them; the mode is one of them.
+        Where two kinds of rows have the same latent point, the mean lies between them; the mode is one of them.
         """
         Z = self._checked_latent(X)
         known = self._known(given, len(Z))
@@ -129,7 +129,7 @@ class InformedMixin(TwoWayMixin):
     def counterfactual(self, X: Any, *, given: Any) -> Array:
         """The rows of ``X`` as they would be under another ``given``, shape (m, d).
 
-        Each row is embedded (its own ``given`` need not be known) and shown again for the one that is asked for.
+        Each row is embedded without its own ``given``, which need not be known, and reconstructed for the new one.
         """
         X = self._checked(X)
         if given is None:
@@ -151,10 +151,10 @@ class InformedMixin(TwoWayMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def predictive_variance(self, X: Any, *, given: Any = None) -> Array:
-        """How uncertain the data is at latent points: variance per feature, shape (m, d).
+        """Predictive variance of each feature at latent points, shape (m, d).
 
-        The spread of the training rows around the conditional mean (under ``given``, if there is one) plus the variance
-        of the data kernel.
+        The weighted variance of the training rows around the conditional mean (conditional on ``given``, if passed)
+        plus the variance of the data kernel.
         """
         Z = self._checked_latent(X)
         return self._informed_maps().variance(Z, self._known(given, len(Z)), self.n_jobs)
@@ -162,7 +162,7 @@ class InformedMixin(TwoWayMixin):
     @available_if(has_data_space)
     @one_blas_thread
     def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
-        """Share of the variance that survives the way there and back: ``1 - |X - denoise(X)|² / |X - mean|²``."""
+        """R² of the reconstruction: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
         known = self._known(given, len(X))
@@ -173,7 +173,7 @@ class InformedMixin(TwoWayMixin):
         return self.metric != "precomputed"
 
     def _keep_informed_maps(self, maps: InformedMaps, embedding: Array) -> None:
-        """Set the fitted attributes of the maps; without ``given`` those about it are None."""
+        """Set the fitted attributes of the maps; those about ``given`` are None in a model fitted without it."""
         self._keep_maps(maps.plain, embedding)
         given = maps.given
         self.marginal_ = None if given is None else given.marginal
@@ -186,7 +186,7 @@ class InformedMixin(TwoWayMixin):
                 self.product_backward_, self.product_scale_ = given.product.backward, given.product.scale
 
     def _informed_maps(self) -> InformedMaps:
-        """The fitted maps as one value."""
+        """The fitted maps, collected from the fitted attributes."""
         if self.marginal_ is None or self.marginal_forward_ is None or self.forward_effect_ is None:
             return InformedMaps(self._maps(), None)
         product = self.product_backward_
@@ -207,7 +207,7 @@ class InformedMixin(TwoWayMixin):
         return self._informed_maps().forward(Z, known, read, self.n_jobs)
 
     def _known(self, given: Any, n: int) -> EncodedGiven | None:
-        """Read ``given``; None where there is none, or where it was the same for all rows and so changes nothing."""
+        """Encode ``given``; None if it was not passed, or if it was constant over the training rows (no effect)."""
         if given is None:
             return None
         if self.given_ is None:

@@ -1,4 +1,4 @@
-"""Kernel information embedding with a bandwidth that is learned: the leave-one-out likelihood, annealed (S0 3.3).
+"""Kernel information embedding with a learned data bandwidth: annealed leave-one-out likelihood (S0 3.3).
 
     minimise J(Z, log h) + λ · penalty(Z)      (``objectives.leave_one_out``)    while λ falls along a schedule
 
@@ -37,20 +37,20 @@ def learn_bandwidth(
     callback: Callback | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Path, Array]:
-    """The path of latent points, and the bandwidth at the end of each of its stages.
+    """Minimise over latent points and the data bandwidth together; return the path and the bandwidth of each stage.
 
     Parameters
     ----------
     points : array of shape (n, d)
         The data, in the units the bandwidth is wanted in (squared).
     penalty : Objective
-        Of the latent points; its weight is what the schedule holds.
+        Penalty of the latent points.
     start : array of shape (n, q)
-        Its bandwidth is the best for it.
+        Initial latent points; the initial bandwidth is the best one for them.
     schedule : list of float
-        Weights of the penalty, largest first.
+        The weight λ of the penalty at each stage, largest first.
     max_iter, tolerance, precondition, callback
-        As in ``solvers.anneal``; preconditioner and callback see the latent points alone.
+        As in ``solvers.anneal``; preconditioner and callback get the latent points only, without the bandwidth.
     n_jobs : int or None
         Threads.
 
@@ -62,10 +62,10 @@ def learn_bandwidth(
 
     Notes
     -----
-    Measured with the stretch penalty, its weight falling from 3, and a scaling start: held-out reconstruction hardly
+    Measured with the stretch penalty, its weight falling from 3, from an "mds" start: held-out reconstruction hardly
     changes once the weight is below 0.1 (S-curve 0.992 to 0.991, oil flow 0.971 to 0.969 at 0.001), while the spread of
-    the points keeps growing. The bandwidth is the leave-one-out one of the data, or up to a third narrower. With the
-    power penalty a sheet tears, and so does a small sample from a random start.
+    the points keeps growing. The learned bandwidth equals the leave-one-out bandwidth of the data, or is up to a third
+    narrower. With the power penalty ("l2") a sheet tears, and so does a small sample from a random start.
     """
     likelihood = LeaveOneOutLikelihood(points, n_jobs=n_jobs)
     held = LatentRows(penalty)
@@ -96,7 +96,7 @@ def learn_bandwidth(
 
 
 def _best_logarithm(likelihood: LeaveOneOutLikelihood, Z: Array) -> float:
-    """The logarithm of the bandwidth that suits a start best."""
+    """The log bandwidth with the largest leave-one-out likelihood at latent points ``Z`` (n, q)."""
     centre = float(np.log(max(float(likelihood.R.mean()), 1e-300) / likelihood.rank))
     found = minimize_scalar(
         lambda u: likelihood.evaluate(Z, u)[0], bounds=(centre - 14.0, centre + 3.0), method="bounded"

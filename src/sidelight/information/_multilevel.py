@@ -1,9 +1,9 @@
-"""Multilevel fits: the bound of the information, minimised over merged rows first, then over ever finer ones.
+"""The multilevel solver: optimise a bound of the information over merged rows first, then over ever finer levels.
 
-The coarsest level is annealed: the attraction of neighbours falls from four times to once. Every finer level starts
-from the map of the one before and has only what is local left to do. All levels together cost about a quarter more
-than the last, and the last needs a fraction of the evaluations it would need from a start of its own: what takes a
-solver long are the global motions, and those are done where rows are few.
+The coarsest level is annealed: the weight of the attraction between neighbours falls from four times its final value to
+once. Every finer level starts from the embedding of the coarser one, so that only local changes remain. All levels
+together cost about a quarter more than the finest alone. The finest level needs a fraction of the evaluations that it
+would need from a start of its own: large-scale motions take a solver longest, and are done where rows are few.
 """
 
 from __future__ import annotations
@@ -41,21 +41,24 @@ __all__ = ["ATTRACTION", "MultilevelFit", "attraction_inverse", "coarse_start", 
 
 Array = npt.NDArray[Any]
 ATTRACTION = 5.0
-"""Times λ, above 1, is how much more neighbours attract each other than the bound has it."""
+"""Neighbours attract each other with weight 1 + ATTRACTION * λ; the bound itself has weight 1."""
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
-_ANNEALED = (4.0, 2.0, 1.5, 1.0)  # times the attraction, on the coarsest level
-_TOLERANCES = (1e-3, 1e-5, None)  # of the latent sums: the first that keeps its word
-_WORST = 10.0  # times the tolerance, in the worst of the rows that are looked at: those far from all others
-_HELD = 0.01  # of its attraction at no distance is added to a row's curvature
-_STRAYS, _ROOM = 1e-3, 1.5  # share of the rows at either side that may be outside, and how much a level may grow
+_ANNEALED = (4.0, 2.0, 1.5, 1.0)  # annealing stages of the coarsest level: factors of the attraction
+_TOLERANCES = (1e-3, 1e-5, None)  # of the fast latent sums: the first that a test confirms; None: full precision
+_WORST = 10.0  # the largest error in that test may be 10 tolerances: it occurs at rows far from all others
+_HELD = 0.01  # damping: this share of a row's attraction at distance 0 is added to its curvature
+_STRAYS, _ROOM = 1e-3, 1.5  # for ``_box``: share of rows left outside at each side, and the factor a level may grow
 _COARSE_TOL, _FINEST_TOL = (
     200.0,
     300.0,
-)  # times ``tol``: a level ends there, as what it would still gain the next finds faster
+)  # a level ends at this many times ``tol``: the next finer level makes the remaining progress faster
 
 
 def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_components: int) -> Cost:
-    """What a multilevel fit takes: neighbours, and about sixty evaluations on all rows, with those on merged ones."""
+    """Estimate memory and time of a multilevel fit of n rows and d columns, before fitting.
+
+    Neighbour search, and about sixty evaluations on all rows, which include those on coarser levels.
+    """
     pairs = 1.4 * perplexity * n
     size, seconds = normaliser_cost(profile(latent_kernel), n, n_components, _TOLERANCES[0])
     evaluation = seconds + 4e-8 * pairs
@@ -64,7 +67,7 @@ def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_com
 
 @dataclass(frozen=True)
 class MultilevelFit:
-    """The path through the levels, the problem that was solved last, and the error of the latent sums at the end."""
+    """The path through the levels, the problem solved last, and the relative error of the latent sums at the end."""
 
     path: Path
     problem: Problem
@@ -81,20 +84,26 @@ def solve_multilevel(
     precomputed: bool,
     n_jobs: int | None,
 ) -> MultilevelFit:
-    """Solve a problem from coarse to fine, and once more from the map found after the problem was refined.
+    """Solve a problem from coarse to fine; if it can be refined, refine it and solve again from the embedding found.
 
     Parameters
     ----------
     problem : Problem
     start : array of shape (n, q) or None
-        Places of all rows, which make the finest level the only one; None: by ``latent.init`` on the coarsest.
-    latent, annealing
-        Of the annealing only λ, ``max_iter`` and ``tol`` count.
+        Initial latent points of all rows; then only the finest level is solved. None: start on the coarsest level, as
+        ``latent.init`` says.
+    latent : LatentSettings
+    annealing : Annealing
+        Only λ, ``max_iter`` and ``tol`` are used.
     progress : callable
-        Makes the progress of each of the two.
+        Makes a new FitProgress; called once for each of the two solves.
     precomputed : bool
         Whether the points are distances.
     n_jobs : int or None
+
+    Returns
+    -------
+    MultilevelFit
     """
 
     def solved(problem: Problem, start: Array | None, before: Path | None) -> Path:
@@ -121,10 +130,11 @@ def solve_multilevel(
 def coarse_start(
     points: Any, level: Level, ancestor: Array, latent: LatentSettings, *, precomputed: bool, n_jobs: int | None
 ) -> Array:
-    """Places of merged rows by ``latent.init``: of the means of their members, or of one of them.
+    """Initial latent points (m, q) of the merged rows of a level, as ``latent.init`` says.
 
-    Of distances that are not all known, by the means of those between members. ``ancestor`` (n,) is the merged row
-    each row belongs to.
+    A merged row is represented by the mean of its members; for precomputed distances, by one of its members. For sparse
+    distances, the distance of two merged rows is the mean of the known distances between their members. ``ancestor``
+    (n,) is the merged row that each row belongs to.
     """
     one = np.repeat(np.arange(level.n), np.diff(level.kernel.indptr))
     other = np.asarray(level.kernel.indices, dtype=np.int64)
@@ -137,7 +147,7 @@ def coarse_start(
         means = points[np.ix_(rows, rows)]
         lengths = means[one, other]
     else:
-        share = (1 / level.weights[ancestor]).astype(points.dtype)  # a product of two precisions would copy the rows
+        share = (1 / level.weights[ancestor]).astype(points.dtype)  # another dtype would make R @ points copy the rows
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
         means = np.asarray(R @ points, dtype=np.float64)
         lengths = linked_distances(means, level.kernel)
@@ -151,7 +161,7 @@ def coarse_start(
 
 
 class _Levels:
-    """One walk from the coarsest level to the finest, with the record of its stages."""
+    """One solve from the coarsest level to the finest, with the history of its stages."""
 
     def __init__(
         self,
@@ -164,7 +174,7 @@ class _Levels:
         coarse: bool,
         n_jobs: int | None,
     ) -> None:
-        """``before`` is a path that this one continues; without ``coarse`` the finest level is the only one."""
+        """``before`` is a path that this one continues; with ``coarse=False`` only the finest level is solved."""
         K = csr_array(K * (K.shape[0] / float(K.sum())))
         self.hierarchy = Hierarchy(levels_of(K, min(DIRECT, _COARSEST)))
         self.ancestors = _ancestors(self.hierarchy.levels)
@@ -182,7 +192,7 @@ class _Levels:
         self.began = time.perf_counter() - (self.history[-1].seconds if self.history else 0.0)
 
     def run(self, start: Array | None, start_of: Callable[[Level, Array], Array]) -> Path:
-        """Minimise the bound from coarse to fine; ``start_of(level, ancestor)`` begins the coarsest level."""
+        """Minimise from coarse to fine, from ``start`` (n, q) or, if None, from ``start_of(coarsest, ancestor)``."""
         levels = self.hierarchy.levels
         Z = start_of(levels[self.first], self.ancestors[self.first]) if start is None else start
         for depth in range(self.first, -1, -1):
@@ -196,7 +206,7 @@ class _Levels:
         return path
 
     def _solve_level(self, depth: int, Z: Array) -> Array:
-        """The stages of one level, from ``Z``; returns its map."""
+        """Run the stages of one level from ``Z`` (m, q); return its latent points (m, q)."""
         level, ancestor = self.hierarchy.levels[depth], self.ancestors[depth]
         times = _ANNEALED if depth == self.first and self.coarse else (1.0,)
         factors = _merged_factors(self.factors, level, ancestor)
@@ -225,7 +235,7 @@ class _Levels:
         return Z
 
     def _recorder(self, ancestor: Array, weight: float) -> Callable[[int, float, Array, dict[str, float]], bool]:
-        """Called at each iteration: keeps a record, and asks the callback whether to stop."""
+        """The function called at each iteration: appends to the history, returns whether the user's callback stops."""
         stage = len(self.stages)
 
         def on_step(iteration: int, value: float, at: Array, terms: dict[str, float]) -> bool:
@@ -242,7 +252,10 @@ class _Levels:
 def attraction_inverse(
     hierarchy: Hierarchy, depth: int, objective: InformationBound
 ) -> Callable[[Array], Callable[[Array], Array]]:
-    """``at(Z)``: an approximate inverse (one multigrid cycle) of the attractive part of the Hessian there, damped."""
+    """Preconditioner of a level: ``at(Z)`` returns a function that applies an approximate inverse Hessian at ``Z``.
+
+    One multigrid cycle for the attractive part of the Hessian, damped by ``_HELD``.
+    """
     level = hierarchy.levels[depth]
     held = _HELD * (level.kernel @ np.ones(level.n) + 1e-3 * level.weights)
     scale = objective.total / (4.0 * objective.attraction)
@@ -255,7 +268,7 @@ def attraction_inverse(
 
 
 def _ancestors(levels: list[Level]) -> list[Array]:
-    """For each level, the merged row of it that each row of the finest belongs to."""
+    """For each level an array (n,): the merged row of that level to which each original row belongs."""
     found = [np.arange(levels[0].n)]
     for level in levels[:-1]:
         assert level.parent is not None
@@ -264,7 +277,7 @@ def _ancestors(levels: list[Level]) -> list[Array]:
 
 
 def _merged_factors(factors: Array | None, level: Level, ancestor: Array) -> Array | None:
-    """The mean of the members' factors."""
+    """Factors (m, r) of merged rows: the mean of the factors of their members."""
     if factors is None:
         return None
     columns = [np.bincount(ancestor, weights=column, minlength=level.n) for column in factors.T]
@@ -272,14 +285,14 @@ def _merged_factors(factors: Array | None, level: Level, ancestor: Array) -> Arr
 
 
 def _box(Z: Array) -> Array:
-    """Where the rows of a level may repel each other to (2, q): half as far again as nearly all of them are now."""
+    """Bounds (2, q) for the rows of a level under repulsion: 1.5 times the range that holds nearly all of them now."""
     low, high = np.quantile(Z, [_STRAYS, 1.0 - _STRAYS], axis=0)
     middle, half = 0.5 * (low + high), 0.5 * _ROOM * (high - low)
     return np.array([middle - half, middle + half])
 
 
 def _gathered(Z: Array, box: Array | None, K: csr_array) -> Array:
-    """Move the few rows that ended outside the box to the weighted mean of their neighbours in the graph."""
+    """Move rows that ended outside the box (outliers) to the weighted mean of their neighbours in the graph ``K``."""
     strays = np.zeros(len(Z), dtype=bool) if box is None else ((box[0] > Z) | (box[1] < Z)).any(axis=1)
     if strays.any():
         rows = csr_array(K[np.flatnonzero(strays)])
@@ -289,7 +302,7 @@ def _gathered(Z: Array, box: Array | None, K: csr_array) -> Array:
 
 
 def _tolerance(Z: Array, profile: Profile, n_jobs: int | None) -> float | None:
-    """The first tolerance that the latent sums keep, or nearly, on rows drawn at random."""
+    """The first of ``_TOLERANCES`` that the fast sums keep (up to ``_WORST``) on random rows; None: full precision."""
     for tolerance in _TOLERANCES[:-1]:
         if sum_error(latent_sums(Z, profile, tolerance=tolerance, n_jobs=n_jobs), Z, profile) <= _WORST * tolerance:
             return tolerance

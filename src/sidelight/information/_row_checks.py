@@ -1,7 +1,7 @@
-"""Rows as a kernel information embedding takes them: arrays, precomputed distances (dense or sparse), rows with gaps.
+"""Input validation of kernel information embeddings: arrays, precomputed distances (dense or sparse), missing entries.
 
-Missing entries (NaN) are refused with a way out, or with ``missing="impute"`` filled from the rows near them
-(``maps.missing``): then ``fit`` keeps ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
+Missing entries (NaN) raise an error that says what to do. With ``missing="impute"`` they are imputed from the nearest
+rows (``maps.missing``): then ``fit`` sets ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FLOATS = [np.float64, np.float32]
 
 @dataclass(frozen=True)
 class CheckedRows:
-    """The rows of a fit: an array or ``SparseDistances``, and what filled their gaps (None: nothing)."""
+    """The validated rows of a fit, an array or ``SparseDistances``, and the imputer that filled them (None: none)."""
 
     X: Any
     filler: LocalFill | None = None
@@ -43,7 +43,7 @@ def _imputes(model: RowChecks) -> bool:
 
 
 class RowChecks(InformedMixin):
-    """Checks of the rows of ``fit`` and of every other method; ``impute`` and ``impute_variance``."""
+    """Validation of the rows of ``fit`` and of every other method; adds ``impute`` and ``impute_variance``."""
 
     bandwidth: str | float
     missing: str
@@ -53,22 +53,22 @@ class RowChecks(InformedMixin):
     @available_if(_imputes)
     @one_blas_thread
     def impute(self, X: Any) -> Array:
-        """Rows with their missing entries (NaN) filled, shape (m, d), each from what is observed of it."""
+        """Impute missing entries (NaN) of rows, shape (m, d), each row from its own observed entries."""
         rows = self._with_gaps(X)
         return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
 
     @available_if(_imputes)
     @one_blas_thread
     def impute_variance(self, X: Any) -> Array:
-        """How uncertain the filled entries are, shape (m, d); 0 where the entry is observed.
+        """Variance of the imputed entries, shape (m, d); 0 where the entry is observed.
 
-        The spread of the neighbours, scaled so that 95 % of the entries that were hidden during ``fit`` lay within two
+        The variance among the neighbours, calibrated on entries that ``fit`` held out: 95 % of those lay within two
         standard deviations.
         """
         return self.filler_.variance(self._with_gaps(X), self.n_jobs)
 
     def _training_rows(self, X: Any) -> CheckedRows:
-        """The rows of ``fit``, checked and, if so asked, filled."""
+        """Validate the rows of ``fit``; with ``missing="impute"``, impute their missing entries."""
         if self.metric != "precomputed":
             return self._rows_of_fit(X)
         if issparse(X):
@@ -87,7 +87,7 @@ class RowChecks(InformedMixin):
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
     def _rows_of_fit(self, X: Any) -> CheckedRows:
-        """An array of numbers, without gaps or with gaps that are filled."""
+        """Validate an array of numbers; refuse its missing entries or impute them."""
         finite: Any = "allow-nan" if _imputes(self) else True
         try:
             X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))

@@ -1,4 +1,4 @@
-"""What a kernel information embedding was asked for, as small frozen values that its helpers take."""
+"""Parameters of a kernel information embedding, grouped into small frozen values that its helpers take."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class KernelSettings:
-    """The kernel of the data.
+    """Parameters of the data kernel.
 
-    ``owner`` is the name of the estimator, for messages; ``profile`` and ``form`` are its parameters ``kernel`` and
-    ``data_kernel``; ``multilevel``: for that solver, half the perplexity on lists of its length.
+    ``owner`` is the name of the estimator, for messages. ``profile`` and ``form`` are its parameters ``kernel`` and
+    ``data_kernel``. ``multilevel``: whether the kernel is for the multilevel solver, whose neighbour lists have length
+    ``perplexity`` and an effective perplexity of half of it.
     """
 
     owner: str
@@ -36,7 +37,7 @@ class KernelSettings:
     n_jobs: int | None
 
     def check(self) -> None:
-        """Refuse what is out of range, and a profile or a form that the bandwidth does not allow."""
+        """Raise ValueError for values out of range, and for a profile or form that the bandwidth does not allow."""
         owner, bandwidth = self.owner, self.bandwidth
         if isinstance(bandwidth, str):
             check_choice(owner, "bandwidth", bandwidth, ("perplexity", "loo", "learned"))
@@ -70,20 +71,20 @@ class KernelSettings:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the kernel adapts to the neighbourhood of each row (that of a learned bandwidth at first)."""
+        """Whether each row has its own bandwidth (with a learned bandwidth: only in the initial kernel)."""
         return self.bandwidth in ("perplexity", "learned")
 
     @property
     def precomputed(self) -> bool:
-        """Whether rows are distances."""
+        """Whether X holds distances instead of rows."""
         return self.metric == "precomputed"
 
 
 @dataclass(frozen=True)
 class LatentSettings:
-    """The latent space: its dimensions, the profile of its kernel, the penalty, and where rows begin.
+    """Parameters of the latent space: dimensions, kernel profile, penalty, initial points.
 
-    ``init`` is a name or an array of places.
+    ``init`` is a name or an array (n, q) of initial latent points.
     """
 
     n_components: int
@@ -93,7 +94,7 @@ class LatentSettings:
     random_state: Any
 
     def check(self, owner: str, *, kernels: tuple[str, ...], starts: tuple[str, ...]) -> None:
-        """Refuse what is not among the options; an array of places is checked when the rows are known."""
+        """Raise ValueError for values outside the options; an array ``init`` is checked later, against the rows."""
         check_integer(owner, "n_components", self.n_components, 1)
         check_choice(owner, "latent_kernel", self.kernel, kernels)
         check_choice(owner, "penalty", self.penalty, PENALTIES)
@@ -103,7 +104,7 @@ class LatentSettings:
 
 @dataclass(frozen=True)
 class GivenSettings:
-    """How ``given`` is factored out; ``conditioning`` is one of "balanced", "residual" and "product"."""
+    """Parameters of how ``given`` is factored out; ``conditioning`` is "balanced", "residual" or "product"."""
 
     conditioning: str
     weight: float

@@ -1,4 +1,4 @@
-"""The latent points of a problem, by the solver that was chosen: annealed, with a learned bandwidth, or multilevel."""
+"""Solve a problem for its latent points, with the chosen solver: annealed, learned bandwidth, or multilevel."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Solution:
-    """What was found.
+    """The result of ``solve``.
 
     Parameters
     ----------
     path : Path
-        Its end are the latent points.
+        All stages; the latent points are ``path.point``.
     problem : Problem
-        Whose kernel the maps take.
+        The problem whose kernel the maps use.
     sum_error : float or None
-        Of the latent sums at the end, for the multilevel solver.
+        Relative error of the fast latent sums at the end (multilevel solver only).
     """
 
     path: Path
@@ -50,9 +50,21 @@ def solve(
     annealing: Annealing,
     progress: Callable[[], FitProgress],
 ) -> Solution:
-    """Solve a problem from the user's ``start`` (n, q), or from the one that ``latent.init`` names.
+    """Solve a problem for its latent points.
 
-    ``progress`` makes a new progress bar: a refined problem has one of its own in the multilevel solver.
+    Parameters
+    ----------
+    problem : Problem
+    start : array of shape (n, q) or None
+        Initial points that the user passed; None: those that ``latent.init`` names.
+    latent, kernel, annealing
+        Settings. ``kernel.multilevel`` and ``kernel.bandwidth`` decide on the solver.
+    progress : callable
+        Makes a new FitProgress; the multilevel solver makes a second one for a refined problem.
+
+    Returns
+    -------
+    Solution
     """
     n_jobs = kernel.n_jobs
     how: Any = {"precomputed": kernel.precomputed, "n_jobs": n_jobs}

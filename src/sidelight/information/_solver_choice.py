@@ -1,4 +1,4 @@
-"""Which solver and which latent kernel a fit takes."""
+"""Choose the solver and the latent kernel of a kernel information embedding."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _OLD_NAMES = {
 ANNEALED_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
 INFORMED_ROWS = 5000
-"""The same with ``given``, of which the multilevel bound has a coarser kernel, and which costs it more."""
+"""The same with ``given``: the multilevel bound has a coarser kernel of ``given``, and costs more with it."""
 DECAY = 0.5
-"""The default of ``regularization_decay``: whoever sets another wants the annealed solver."""
-_SPARE = 0.75  # dimensions that data may have more than the map and still be laid out flat
+"""The default of ``regularization_decay``; another value makes sense for the annealed solver only."""
+_SPARE = 0.75  # by how much the data's dimension may exceed that of the map and a Gaussian latent kernel still be used
 _PROBED = 2000  # rows that the dimension is estimated from
 
 
 @dataclass(frozen=True)
 class SolverRequest:
-    """The parameters that decide on the solver; ``given`` and ``same``: whether there are any."""
+    """The parameters that decide on the solver; ``given`` and ``same``: whether these were passed to ``fit``."""
 
     owner: str
     solver: str
@@ -59,7 +59,7 @@ class SolverRequest:
     same: bool
 
     def against_multilevel(self) -> dict[str, Any]:
-        """What the multilevel solver cannot do: the parameters in the way, and their values."""
+        """Parameters, by name, whose values the multilevel solver does not support."""
         fine = {
             "bandwidth": (self.bandwidth == "perplexity", self.bandwidth),
             "penalty": (self.penalty == "stretch", self.penalty),
@@ -71,7 +71,7 @@ class SolverRequest:
         return {name: value for name, (suits, value) in fine.items() if not suits}
 
     def annealing_options(self) -> dict[str, Any]:
-        """The parameters of the schedule of λ that differ from the default."""
+        """Parameters of the schedule of λ, by name, that differ from their defaults."""
         asked = {
             "regularization_start": (self.annealing.start is not None, self.annealing.start),
             "regularization_decay": (self.annealing.decay != DECAY, self.annealing.decay),
@@ -80,19 +80,19 @@ class SolverRequest:
 
 
 def current_name(solver: str) -> str:
-    """The name of a solver today, of one that may be called as it once was."""
+    """The current name of a solver, for an old name or a current one."""
     return _OLD_NAMES.get(solver, solver) if isinstance(solver, str) else solver
 
 
 def warn_of_old_name(owner: str, solver: str) -> None:
-    """Say what a solver is called now."""
+    """Warn (FutureWarning) if a solver was passed by its old name."""
     if solver in _OLD_NAMES:
         rule, remedy = "has another name", f"Write solver={current_name(solver)!r}; the old name will go"
         warn(complain(owner, "solver", solver, rule, remedy), FutureWarning)
 
 
 def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
-    """The solver and the latent kernel for ``n`` rows; refuses a multilevel fit that cannot be."""
+    """The solver and the latent kernel for ``n`` rows; ValueError if "multilevel" does not support other parameters."""
     against = request.against_multilevel()
     refused = {**against, **request.annealing_options()}
     if request.solver == "multilevel" and refused:
@@ -108,7 +108,7 @@ def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
 
 
 def warn_without_annealing(request: SolverRequest) -> None:
-    """Say that "auto" chose the multilevel solver, where λ does not fall as the user asked."""
+    """Warn that parameters of the schedule of λ have no effect, because "auto" chose the multilevel solver."""
     for name, value in request.annealing_options().items():
         rule = "has no effect on a multilevel fit, which solver='auto' takes for so many rows"
         message = complain(request.owner, name, value, rule, f"Use solver='annealed', or leave {name} out")
@@ -116,7 +116,7 @@ def warn_without_annealing(request: SolverRequest) -> None:
 
 
 def data_dimension(points: Any, kernel: DataKernel, *, precomputed: bool) -> float:
-    """The dimensions of the data at the scale of its neighbours, from 2,000 rows."""
+    """Intrinsic dimension of the data at the scale of its neighbour lists, estimated from up to 2,000 rows."""
     lists = kernel.lists
     assert lists is not None
     rows = np.unique(np.linspace(0, len(lists) - 1, min(len(lists), _PROBED)).astype(np.int64))
@@ -131,5 +131,5 @@ def data_dimension(points: Any, kernel: DataKernel, *, precomputed: bool) -> flo
 
 
 def fits_flat(dimension: float, n_components: int) -> bool:
-    """Whether the data has at most 0.75 dimensions more than the map: then a Gaussian latent kernel is enough."""
+    """Whether the intrinsic dimension exceeds ``n_components`` by at most 0.75; then a Gaussian kernel is used."""
     return bool(dimension <= n_components + _SPARE)

@@ -1,4 +1,4 @@
-"""Where the latent points of rows begin: what ``init`` says."""
+"""Initial latent points: the options of the parameter ``init``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["LINKS", "noise", "padded", "start_places"]
 
 Array = npt.NDArray[Any]
 LINKS = 15
-"""Neighbours in the graph that a start is measured along, where the kernel has none of its own."""
-_NOISE = 0.1  # standard deviation of a random start, in widths of the latent kernel
+"""Neighbours in the graph along which a start measures distances, if the kernel has no graph of its own."""
+_NOISE = 0.1  # standard deviation of a random start, in bandwidths of the latent kernel
 
 
 def noise(random_state: Any, n: int, q: int) -> Array:
@@ -32,7 +32,7 @@ def noise(random_state: Any, n: int, q: int) -> Array:
 
 
 def padded(found: Array, n: int, q: int) -> Array:
-    """The first ``q`` columns of ``found``, with columns of zeros where there are fewer."""
+    """The first ``q`` columns of ``found``, padded with columns of zeros to shape (n, q)."""
     start = np.zeros((n, q))
     start[:, : found.shape[1]] = found[:, :q]
     return start
@@ -47,15 +47,19 @@ def start_places(
     precomputed: bool,
     n_jobs: int | None,
 ) -> Array:
-    """Latent points (n, q) by the name in ``latent.init``.
+    """Initial latent points (n, q), as the name ``latent.init`` says.
 
     Parameters
     ----------
     points : array of shape (n, d), or distances
     graph : csr_array or None
-        Along which "mds" measures distances; None: in straight lines.
+        Neighbourhood graph along which "mds" measures distances; None: straight-line distances.
     spectrum : callable
-        Makes the smooth vectors of the kernel graph, for "spectral".
+        Computes the smoothest eigenvectors of the kernel graph, for "spectral".
+    latent : LatentSettings
+    precomputed : bool
+        Whether the points are distances; "pca" is then replaced by landmark scaling of them.
+    n_jobs : int or None
     """
     n, q = len(points), latent.n_components
     if latent.init == "random":
@@ -63,11 +67,11 @@ def start_places(
     if latent.init == "spectral":
         found = spectrum().coordinates(q)
     elif latent.init == "pca" and not precomputed:
-        with np.errstate(invalid="ignore"):  # rows that are all the same: it divides 0 by 0 for a share we do not use
+        with np.errstate(invalid="ignore"):  # identical rows: PCA divides 0 by 0 for a share that we do not use
             found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
     else:
         along = graph if latent.init == "mds" else None
-        if along is None and isinstance(points, SparseDistances):  # in straight lines there is next to nothing
+        if along is None and isinstance(points, SparseDistances):  # most straight-line distances are unknown
             along = joined_graph(points, points.nearest(LINKS))
         rows, D = landmark_distances(points, along, precomputed=precomputed, n_jobs=n_jobs)
         found = landmark_scaling(D, rows, q)

@@ -1,4 +1,4 @@
-"""The rows of a fit, and what is known of them."""
+"""The rows of a fit with their ``given``, validated and encoded."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class ReadGiven:
-    """``given`` and ``same`` as they were understood.
+    """``given`` and ``same``, encoded.
 
     Parameters
     ----------
     columns : Given or None
-        The columns of ``given``.
+        Types and encoding of the columns of ``given``.
     known : EncodedGiven or None
-        Their entries; None: they are the same for all rows, which says nothing.
+        Their entries; None if they are the same for all rows, and so have no effect.
     hints : array of shape (m, 2) or None
-        Rows that correspond, counted among the rows of which ``given`` is known.
+        Pairs of corresponding rows, as indices among the rows with complete ``given``.
     """
 
     columns: Given | None = None
@@ -38,7 +38,23 @@ class ReadGiven:
 
 
 def read_given(owner: str, given: Any, same: Any, n: int, types: Any, bandwidths: Any) -> ReadGiven:
-    """Understand what the user knows of ``n`` rows; ``types`` and ``bandwidths`` of the columns as the user chose."""
+    """Validate and encode ``given`` and ``same`` for ``n`` rows.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+    given, same
+        As passed to ``fit``.
+    n : int
+        Rows of X.
+    types, bandwidths
+        The estimator's parameters ``given_types`` and ``given_bandwidth``.
+
+    Returns
+    -------
+    ReadGiven
+    """
     if given is None:
         if same is not None:
             rule = "is a hint across groups, and there are no groups"
@@ -63,14 +79,15 @@ class TrainingRows:
     ----------
     X : array of shape (n, d), or distances
     points : array of shape (n, d), or distances
-        ``X`` inside the ``frame``.
+        ``X`` in units of the ``frame``.
     frame : Frame
+        Centre and scale of the data.
     fitted : array of shape (m,)
-        Rows that are fitted: those of which ``given`` is known.
+        Indices of the rows that are optimised: those with complete ``given``.
     given : Given or None
-        The columns of ``given``; None: nothing is to be factored out.
+        The columns of ``given``; None: nothing is factored out.
     known : EncodedGiven or None
-        Their entries, of all rows.
+        Their entries, for all rows.
     """
 
     X: Any
@@ -87,16 +104,16 @@ class TrainingRows:
 
     @property
     def features(self) -> Array | None:
-        """Of ``given``, for the fitted rows (m, f)."""
+        """Features of ``given`` for the fitted rows (m, f), or None."""
         return None if self.known is None else self.known.features[self.fitted]
 
     @property
     def fitted_points(self) -> Array:
-        """The points of the fitted rows; a copy only where some are left out."""
+        """Points of the fitted rows (m, d); a copy only if some rows are left out."""
         return np.asarray(self.points if self.complete else self.points[self.fitted])
 
     def inside(self, metric: str) -> Array:
-        """The fitted rows inside the frame, which for a cosine metric are not its points."""
+        """The fitted rows (m, d) in units of the frame; with the cosine metric these differ from the points."""
         if metric == "euclidean":
             return self.fitted_points
         return self.frame.inside(self.X if self.complete else self.X[self.fitted])

@@ -1,4 +1,4 @@
-"""Embed any number of rows, on disk or made as they are walked: fit a sample, place the others batch by batch."""
+"""Embed any number of rows, from disk or from a generator: fit a sample, then embed the other rows in batches."""
 
 from __future__ import annotations
 
@@ -47,42 +47,43 @@ def embed_rows(
     random_state: Any = 0,
     verbose: int = 0,
 ) -> Array:
-    """Embed the rows of ``source`` in memory that does not grow with their number.
+    """Embed the rows of ``source`` out of core: memory does not grow with their number.
 
-    A model is fitted to a sample, drawn evenly. Every other row is then placed among the sampled ones, which stay where
-    they are, each by itself: its place does not depend on its batch.
+    A model is fitted to a uniform sample. Every other row is then embedded relative to the sampled rows, which stay
+    fixed. Each row is embedded independently, so the result does not depend on the batches.
 
     Parameters
     ----------
     source : path, array, memory map, callable, list of batches or Rows
         The path of a ``.npy`` or Parquet file or of a folder of Parquet files; an array; a function that returns the
-        batches (arrays or tables) anew each time it is called. Arrays and ``.npy`` files are read once, and the sample
-        is picked out of them before; everything else is walked twice, once for the sample.
+        batches (arrays or tables) anew each time it is called. From arrays and ``.npy`` files the sample is read
+        directly, and the rest in one pass; every other source is read in two passes, one of them for the sample.
     out : path of a .npy file, default=None
-        Where the places go, batch by batch; a file that is there is replaced, once all rows are placed. None: they are
-        returned as an array, which is then the only thing that grows with the number of rows.
+        File for the embedding, written batch by batch; an existing file is replaced once all rows are embedded. None:
+        the embedding is returned as an array, which is then the only thing that grows with the number of rows.
     model : estimator or Pipeline, default=None
-        What is fitted to the sample, and is fitted afterwards; a model that is fitted already is used as it is. Any
-        with ``fit`` and ``transform`` will do. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
+        The model to fit to the sample, in place; one that is already fitted is used as it is. Any estimator with
+        ``fit`` and ``transform`` works. None: ``KernelInformationEmbedding(2, solver="multilevel")``.
     sample : int, default=50_000
-        Rows that the model is fitted to (all, if there are fewer).
+        Number of rows that the model is fitted to (all, if there are fewer).
     batch_size : int, default=20_000
-        Rows that are placed at a time. Memory grows with it, and the result does not depend on it.
+        Rows embedded at a time. Memory grows with it; the result does not depend on it.
     refine : bool, default=None
-        Whether rows are moved from where ``transform`` would put them, the mean of their neighbours, to the minimum of
-        their share of the objective (``sidelight.maps.placing``). That is possible in up to three dimensions for a
-        kernel information embedding fitted by the multilevel solver, alone or at the end of a Pipeline. None: where it
-        is possible.
+        Whether each row is moved from the result of ``transform``, the weighted mean of its neighbours, to the minimum
+        of its part of the objective (``sidelight.maps.placing``). Possible in up to three dimensions for a
+        KernelInformationEmbedding fitted with the multilevel solver, alone or as the last step of a Pipeline. None:
+        refine if possible.
     random_state : int, RandomState or None, default=0
         Draws the sample, and is the random state of the default model. None is a fixed seed: the same call
         gives the same result.
     verbose : int, default=0
-        1 tells how many rows are placed.
+        1 shows how many rows have been embedded.
 
     Returns
     -------
     Z : array of shape (n, q)
-        Of ``out``, a memory map. Single numbers where the source is an array or ``.npy`` file that these can hold.
+        With ``out``, a memory map of it. float32 if the source is an array or ``.npy`` file of float32 or of a type
+        that float32 can hold, else float64.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def _checked_target(source: Any, out: Any) -> Path | None:
 
 
 def _opened(source: Any) -> tuple[Rows, Array | None]:
-    """The rows, and the array they are in where it can be told which rows to read."""
+    """The rows as blocks, and the array that holds them; None unless the source is an array or a ``.npy`` file."""
     if isinstance(source, np.ndarray) and source.ndim != 2:
         rule, remedy = "has not rows and columns", "Reshape it to (n, d)"
         raise ValueError(complain(_OWNER, "source", f"array of shape {source.shape}", rule, remedy))
@@ -153,10 +154,10 @@ def _opened(source: Any) -> tuple[Rows, Array | None]:
 
 
 def _sampled(source: Any, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
-    """Rows of the sample and their numbers.
+    """Rows of the sample (m, d) and their row numbers (m,).
 
-    A file is mapped anew for every few rows: the pages that were looked at, whole neighbourhoods of the rows, count as
-    ours for as long as a map is there.
+    A file is memory-mapped anew for every few rows: pages that were read (with whole neighbourhoods of the rows) count
+    as memory of this process for as long as a map is open.
     """
     if array is None:
         return sampled_rows(rows, m, seed)
@@ -170,7 +171,7 @@ def _sampled(source: Any, rows: Rows, array: Array | None, m: int, seed: int) ->
 
 
 def _batches(rows: Rows, size: int) -> Iterator[Array]:
-    """Blocks joined and cut to ``size`` rows."""
+    """Batches of ``size`` rows (the last may be smaller), re-cut from the blocks of the source."""
     held: list[Array] = []
     for block in rows.blocks():
         while sum(map(len, held)) + len(block) >= size:
@@ -195,7 +196,7 @@ def _last(model: Any) -> Any:
 
 
 def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
-    """What places a batch: the model's own map, or that and the refinement of it."""
+    """The function that embeds a batch (b, d) as (b, q): the model's ``transform``, refined if wanted and possible."""
     last = _last(model)
     if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
         rule, remedy = "was fitted with given, which the source does not hold", "Use transform(X, given=...) on batches"
@@ -216,7 +217,7 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
 
 
 def _placing(model: Any) -> Placing | None:
-    """The refinement of a model's places; None where it has none."""
+    """The refinement of a model's embedding of new rows; None if the model does not support it."""
     if not isinstance(model, KernelInformationEmbedding):
         return None
     if model.metric == "precomputed" or current_name(model.solver_) != "multilevel":

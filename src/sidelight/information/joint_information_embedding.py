@@ -1,10 +1,10 @@
-"""Joint information embedding: one latent point for two views of a row, and a way from each view to the other.
+"""Joint information embedding: one latent point per row for two views of it, and a map from each view to the other.
 
-Rows A have the view X, rows B the view Y, some have both (S1 §4).
+Some rows are observed in view X, some in view Y, some in both (S1 §4).
 
-    alternating   maximise the information that Z (n, q) keeps about the alternating kernel S of the two views, which
-                  has as neighbours the rows that are alike in what *both* views show
-    joint         minimise I(X; Y | Z) of the paired rows less I(X; Z) and I(Y; Z) of the others: the source's
+    alternating   maximise the information of Z (n, q) about the alternating kernel S of the two views, in which
+                  neighbours are rows that are alike in what *both* views show
+    joint         minimise I(X; Y | Z) of the paired rows minus I(X; Z) and I(Y; Z) of the others: the source's
 
 plus λ · penalty(Z), while λ falls (``objectives.paired``, ``kernels.alternating``).
 """
@@ -68,45 +68,48 @@ __all__ = ["JointInformationEmbedding"]
 
 Array = npt.NDArray[Any]
 _KEPT = 12  # entries of a row of the alternating kernel that are kept, in units of the perplexity
-_SHARE = 8  # a walk of two steps reaches far: each covers at most this part of the rows
+_SHARE = 8  # the alternating kernel is a walk of two steps and reaches far: a view's perplexity is at most m / 8
 
 
 def _has_second_view(model: JointInformationEmbedding) -> bool:
-    """A model fitted without y has no second view (before a fit nobody knows)."""
+    """Whether the model has a second view: not after a fit without y; True before fitting."""
     return not hasattr(model, "views_") or len(model.views_) > 1
 
 
 class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
-    """Embed what two views share, from rows of which some were seen twice, and go from each view to the other.
+    """Embed what two views share, from rows only some of which are observed in both, with maps between the views.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     objective : "alternating" or "joint", default="alternating"
-        What is optimised: the information about what both views show, through the alternating kernel; or the
-        source's conditional mutual information I(X; Y | Z).
+        "alternating": maximise the information about what both views show, by means of the alternating kernel.
+        "joint": the source's objective, with the conditional mutual information I(X; Y | Z).
     bandwidth : "perplexity", "loo", float or pair of them, default="perplexity"
-        How wide the kernels of the views are, as in KernelInformationEmbedding; a pair is one for each view.
+        Bandwidth of the kernels of the views, as in KernelInformationEmbedding; a pair holds one for each view.
     perplexity : float, default=30
-        Effective neighbours of a row in each view (at most an eighth of the rows that the view has seen, a third
-        without y), in a perplexity kernel and in the alternating one.
+        Effective neighbours of a row in each view (at most an eighth of the rows observed in the view; a third without
+        y), in a perplexity kernel and in the alternating kernel.
     n_neighbors : int or None, default=15
-        The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
+        Neighbours in the mutual nearest-neighbour graph along which a perplexity kernel measures distances (geodesic
+        distances). None: straight-line distances.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of the latent kernel, whose bandwidth is 1.
     regularization : float, default=0.1
-        The weight λ of the penalty at the end of the path.
+        The weight λ of the penalty at the end of the annealing.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
-        What is penalised: the pulling apart of rows that are alike in both views, or the size of the latent points.
+        What is penalised. "stretch": latent distances between rows that are alike in both views. The others: the size
+        of the latent points, as in KernelInformationEmbedding.
     regularization_start : float or None, default=None
-        λ at the beginning of the path; None: 30 times ``regularization``.
+        λ at the first annealing stage; None: 30 times ``regularization``.
     regularization_decay : float, default=0.5
-        λ is multiplied by this from one stage to the next.
+        λ is multiplied by this from one annealing stage to the next.
     init : "spectral", "random" or array of shape (n, q), default="spectral"
-        Where the path begins: the smoothest vectors of the alternating kernel, the same for every seed; or noise.
+        Initial latent points. "spectral": the smoothest eigenvectors of the alternating kernel, the same for every
+        seed. "random": noise.
     max_iter : int, default=500
-        Iterations of each stage at most.
+        Maximum number of iterations of each stage.
     tol : float, default=1e-6
         A stage ends when an iteration improves the objective by less, relatively.
     random_state : int, RandomState or None, default=None
@@ -121,13 +124,13 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        One point a row, whichever views have seen it.
+        One point per row, whichever views it is observed in.
     n_pairs_ : int
-        Rows seen in both views.
+        Number of rows observed in both views.
     bandwidth_ : list of float or of array
-        Of the kernel of each view, over the rows it has seen, in its squared units.
+        Bandwidth of the kernel of each view, for the rows observed in it, in squared units of the view.
     views_ : list of ViewMaps
-        The maps of each view; one only after a fit without y.
+        The maps of each view; only one after a fit without y.
     history_, path_, regularization_path_, n_iter_
         As in KernelInformationEmbedding.
     n_features_in_ : int
@@ -195,14 +198,14 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> JointInformationEmbedding:
-        """Embed rows seen in one view or in both, and keep the maps of each view.
+        """Embed rows observed in one view or in both, and fit the maps of each view.
 
         Parameters
         ----------
         X : array of shape (n, d)
-            The first view; rows of NaN where it has not seen a row.
+            The first view; all NaN in rows that are not observed in it.
         y : array of shape (n, e) or (n,), or None
-            The second view; rows of NaN where it has not seen a row. None: X alone, a plain information embedding.
+            The second view; all NaN in rows that are not observed in it. None: X alone, a plain information embedding.
         """
         self._check_parameters()
         V = self._check_views(X, y)
@@ -247,16 +250,16 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
     @available_if(_has_second_view)
     @one_blas_thread
     def predict(self, X: Array) -> Array:
-        """The second view of rows, through the latent space, shape (m, e), or (m,) where y was of one dimension.
+        """Predict the second view of rows through the latent space, shape (m, e), or (m,) if y was one-dimensional.
 
-        The mean of the forward map over where a row may lie, ``Σ_j w_j(x) y(z_j)``.
+        The forward map averaged over the possible latent points of a row, ``Σ_j w_j(x) y(z_j)``.
         """
         found = self._predicted(self._checked(X))
         return np.asarray(found[:, 0] if self.y_is_flat_ else found)
 
     @one_blas_thread
     def transform_view(self, V: Array, view: int) -> Array:
-        """Embed rows of one view (0: X, 1: y), each by itself, shape (m, q)."""
+        """Embed rows of one view (0: X, 1: y), shape (m, q); a row's result does not depend on the other rows."""
         maps = self._view(view)
         if view == 0:
             V = self._checked(V)
@@ -279,9 +282,9 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
 
     @one_blas_thread
     def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
-        """R² of ``predict(X)`` over the rows where y is known, all columns together.
+        """R² of ``predict(X)`` over the rows with known y, pooled over all columns.
 
-        Without y, the share of the variance of X that survives the way there and back.
+        Without y: R² of the reconstruction of X, ``inverse_transform(transform(X))``.
         """
         if y is None:
             return float(super().score(X, sample_weight=sample_weight))
@@ -298,7 +301,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return 1.0 - lost / total if total > 0 else 0.0
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns (of both views) takes, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns (of both views together), before fitting."""
         kernels = (self.bandwidth,) if isinstance(self.bandwidth, str) else np.atleast_1d(self.bandwidth)
         dense = any(kernel != "perplexity" for kernel in kernels)
         pairs, stored = n * n / 2, 1.3 * min(_KEPT * self.perplexity, n) * n
@@ -352,7 +355,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return views
 
     def _problem(self, views: list[SeenView], n: int) -> tuple[Kernel, Parts]:
-        """The kernel of what is shared, and the objective."""
+        """The alternating kernel S (n, n) of the views, and the parts of the objective."""
         kernels = [ViewKernel(view.kernel.pairs, view.rows, n) for view in views]
         telling = [kernel for kernel, view in zip(kernels, views, strict=True) if not view.is_constant]
         if len(telling) < len(views) == 2:
@@ -366,7 +369,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return S, alternating_parts(S, [view.rows for view in views], latent, n_jobs=self.n_jobs)
 
     def _start(self, smooth: Array, n: int) -> Array:
-        """Latent points by ``init``; ``smooth`` (n, k) are the smooth vectors of the kernel graph."""
+        """Initial latent points (n, q) by ``init``; ``smooth`` (n, k): smoothest eigenvectors of the kernel graph."""
         if not isinstance(self.init, str):
             return checked_start(self, self.init, (n, self.n_components))
         if self.init == "random":
@@ -374,7 +377,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return padded(smooth, n, self.n_components)
 
     def _predicted(self, X: Array) -> Array:
-        """The second view (m, e) of rows that are checked already."""
+        """Predicted second view (m, e) of rows that have already been validated."""
         found = self.views_[1].frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs))
         return np.asarray(found.astype(X.dtype, copy=False))
 
@@ -393,7 +396,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
 
 
 def _labels(views: list[SeenView], n: int) -> Array:
-    """Numbers (n, views) that are equal for rows that are equal in every view; -1: the view has not seen the row."""
+    """Integer labels (n, views): two rows get equal labels if they are equal in every view; -1: not observed."""
     labels = np.full((n, len(views)), -1.0)
     for column, view in enumerate(views):
         groups = equal_row_groups(view.points)

@@ -1,11 +1,11 @@
-"""Kernel information embedding: latent points that keep as much information about the data as they can.
+"""Kernel information embedding: latent points with the largest mutual information with the data.
 
 Maximise over Z (n, q) the Parzen estimate of the mutual information less a penalty (S0 ch. 3, S1 §2)
 
     I(X; Z) = H(Z) - H(X, Z),        minimise  -I + λ · penalty(Z)
 
-while λ falls from a value at which the points are one clump to ``regularization``. Of many rows a lower bound of the
-information is maximised instead, from coarse to fine (``objectives.bound``, ``_multilevel``).
+while λ falls from a large value, at which all points collapse into one clump, to ``regularization``. For many rows a
+lower bound of the information is maximised instead, from coarse to fine (``objectives.bound``, ``_multilevel``).
 """
 
 from __future__ import annotations
@@ -54,59 +54,63 @@ Array = npt.NDArray[Any]
 
 
 class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, BaseEstimator):
-    """Embed rows so that the map keeps what the data says, with maps and densities both ways.
+    """Embed rows by maximising the mutual information of data and latent points, with maps and densities both ways.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     bandwidth : "perplexity", "loo", "learned" or float, default="perplexity"
-        How wide the data kernel is: each row its own, so that it has ``perplexity`` neighbours; one for all by
-        leave-one-out likelihood of the data; one for all, learned with the map by leave-one-out likelihood of the data
-        given the map (S0 3.3, experimental); or that number (of squared distance).
+        Width of the data kernel. "perplexity": one bandwidth per row, set so that the row has ``perplexity`` effective
+        neighbours. "loo": one bandwidth for all rows, by leave-one-out likelihood of the data. "learned": one for all
+        rows, learned with the embedding by leave-one-out likelihood of the data given the embedding (S0 3.3,
+        experimental). A number: that bandwidth, in units of squared distance.
     perplexity : float, default=30
-        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows). With the multilevel
-        solver it is the length of the list of neighbours, of which half are effective.
+        With ``bandwidth="perplexity"``: effective neighbours of a row (at most a third of the rows). With the
+        multilevel solver: length of the neighbour lists; the effective perplexity is half of it.
     n_neighbors : int or None, default=15
-        The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines, as
-        it does with the multilevel solver: many rows have their neighbours near.
+        Neighbours in the mutual nearest-neighbour graph along which a perplexity kernel measures distances (geodesic
+        distances). None: straight-line distances. The multilevel solver always uses straight-line distances: with many
+        rows the neighbours are near.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
-        Distance between rows. With "precomputed", X holds the distances, in a sparse array those that are known, and
-        there is no way back to the data.
+        Distance between rows. With "precomputed", X holds the distances (a sparse array: the known ones), and there is
+        no inverse map to the data.
     kernel : "gaussian", "student" or "quartic", default="gaussian"
-        Profile of a data kernel with one bandwidth. A perplexity kernel is Gaussian, and so is one whose bandwidth is
-        learned: there another is refused.
+        Profile of a data kernel with one bandwidth for all rows. With ``bandwidth`` "perplexity" or "learned" the
+        kernel is Gaussian, and another profile is refused.
     data_kernel : "auto", "dense", "sparse" or "low_rank", default="auto"
-        How a data kernel with one bandwidth is held: every pair; the pairs that are not negligible; few factors and the
-        near pairs. "auto": dense up to 10,000 rows, beyond sparse if it is narrow and of low rank if it is broad.
+        How a data kernel with one bandwidth is stored. "dense": every pair. "sparse": the pairs that are not
+        negligible. "low_rank": few factors, plus the near pairs. "auto": dense up to 10,000 rows; beyond, sparse for a
+        narrow kernel and low-rank for a broad one.
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
-        Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian, but Student with the multilevel solver
-        where the data has more dimensions than the map, in which its neighbours would crowd.
+        Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian; with the multilevel solver Student if the
+        intrinsic dimension of the data exceeds that of the map, because neighbours would crowd under a Gaussian.
     solver : "auto", "annealed" or "multilevel", default="auto"
-        "annealed": the information itself, all rows at once, while λ falls. "multilevel": its lower bound, rows merged
-        with their neighbours first and then ever fewer of them; near-linear in the number of rows. "auto": multilevel
-        beyond 2,000 rows, or 5,000 with ``given``, where the other settings allow it.
+        "annealed": maximises the information itself over all rows at once, while λ falls. "multilevel": maximises its
+        lower bound from coarse to fine, with rows first merged with their neighbours; near-linear in the number of
+        rows. "auto": multilevel beyond 2,000 rows, or 5,000 with ``given``, if the other settings allow it.
     regularization : float, default=0.1
-        The weight λ of the penalty at the end of the path. Smaller: finer detail, later over-fitting. With the
-        multilevel solver neighbours attract each other with 1 + 5 λ.
+        The weight λ of the penalty at the end of the annealing. Smaller values show finer detail, and over-fit if too
+        small. With the multilevel solver: neighbours attract each other with weight 1 + 5 λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
-        What is penalised: the pulling apart of neighbours, the power of the latent points (the source's; use
-        λ of 0.001 to 0.05), its fourth-power form, which aligns with the axes, or leaving the unit box.
+        What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points
+        (the source's penalty; use λ of 0.001 to 0.05). "l4": its fourth-power form, which aligns with the axes. "box":
+        leaving the unit box.
     regularization_start : float or None, default=None
-        λ at the beginning of the path; None: 30 times ``regularization``. A multilevel fit has no path: there it is
-        refused, or, where "auto" chose it, has no effect, and a warning says so.
+        λ at the first annealing stage; None: 30 times ``regularization``. The multilevel solver has no such schedule:
+        with ``solver="multilevel"`` a value is refused; if "auto" chose that solver, it has no effect, with a warning.
     regularization_decay : float, default=0.5
-        λ is multiplied by this from one stage to the next of the path. With the multilevel solver, as
-        ``regularization_start``.
+        λ is multiplied by this from one annealing stage to the next. With the multilevel solver, treated as
+        ``regularization_start`` is.
     init : "mds", "spectral", "pca", "random" or array of shape (n, q), default="mds"
-        Where the path begins: landmark scaling of the distances the kernel is made of (along the graph: Isomap), the
-        smoothest vectors of the kernel graph, principal components, noise. All but the noise are the same for
-        every seed, and their size is chosen by the objective.
+        Initial latent points. "mds": landmark multidimensional scaling of the kernel's distances (along the graph, that
+        is Isomap). "spectral": the smoothest eigenvectors of the kernel graph. "pca": principal components. "random":
+        noise. All but "random" are the same for every seed, and the objective chooses their scale.
     max_iter : int, default=500
-        Iterations of each stage at most.
+        Maximum number of iterations of each stage.
     tol : float, default=1e-6
-        A stage ends when an iteration improves the objective by less, relatively, twice running (the last stage; others
-        at 10 times that, levels of the multilevel solver at 200 to 300 times).
+        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
+        last stage; earlier stages end at 10 times ``tol``, the levels of the multilevel solver at 200 to 300 times.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -120,18 +124,21 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         The type of each column of ``given`` ("category", "number", "ordinal", "angle" in degrees, or the period as a
         number), for all columns, one by one, or by name. None: as the entries look.
     given_bandwidth : float, list or dict, default=None
-        How different two entries of ``given`` must be to count as different, in units of the column (for categories,
-        the bandwidth of a kernel on one-hot codes). None: chosen by the model, and wider where many columns would leave
-        no row with another like it. With the multilevel solver one that is very narrow is widened, with a warning.
+        Bandwidth of the kernel of ``given``: how different two entries must be to count as different, in units of the
+        column (for categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model, and wider if
+        there are so many columns that no row would have another like it. With the multilevel solver a very narrow
+        bandwidth is widened, with a warning.
     given_weight : float, default=1.0
-        How much information about ``given`` in the map costs, in units of information about the rest. 0: none, only the
-        kernel is balanced. Above 1 it is pressed out harder, also where it is confounded with the rest.
+        Weight of the term that penalises information about ``given`` in the embedding, relative to the information
+        about the rest. 0: no such term; only the kernel is balanced. Above 1: ``given`` is removed more strongly, even
+        where it is confounded with the rest.
     conditioning : "auto", "balanced", "residual" or "product", default="auto"
-        How ``given`` is factored out. "balanced": by balanced neighbours of the data less the effect of ``given``, for
-        ``bandwidth="perplexity"`` only. "residual": by the published product of kernels, of the data less the effect.
-        "product": by the published product of kernels alone. "auto": balanced, with another bandwidth residual.
+        How ``given`` is factored out. "balanced": the effect of ``given`` is subtracted from the data, and each row
+        gets as many neighbours in every group; for ``bandwidth="perplexity"`` only. "residual": the published product
+        of kernels, on the data with the effect subtracted. "product": the published product of kernels on the data
+        itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual".
     missing : "refuse" or "impute", default="refuse"
-        What becomes of missing entries (NaN) of X: a sentence, or they are filled from the rows near them.
+        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows.
 
     Attributes
     ----------
@@ -141,15 +148,18 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     perplexity_ : float
         The perplexity used (no more than a third of the rows).
     solver_, latent_kernel_, data_kernel_ : str
-        What "auto" stands for.
+        The values used, with "auto" resolved.
     kernel_error_ : dict or None
-        How far a sparse or low-rank data kernel with one bandwidth is from the dense one, on 256 rows: ``row_sum``
-        (relative, the mean), ``worst_row_sum``, ``entry`` (the largest), ``trace`` (what the factors lack of it). By
-        levels: ``left_out``, the mean share of a row's weights beyond its list, on 64 rows.
+        Approximation error of a sparse or low-rank data kernel with one bandwidth against the dense one, on 256 rows:
+        ``row_sum`` (mean relative error), ``worst_row_sum``, ``entry`` (largest error of an entry), ``trace`` (mean
+        share of the diagonal that the factors miss). With the multilevel solver: ``left_out``, the mean share of a
+        row's kernel weights that its neighbour list leaves out, on 64 rows.
     dimension_ : float
-        The dimensions of the data at the scale of its neighbours, where "auto" asked for them.
+        Intrinsic dimension of the data at the scale of its neighbourhoods. Only set with the multilevel solver and
+        ``latent_kernel="auto"``.
     sum_error_ : float
-        The largest relative error of the latent sums at the end, on 64 rows drawn at random (multilevel solver).
+        Largest relative error of the fast kernel sums over the latent points after the fit, on 64 random rows
+        (multilevel solver only).
     history_ : list of dict
         stage, regularization, iteration, objective, terms and seconds of each iteration.
     path_ : array of shape (stages, n, q)
@@ -159,19 +169,20 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     n_iter_ : int
     n_features_in_ : int
     given_ : Given or None
-        The columns of ``given`` as they were understood.
+        The columns of ``given``, with their types and encoding.
     given_bandwidth_ : list of float or None
-        Of each column of ``given``, in the units of the parameter, as its kernel had it. None: with the multilevel
-        solver a kernel of categories is one of strata, unless the parameter says how wide it is.
+        Bandwidth used for each column of ``given``, in the units of the parameter. None with the multilevel solver and
+        categories, whose kernel is one of strata, unless the parameter sets a bandwidth.
     conditioning_ : str or None
-        What "auto" stands for; None without ``given``.
+        The conditioning used, with "auto" resolved; None without ``given``.
     explained_ : float
-        The share of the variance of X that ``given`` explains, and that was taken out.
+        Share of the variance of X that ``given`` explains, and that was subtracted.
     confounded_ : bool
-        Whether offsets between matched rows of the groups (mutual nearest neighbours) aligned the groups better than
-        their means, and were taken as the effect of ``given``: groups that differ in what remains, or in sampling.
+        True if offsets between matched rows of the groups (mutual nearest neighbours) aligned the groups better than
+        group means, and were taken as the effect of ``given``. This happens if the groups differ in the remaining
+        structure, or in how it was sampled.
     filled_ : array of shape (n, d)
-        X with its missing entries filled (``missing="impute"`` only).
+        X with its missing entries imputed (``missing="impute"`` only).
 
     References
     ----------
@@ -251,21 +262,23 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> KernelInformationEmbedding:
-        """Embed the rows of ``X`` (n, d) and keep the maps both ways.
+        """Embed the rows of ``X`` (n, d) and fit the maps both ways.
 
         Parameters
         ----------
         X : array of shape (n, d)
-            For precomputed distances (n, n); in a sparse array those to the nearest rows, as ``kneighbors_graph`` of
-            scikit-learn gives them: what is not stored is farther, a stored zero is a duplicate.
+            For precomputed distances (n, n). A sparse array holds the distances to the nearest rows, as
+            ``kneighbors_graph`` of scikit-learn returns them: pairs that are not stored are farther, a stored zero is a
+            duplicate.
         y : ignored
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
-            "I know this; show me the rest": what is known of each row is factored out. Text, truth values and few
-            whole numbers are categories, other numbers quantities (``given_types`` says otherwise). Rows with a missing
-            entry are unknown: they are placed afterwards, averaged over what could be the case.
+            Known variables of each row, which are factored out of the embedding: "I know this; show me the rest". Text,
+            booleans and integers with few distinct values are categories, other numbers are quantities (override with
+            ``given_types``). Rows with a missing entry are left out of the optimisation and embedded afterwards by the
+            map that averages over ``given``.
         same : Pairs or array of shape (m, 2), default=None
-            Hints: rows of different groups of ``given`` that show the same thing, for groups that look too
-            different to be aligned by themselves.
+            Correspondences: pairs of rows of different groups of ``given`` that show the same thing, for groups that
+            look too different to be aligned automatically.
 
         Returns
         -------
@@ -330,9 +343,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid; ``given``: with something to factor out.
+        """Estimate memory and time of a fit of n rows and d columns, before fitting; ``given``: if it will be passed.
 
-        Of a sparse array of distances d is the number of entries in a row.
+        For a sparse array of distances, d is the number of entries in a row.
         """
         solver, kernel = choose_solver(self._solver_request(given, False), n)
         if solver == "multilevel":
@@ -387,7 +400,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         return FitProgress(type(self).__name__, self.verbose, self.callback)
 
     def _conditioning(self) -> str:
-        """The conditioning that "auto" stands for, or the one that was asked for."""
+        """The ``conditioning`` parameter with "auto" resolved."""
         if self.conditioning != "auto":
             return self.conditioning
         return "balanced" if self.bandwidth == "perplexity" else "residual"
@@ -395,7 +408,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     def _problem(
         self, training: TrainingRows, hints: Array | None, kernel: KernelSettings, latent_kernel: str
     ) -> Problem:
-        """The plain problem, or that of the rows of which something is known."""
+        """The optimisation problem: without ``given``, or with it for the rows whose ``given`` is complete."""
         latent = (latent_kernel, self.n_components)
         scale = 1.0 if self.metric == "cosine" else training.frame.scale
         if training.given is None or training.known is None:

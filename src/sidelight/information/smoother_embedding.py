@@ -2,9 +2,9 @@
 
     minimise |Z - B Z|²,  ZᵀZ = n I       B (n, n) the kernel matrix of the data, rows summing to 1   (S0 2.3.2)
 
-has the smallest eigenvectors of ``(I - B)ᵀ(I - B)`` as its solution, the constant one left out. B is the backward map
-at the training rows, so that map comes with the embedding; the forward map is added afterwards, by the one number
-it needs: the scale of Z against a latent kernel of bandwidth 1, chosen by leave-one-out reconstruction (S0 3.1.5).
+is solved by the eigenvectors of ``(I - B)ᵀ(I - B)`` with the smallest eigenvalues, without the constant one. B is the
+backward map at the training rows, so the embedding comes with that map. The forward map is fitted afterwards: its one
+parameter is the scale of Z relative to a latent kernel of bandwidth 1, chosen by leave-one-out error (S0 3.1.5).
 """
 
 from __future__ import annotations
@@ -45,19 +45,21 @@ _MODES = 64  # smooth directions the eigenproblem is preconditioned with
 
 
 class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
-    """Embed rows in closed form, by the smoothest functions on the data, with maps both ways.
+    """Embed rows by an eigenproblem (the smoothest functions on the data graph), with maps both ways.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     bandwidth : "perplexity", "loo" or float, default="perplexity"
-        How wide the data kernel is: each row its own, so that it has ``perplexity`` neighbours; one for all by
-        leave-one-out likelihood; or that number (of squared distance).
+        Width of the data kernel. "perplexity": one bandwidth per row, set so that the row has ``perplexity`` effective
+        neighbours. "loo": one bandwidth for all rows, by leave-one-out likelihood. A number: that bandwidth, in units
+        of squared distance.
     perplexity : float, default=30
-        With a perplexity bandwidth: effective neighbours of a row (at most a third of the rows).
+        With ``bandwidth="perplexity"``: effective neighbours of a row (at most a third of the rows).
     n_neighbors : int or None, default=15
-        The graph of mutual neighbours along which a perplexity kernel measures distances; None: in straight lines.
+        Neighbours in the mutual nearest-neighbour graph along which a perplexity kernel measures distances (geodesic
+        distances). None: straight-line distances.
     random_state : int, RandomState or None, default=None
         For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -68,12 +70,12 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
     embedding_ : array of shape (n, q)
         Columns of equal spread, smoothest first.
     eigenvalues_ : array of shape (q,)
-        ``|z - B z|² / |z|²`` of each column: how much a smoothing moves it.
+        ``|z - B z|² / |z|²`` of each column: how much one smoothing step changes it.
     scale_ : float
-        Standard deviation of the columns, the scale that the forward map needs.
+        Standard deviation of the columns, chosen for the forward map.
     reconstruction_error_ : float
         Leave-one-out error of the forward map at the training rows, as a share of the variance; a row that is 8
-        units or more from all others counts as told by the mean.
+        units or more from all others counts as reconstructed by the mean.
     bandwidth_ : float or array of shape (n,)
         Of the data kernel, in squared units of the data.
     n_features_in_ : int
@@ -115,7 +117,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SmootherEmbedding:
-        """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
+        """Embed the rows of ``X`` (n, d) and fit the maps both ways; ``y`` is ignored."""
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
@@ -139,7 +141,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         return np.asarray(self.fit(X, y).embedding_)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns, before fitting."""
         dense = self.bandwidth != "perplexity"
         pairs, stored = n * n / 2, 4.5 * self.perplexity * n
         size = 4 * pairs * (4 if dense else 1) + 8 * n * (4 * d + 3 * _MODES) + 40 * stored + 2**26
@@ -167,7 +169,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         return fixed_kernel(points, h, profile("gaussian"), n_jobs=self.n_jobs)
 
     def _smooth_vectors(self, kernel: DataKernel, n: int) -> tuple[Array, Array]:
-        """Eigenvalues, and the eigenvectors at unit standard deviation (n, q), zeros where there are fewer than q."""
+        """Eigenvalues, and eigenvectors (n, q) of unit standard deviation, padded with zero columns if fewer exist."""
         K = kernel.matrix
         if isinstance(K, SymmetricTiles):  # products in single precision would drown the smallest eigenvalues
             K = SymmetricTiles(n, {key: tile.astype(np.float64) for key, tile in K.tiles.items()})

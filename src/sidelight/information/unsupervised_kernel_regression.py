@@ -1,11 +1,11 @@
-"""Unsupervised kernel regression: latent points from which the data is told best.
+"""Unsupervised kernel regression: latent points from which kernel regression reconstructs the data best.
 
 Minimise over Z (n, q) the leave-one-out error of the forward map (S0 2.19; Meinicke et al. 2005) and a penalty
 
     E(Z) = Σ_i |x_i - Σ_{j≠i} w_ij x_j|² / Σ_i |x_i - x̄|²,    w_ij ∝ k(|z_i - z_j|²),    minimise E + λ · penalty
 
-while λ falls to ``regularization``, from a deterministic start. The forward map is what is learned; the backward map is
-kernel regression the other way, which the source's method does not have.
+while λ falls to ``regularization``, from a deterministic start. The forward map (latent to data) is learned. The
+backward map is kernel regression in the other direction, which the source's method does not have.
 """
 
 from __future__ import annotations
@@ -48,34 +48,35 @@ Array = npt.NDArray[Any]
 
 
 class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
-    """Embed rows so that each is told as well as can be by its neighbours on the map, with maps both ways.
+    """Embed rows so that kernel regression from their latent neighbours reconstructs them best, with maps both ways.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     perplexity : float, default=30
-        Effective neighbours of a row (at most a third of the rows) in the kernel of the data, which makes the start,
-        the stretch penalty and the backward map. The objective itself does not use it.
+        Effective neighbours of a row (at most a third of the rows) in the data kernel, which is used for the initial
+        points, the stretch penalty and the backward map. The reconstruction error itself does not use it.
     n_neighbors : int or None, default=15
-        The graph of mutual neighbours along which the kernel measures distances; None: in straight lines.
+        Neighbours in the mutual nearest-neighbour graph along which the data kernel measures distances (geodesic
+        distances). None: straight-line distances.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of the latent kernel, whose bandwidth is 1.
     regularization : float, default=0.003
-        The weight λ of the penalty at the end of the path, against an error that is a share of the variance.
+        The weight λ of the penalty at the end of the annealing, relative to an error that is a share of the variance.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
-        What is penalised: the pulling apart of neighbours, the power of the latent points, its fourth-power form,
-        which aligns with the axes, or leaving the unit box.
+        What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points.
+        "l4": its fourth-power form, which aligns with the axes. "box": leaving the unit box.
     regularization_start : float or None, default=None
-        λ at the beginning of the path; None: 30 times ``regularization``.
+        λ at the first annealing stage; None: 30 times ``regularization``.
     regularization_decay : float, default=0.5
-        λ is multiplied by this from one stage to the next.
+        λ is multiplied by this from one annealing stage to the next.
     init : "mds", "spectral", "random" or array of shape (n, q), default="mds"
-        Where the path begins: landmark scaling of the distances along the graph (Isomap), the vectors of
-        ``SmootherEmbedding``, noise. All but the noise are the same for every seed, and their size is chosen by the
-        objective. With noise let the path begin at ``regularization_start=1``.
+        Initial latent points. "mds": landmark multidimensional scaling of distances along the graph (Isomap).
+        "spectral": the vectors of ``SmootherEmbedding``. "random": noise; use it with ``regularization_start=1``. All
+        but "random" are the same for every seed, and the objective chooses their scale.
     max_iter : int, default=500
-        Iterations of each stage at most.
+        Maximum number of iterations of each stage.
     tol : float, default=1e-6
         A stage ends when an iteration improves the objective by less.
     random_state : int, RandomState or None, default=None
@@ -161,7 +162,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> UnsupervisedKernelRegression:
-        """Embed the rows of ``X`` (n, d) and keep the maps both ways; ``y`` is ignored."""
+        """Embed the rows of ``X`` (n, d) and fit the maps both ways; ``y`` is ignored."""
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
@@ -181,7 +182,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
             start = checked_start(self, self.init, (n, q))
         elif self.init == "random":
             start = noise(self.random_state, n, q)
-        else:  # its size is ours to choose, too
+        else:  # only the shape of such a start is meaningful: the objective chooses its scale
             start = best_size(descent.objective_at(annealing.first), self._start(points, kernel, spectrum))
         progress = FitProgress(type(self).__name__, self.verbose, self.callback)
         path = annealed(descent, annealing.schedule(), start, annealing, progress)
@@ -204,7 +205,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         return np.asarray(self.fit(X, y).embedding_)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns, before fitting."""
         pairs, stored, width = n * n / 2, 4.5 * self.perplexity * n, min(n, d)
         size = 4 * pairs + 8 * n * (4 * d + 8 * width) + 40 * stored + 2**26
         evaluation = 1e-3 + pairs * (2e-8 + 2e-10 * width)
@@ -224,7 +225,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
 
     def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
-        """Latent points by the name in ``init``: smooth vectors of the kernel graph, or landmark scaling along it."""
+        """Initial latent points (n, q) for ``init`` "spectral" (smoother vectors) or "mds" (landmark scaling)."""
         if self.init == "spectral":
             found = smoother_vectors(kernel.matrix, self.n_components, spectrum).vectors
         else:

@@ -1,4 +1,4 @@
-"""Whether a loaded model is one: its parameters, its fitted attributes by the tables, and what belongs together."""
+"""Validation of a loaded model: its parameters, its fitted attributes (by the tables), and their consistency."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["check_model"]
 
 
 def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
-    """Raise ``MismatchError`` where parameters, or the ``fitted`` attributes, are not those of a model.
+    """Raise ``MismatchError`` if parameters or ``fitted`` attributes are not those of a valid model.
 
-    ``part``: of another model, which may keep the sizes of a patch model and not its other attributes.
+    ``part``: the model is part of another one, which may keep the sizes of a patch model without its other attributes.
     """
     table = FITTED.get(type(model).__name__)
     if table is None:
@@ -62,7 +62,7 @@ def _check_metric(model: Any) -> None:
 
 
 def _check_ways(model: Any) -> None:
-    """The way back, where there is data to go back to, and what conditions it on ``given``."""
+    """Check the forward map, if there is a data space, and the attributes that condition it on ``given``."""
     if capabilities(model).has_density:
         _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
         if given_of(model) is not None:
@@ -70,7 +70,7 @@ def _check_ways(model: Any) -> None:
 
 
 def _check_filler(model: Any) -> None:
-    """What fills gaps, where rows may have some."""
+    """Check the imputer, if rows may have missing entries."""
     if model.missing == "impute":
         _require_all(model, ("filler_",))
 

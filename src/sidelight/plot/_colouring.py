@@ -55,7 +55,7 @@ class Categories:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A numerical column, NaN where missing; ``period`` where it goes round, as angles do."""
+    """A numerical column, NaN where missing; ``period`` for periodic values such as angles."""
 
     name: str
     values: NDArray[np.float64]
@@ -63,7 +63,7 @@ class Numbers:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Smallest and largest value; (0, 1) where there is none; one turn where it goes round."""
+        """Smallest and largest value; (0, 1) if there is none; one period for periodic values."""
         if self.period is not None:
             return 0.0, self.period
         known = self.values[np.isfinite(self.values)]

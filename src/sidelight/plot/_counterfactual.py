@@ -1,4 +1,4 @@
-"""What changes when what was given changes: the same rows, or places of the map, under several values of it."""
+"""Counterfactuals: the same rows, or latent points, under several values of ``given``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def counterfactual_grid(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw rows as they are (first line), and as they would be under other values of what the model was given.
+    """Draw rows as they are (first line), and as they would be under other values of ``given``.
 
     Parameters
     ----------

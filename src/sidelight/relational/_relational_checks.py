@@ -1,4 +1,4 @@
-"""Checks of the relations of a fit: what they leave open is refused or warned of, in one sentence each."""
+"""Validation of the relations of a fit: errors and warnings about rows and relations that are not determined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 def check_weights(owner: str, weights: Mapping[str, float] | None, names: Sequence[str]) -> None:
-    """Weights must be positive numbers of relations that there are (``names``)."""
+    """Raise ValueError unless ``weights`` are positive numbers for existing relations (``names``)."""
     for name, weight in (weights or {}).items():
         if name not in names:
             rule, remedy = "is not the name of a relation", f"Use one of {', '.join(map(repr, names))}"
@@ -30,7 +30,7 @@ def check_weights(owner: str, weights: Mapping[str, float] | None, names: Sequen
 
 
 def with_two_rows(owner: str, relations: Mapping[str, Relation]) -> dict[str, Relation]:
-    """The relations that have two rows to compare, the others being left out with a warning."""
+    """The relations with at least two rows; the others are left out with a warning."""
     kept = {}
     for name, relation in relations.items():
         if len(relation.index) > 1:
@@ -42,7 +42,7 @@ def with_two_rows(owner: str, relations: Mapping[str, Relation]) -> dict[str, Re
 
 
 def check_relations(owner: str, relations: Mapping[str, Relation], n: int) -> None:
-    """Refuse relations that leave a row out; warn of pieces that nothing connects, and of uninformative relations.
+    """Raise ValueError for rows in no relation; warn of unconnected sets of rows, and of uninformative relations.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def check_relations(owner: str, relations: Mapping[str, Relation], n: int) -> No
 
 
 def _warn_if_uninformative(owner: str, name: str, relation: Relation) -> None:
-    """Labels or values that are all equal, and labels that are all different, say nothing."""
+    """Warn of labels or values that are all equal, and of labels that are all different."""
     if relation.kind not in ("labels", "values"):
         return
     distinct = len(np.unique(relation.entries, axis=0))
@@ -84,7 +84,7 @@ def _warn_if_uninformative(owner: str, name: str, relation: Relation) -> None:
 
 
 def _count_pieces(relations: Sequence[Relation], n: int) -> int:
-    """Into how many sets the rows fall that no relation has rows of two of."""
+    """Number of connected sets of rows, where rows of the same relation are connected."""
     rows = np.concatenate([relation.index for relation in relations])
     cols = np.concatenate([np.full(len(relation.index), relation.index[0]) for relation in relations])
     ties = csr_array(coo_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)))

@@ -35,9 +35,9 @@ class RelationalMaps:
     Parameters
     ----------
     latent_frame : Frame
-        How latent points are moved and scaled before kernels see them.
+        Centring and scaling of latent points before kernels are evaluated.
     latent_density : ParzenDensity
-        Of the latent points, inside their frame.
+        Density of the latent points, in units of their frame.
     views : dict of name to ViewMaps
         The maps of each data relation; none where relations have no features.
     """
@@ -95,7 +95,7 @@ def relational_maps(spaces: Mapping[str, tuple[Array, Array]], Z: Array, *, n_jo
 
 
 def _view_maps(X: Array, latent: Array, n_jobs: int | None) -> ViewMaps:
-    """Maps both ways between features (m, d) and the latent points (m, q) of their rows; equal rows have one place."""
+    """Maps both ways between features (m, d) and latent points (m, q) of their rows; equal rows are averaged."""
     frame = Frame.of(X)
     points = frame.points(X)
     k = min(LISTED, len(X) - 1)

@@ -1,4 +1,4 @@
-"""The methods of a model of several relations: arguments are checked here, ``RelationalMaps`` answers."""
+"""The methods of MultipleRelationalEmbedding: arguments are validated here, ``RelationalMaps`` computes the results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RelationalMixin(TwoWayMixin):
 
     @one_blas_thread
     def transform(self, X: Any, *, relation: str | None = None) -> Array:
-        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+        """Embed rows, each independently of the others: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class RelationalMixin(TwoWayMixin):
 
     @one_blas_thread
     def inverse_transform(self, X: Any, *, relation: str | None = None, ignore: Any = None) -> Array:
-        """Take latent points back to the data space, by the conditional mean.
+        """Map latent points to the data space, by the conditional mean.
 
         Parameters
         ----------
@@ -67,8 +67,8 @@ class RelationalMixin(TwoWayMixin):
         relation : str, default=None
             The data relation whose features are wanted; None: those of ``fit``, or the only ones there are.
         ignore : str or list of str, default=None
-            Relations whose axes do not count: with ``ignore="class"`` the place of a cat finds the face that looks the
-            same way.
+            Relations whose axes are ignored: with ``ignore="class"``, for example, the latent point of a cat that looks
+            to the left finds faces that look to the left.
 
         Returns
         -------
@@ -82,13 +82,14 @@ class RelationalMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     def transform_mode(self, X: Any) -> Array:
-        """Embed rows by the mode of p(z | x) instead of its mean: a place, never between two, shape (m, q)."""
+        """Embed rows by the mode of p(z | x) instead of its mean, which may lie between two modes; shape (m, q)."""
         return np.asarray(super().transform_mode(X))
 
     def similarity(self, relation: str, i: Any, j: Any) -> Array:
-        """How similar rows i and j are in the sense of a relation: 1 for the same place, near 0 far away.
+        """Similarity of rows i and j in the sense of a relation: 1 at distance 0, near 0 far apart.
 
-        The kernel of the latent distance as the relation sees it, also for rows that the relation does not cover.
+        The kernel of the latent distance after the relation's linear map; also for rows that the relation does not
+        cover.
 
         Parameters
         ----------
@@ -110,7 +111,7 @@ class RelationalMixin(TwoWayMixin):
         return self.has_data_
 
     def _relational_maps(self) -> RelationalMaps:
-        """The fitted maps as one value."""
+        """The fitted maps, collected from the fitted attributes."""
         return RelationalMaps(self.latent_frame_, self.latent_density_, self.maps_)
 
     def _number_of(self, relation: str) -> int:
@@ -123,7 +124,7 @@ class RelationalMixin(TwoWayMixin):
         return int(self.relation_names_.index(relation))
 
     def _kept_axes(self, ignore: Sequence[str]) -> Array:
-        """How much of each axis is left when some relations do not count (q,)."""
+        """Weight of each axis (q,) if some relations are ignored: 1 minus their largest share of it."""
         taken = np.max([self.relation_shares_[self._number_of(name)] for name in ignore], axis=0)
         return np.asarray(np.maximum(1.0 - taken, 0.0))
 

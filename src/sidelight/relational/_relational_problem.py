@@ -1,4 +1,4 @@
-"""The objective of a multiple relational embedding, its unknowns, and where the search begins.
+"""The objective of a multiple relational embedding, its unknowns, and their initial values.
 
 The unknowns are one array: the latent points Z (n, q), then the transformations R_c, as rows of their diagonals
 (C, q), as whole matrices (C q, q), or not at all.
@@ -25,7 +25,7 @@ from ._relational_start import Start
 __all__ = ["ObjectiveSettings", "first_unknowns", "relational_objective"]
 
 Array = npt.NDArray[Any]
-_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the start: the objective chooses
+_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # scales of the start to try: the one with the smallest objective is taken
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,20 @@ def relational_objective(
         )
         for (name, relation), found in zip(relations.items(), similarities, strict=True)
     ]
-    # of one relation the transformation is part of the latent space itself
+    # with a single relation the latent points can absorb the transformation
     transformation = settings.transformation if len(relations) > 1 else "identity"
     return RelationalSum(parts, n, transformation, sparsity=settings.sparsity)
 
 
 def first_unknowns(owner: str, objective: RelationalSum, start: Start, init: Any, random_state: Any) -> Array:
-    """Where the search begins.
+    """Initial values of the unknowns, as one array.
 
     Parameters
     ----------
     owner : str
         Class that a message names.
     objective : RelationalSum
-        Chooses the size of the start that relations give.
+        Chooses the scale of the start for "relations".
     start : Start
     init : "relations", "random" or array of shape (n, q)
     random_state : int, RandomState or None

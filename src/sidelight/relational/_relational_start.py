@@ -1,4 +1,4 @@
-"""The start of a multiple relational embedding: axes for values and labels, and the data on the others.
+"""Initial points of a multiple relational embedding: axes for values and labels, and the data on the others.
 
 The objective has poor optima: from a random start a relation may never find an axis (decision 0010). So every relation
 of values or labels begins with axes of its own: its values at its rows, extended to all other rows by kernel ridge
@@ -41,7 +41,7 @@ class Start:
 
 
 def relational_start(relations: Sequence[Relation], similarities: Sequence[Similarity], n: int, q: int) -> Start:
-    """Return a start that does not depend on a seed.
+    """Return initial points that do not depend on a seed.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class _Carrier:
 
 
 def _layout_of(relations: Sequence[Relation], similarities: Sequence[Similarity], carrier: _Carrier) -> Array:
-    """Coordinates (n, k) of all rows by the data relations side by side; by the graph where there are none."""
+    """Coordinates (n, k) of all rows: those of all data relations concatenated; from the graph if there are none."""
     found = []
     for relation, own in zip(relations, similarities, strict=True):
         if relation.kind not in ("data", "matrix"):
@@ -136,7 +136,7 @@ def _coordinates(relation: Relation, own: Similarity) -> Array:
 
 
 def _axes_per_label(relations: Sequence[Relation], q: int) -> int:
-    """Axes for each relation of labels: one, and an equal share of what values and one axis for the data leave."""
+    """Number of axes per label relation: one, plus an equal share of axes not needed for values and the data."""
     features = [relation.features for relation in relations if relation.kind == "values"]
     values = sum(int(found.shape[1]) for found in features if found is not None)
     names = sum(relation.kind == "labels" for relation in relations)
@@ -158,8 +158,8 @@ def _axes_of(relation: Relation, carrier: _Carrier, layout: Array, room: int) ->
 def _label_places(relation: Relation, layout: Array, room: int) -> Array:
     """Labels as points (m, k) along the principal directions of their means in the layout.
 
-    Two axes tell four labels apart and three eight, so no more axes than that are taken; on one axis, labels are evenly
-    spaced in their order.
+    Two axes separate four labels, and three axes eight, so k is at most log2 of the number of labels. On one axis,
+    labels are evenly spaced in their order.
     """
     codes, first, places = np.unique(relation.entries, return_index=True, return_inverse=True)
     means = _group_means(layout[relation.index], relation.entries)[first]

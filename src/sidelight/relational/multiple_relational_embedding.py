@@ -1,12 +1,12 @@
-"""Multiple relational embedding: one latent space for several kinds of similarity, whose axes mean something.
+"""Multiple relational embedding: one latent space for several kinds of similarity, with interpretable axes.
 
 Each relation c sees the latent points through its own linear map R_c, learned with them (S0 ch. 4):
 
     minimise over Z, R_1 ... R_C    Σ_c w_c KL(P^c || Q^c(R_c Z))
 
-so that unrelated relations take different axes, related ones share, and rows that a relation knows nothing of
-are placed along its axes by the data. Cost of an evaluation: O(pairs stored · q) and a normaliser for each relation
-(``objectives.entropy``): its rows squared, or nearly linear where the fast transform serves.
+so that unrelated relations use different axes and related ones share axes. Rows that a relation does not cover are
+placed along its axes by the data. Cost of an evaluation: O(pairs stored · q), and a normaliser for each relation
+(``objectives.entropy``): quadratic in its rows, or nearly linear if the fast transform applies.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = ["MultipleRelationalEmbedding"]
 
 Array = npt.NDArray[Any]
 _DATA = "data"
-_MODES = 64  # smooth directions the solver is preconditioned with
+_MODES = 64  # smooth eigenvectors of the graph in the preconditioner
 
 
 class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMixin, BaseEstimator):
@@ -64,7 +64,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     n_components : int, default=2
         Latent dimensions: one for each relation, and some for the structure of the data beside them.
     transformation : "diagonal", "full" or "identity", default="diagonal"
-        How a relation sees the latent space: a weight for each axis, any linear map, or as it is.
+        The linear map R_c of each relation: a weight for each axis, a full matrix, or the identity.
     weights : dict, default=None
         Weight of each relation in the objective, by name; 1 where not given.
     latent_kernel : "gaussian" or "student", default="gaussian"
@@ -75,14 +75,14 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     perplexity : float, default=10
         Effective neighbours of a row in the relation that X gives (with ``use_data``).
     n_neighbors : int or None, default=15
-        Neighbours of the graph along which that relation measures distances; None: straight distances.
+        Neighbours in the graph along which that relation measures distances (geodesic); None: straight-line distances.
     use_data : bool, default=True
         Whether X gives a relation ("data") of its own.
     init : "relations", "random" or array of shape (n, q), default="relations"
-        Start of the search: axes made from the relations, the same for every seed; random noise, as in [2]_; or these
-        points.
+        Initial latent points: axes made from the relations, the same for every seed; random noise, as in [2]_; or the
+        given points.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-6
         The fit ends when an iteration improves the objective by less.
     random_state : int, RandomState or None, default=None
@@ -100,15 +100,15 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     relation_names_ : list of str
         In the order of the rows of ``relation_weights_``; "data" first, if X gave it.
     relation_weights_ : array of shape (C, q)
-        How much of each axis each relation sees: its weight times the spread of its rows along the axis.
+        How much each relation uses each axis: its weight times the spread of its rows along the axis.
     relation_shares_ : array of shape (C, q)
-        The same, squared, as shares of what the relation sees.
+        The same, squared and normalised to sum 1 for each relation.
     transformations_ : array of shape (C, q, q)
         The R_c, in units in which the largest weight on each axis is 1.
     axis_names_ : list of str
-        The relation whose axis it is, "" for those that are left to the data.
+        The relation that each axis belongs to, "" for axes left to the data.
     relations_ : Relations
-        Those that were given.
+        The relations passed to ``fit``.
     history_ : list of dict
         iteration, objective, terms (the divergence of each relation by name) and seconds of each iteration.
     n_iter_ : int
@@ -182,8 +182,8 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         Parameters
         ----------
         X : array of shape (n, d) or None
-            Rows, whose likeness is the relation "data". None: the relations say everything, and rows need not
-            have features, or not the same ones.
+            Rows, whose similarity is the relation "data". None: only the relations are used, and rows need not have
+            features, or not the same ones.
         y : ignored
         relations : Relations or dict of name to Relation, default=None
             Kinds of similarity, each on all rows or some.
@@ -226,7 +226,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         return np.asarray(self.fit(X, y, relations=relations).embedding_)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes with the relation of data alone, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns, with the relation "data" alone, before fitting."""
         stored = 6 * self.perplexity * n
         latent, evaluation = normaliser_cost(profile(self.latent_kernel), n, self.n_components)
         size = latent + 8 * n * d * 4 + 60 * stored + 2**26

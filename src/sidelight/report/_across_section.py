@@ -1,4 +1,4 @@
-"""The section about what changes when what was given changes: the same places of the map for several values of it."""
+"""The report section about the effect of ``given``: the same latent points, reconstructed for several values of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REFERENCE_ROWS = 1000
 
 
 def across_section(context: Context) -> Section | None:
-    """The same places of the map for several values of what was given, column by column."""
+    """The same latent points, reconstructed for several values of each given column."""
     if context.known is None or not context.informed or not capabilities(context.model).has_counterfactual:
         return None
     rows = np.flatnonzero(context.known.complete[context.kept])

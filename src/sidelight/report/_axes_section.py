@@ -1,4 +1,4 @@
-"""The section about what each axis means: which relation looks at it, its two ends, what it tells of unseen labels."""
+"""The report section about the axes: the relation of each, rows at its two ends, its prediction of held-out labels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_OTHERS = 6
 
 
 def axes_section(context: Context) -> Section | None:
-    """Which relation looks at which axis, the rows at the ends of each, what each tells of labels not seen."""
+    """Weights of relations on axes, rows at the ends of each axis, and recovery of held-out labels."""
     if not capabilities(context.model).has_relations:
         return None
     names, shares = shares_of(context.model, "report")
@@ -138,7 +138,7 @@ def _ends_caption(context: Context) -> str:
 
 
 def _recovery(context: Context) -> str:
-    """What each axis tells of labels that the model did not see."""
+    """How well each axis predicts held-out labels."""
     about = {name for one in context.attributes for name in (one.name, one.relation, one.column)}
     first = () if context.labels is None else (context.labels,)
     others = [column for column in (*first, *context.columns) if column.name not in about]

@@ -51,7 +51,7 @@ class Context:
     map: LatentPlane | None
     """The rows on the plane; None for a model that makes no map."""
     examples: Examples | None
-    """What the model makes of samples; None for a model that makes a map alone."""
+    """Samples and the model's outputs for them; None for a model that only has a map."""
     X: NDArray[Any] | None
     kept: NDArray[np.intp]
     """Row numbers that the interactive map shows: all of them, or evenly spaced ones of many."""
@@ -93,7 +93,7 @@ class Context:
 
     @cached_property
     def forward(self) -> Forward | None:
-        """The forward map on a lattice, for what ``shown_for`` says; None for a model that has none."""
+        """The forward map on a lattice, for the ``given`` of ``shown_for``; None for a model without one."""
         offers = capabilities(self.model)
         if self.map is None or not (offers.has_inverse and offers.has_latent_density):
             return None
@@ -106,30 +106,30 @@ class Context:
 
     @cached_property
     def informed(self) -> bool:
-        """Whether the model factored something out: what is the same in every row changes nothing."""
+        """Whether the model factored out ``given`` (a ``given`` that is constant over the rows has no effect)."""
         if given_of(self.model) is None:
             return False
         return self.known is None or self.model.explained_ > 0 or len(np.unique(self.known.values, axis=0)) > 1
 
     @property
     def after_a_step(self) -> bool:
-        """Whether a step before the map changed what is near: a learned metric."""
+        """Whether an earlier step of a Pipeline changed the distances: a learned metric."""
         return isinstance(self.model, Chain) and bool(self.model.before)
 
     @cached_property
     def shown_for(self) -> dict[str, Any]:
-        """The entry of each given column that the forward map is shown for: of all at once it is a blur."""
+        """The value of each given column for which the forward map is shown: averaged over all it would be blurred."""
         return typical_entries(self.model.given_, self.known) if self.informed else {}
 
     def given_of(self, rows: Any) -> dict[str, Any]:
-        """What is known of some rows, as an argument of the model's maps; nothing where nothing is."""
+        """``given`` of some rows as keyword arguments of the model's maps, or {}."""
         if self.known is None or not self.informed:
             return {}
         return {"given": decoded(self.model.given_, self.known.take(rows))}
 
     @cached_property
     def before(self) -> Before | None:
-        """The map without what was given; None where there is none and none was asked for."""
+        """The map without ``given``, for comparison; None if the user did not ask for one."""
         if self.plain is not None:
             return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
         return fit_plain(self.model, self.X) if self.fits_plain else None
@@ -166,7 +166,7 @@ def context_of(
     model = chained(model)
     examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
     offers = capabilities(model)
-    # Some distances between rows, as a sparse graph, are no columns and must not become n x n.
+    # A sparse graph of distances has no feature columns, and must not be converted to a dense n x n array.
     no_columns = offers.takes_fields or (offers.takes_distances and issparse(X))
     rows = None if X is None or no_columns else rows_of(X, "X")
     Z = _embedding_of(model, X, rows, embedding)

@@ -1,6 +1,6 @@
-"""What a model makes of samples: inputs, what should come of them, what comes of them.
+"""Samples with a model's outputs: inputs, true outputs, predicted outputs.
 
-Models are known by what they can do, not by their class:
+Models are distinguished by their methods, not by their class:
 
     transfer, and no predictor    the output seen through mapping units    transfer(X, Y, X)
     predict                       the output of an input                   predict(X)
@@ -84,11 +84,11 @@ class Examples:
         return [np.asarray(sample) for sample in _each(_taken(self.inputs, which))]
 
     def after(self, which: NDArray[np.intp]) -> list[Array]:
-        """What should come of them."""
+        """The true outputs of some inputs."""
         return self.before(which) if self.outputs is None else list(_each(_taken(self.outputs, which)))
 
     def made(self, which: NDArray[np.intp]) -> list[Array]:
-        """What comes of them."""
+        """The model's outputs for some inputs."""
         X = _taken(self.inputs, which)
         if self.outputs is not None and self.sees_outputs:
             found = self.model.transfer(X, _taken(self.outputs, which), X)
@@ -97,7 +97,7 @@ class Examples:
         return [sample.reshape(like.shape) for sample, like in zip(_each(found), self.after(which), strict=True)]
 
     def transferred(self, pair: int, which: NDArray[np.intp]) -> list[Array]:
-        """Some inputs after what was done in one pair."""
+        """Some inputs after the transformation of one pair."""
         one = np.array([pair])
         X, Y = _taken(self.inputs, one), _taken(self.outputs, one)
         return _each(self.model.transfer(X, Y, _taken(self.inputs, which)))
@@ -147,7 +147,7 @@ class Examples:
 
 
 def examples_of(model: FittedModel, X: Any, Y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
-    """Check ``X`` and ``Y``, and return them as the model takes them; None where it gives nothing back.
+    """Validate ``X`` and ``Y``, and return them in the model's format; None if the model has no outputs.
 
     ``embedded``: there is a map to show, so that a model that makes outputs can do without them.
     """

@@ -1,4 +1,4 @@
-"""The section about what was given: how much of it is left on the map, beside the map without it."""
+"""The report section about ``given``: how much of it leaks into the map, compared with the map without ``given``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["given_section"]
 
 NEIGHBOURS = 10
 FEWEST_ROWS = 12
-"""With fewer rows of which everything is known, ten neighbours are everybody."""
+"""Fewest rows with complete ``given`` for which leakage is measured: among fewer, ten neighbours are nearly all."""
 NO_PLAIN_MAP = 'To see the map without what was given beside it, ask for it: plain="fit", or --plain.'
 MOST_REST = 6
-"""Columns of the rest whose readability is told."""
+"""Most other columns whose recovery is reported."""
 
 
 def given_section(context: Context) -> Section | None:
-    """What was given, how much of it the map still shows beside the map without it, and both colourings."""
+    """Leakage of ``given`` on this map and on the map without ``given``, and both maps coloured by it."""
     if not context.informed:
         return None
     words = understood(context.model)
@@ -84,7 +84,7 @@ def _leak(context: Context, column: Categories | Numbers, maps: list[Floats]) ->
 
 
 def _read(context: Context, column: Categories | Numbers, maps: list[Floats]) -> list[tuple[str, ...]]:
-    """How well a column of the rest is read: from all neighbours, or from those of other groups."""
+    """Recovery of a column that was not given: from neighbours of other groups if there are groups, else from all."""
     values, groups = column_values(column), _groups(context)
     known = np.array([value is not None for value in values]) if values.dtype == object else ~np.isnan(values)
     across = groups is not None and _enough(known, groups)

@@ -1,4 +1,4 @@
-"""What a report knows of the rows beside the data, and the map it compares an informed one with."""
+"""``given`` of the rows in a report, and the map without ``given`` for comparison."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Before:
-    """The map without what was given: its ``name``, a sentence about where it comes from, and its points ``Z``."""
+    """The map without ``given``: its ``name``, a sentence about its origin, and its latent points ``Z``."""
 
     name: str
     words: str

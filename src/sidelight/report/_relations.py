@@ -1,4 +1,4 @@
-"""What a report knows of what relations are about: the columns, and the rows whose entry the model did not see."""
+"""The labels and values that relations are based on: as columns, and which rows were held out from the model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Attribute:
 
 
 def attributes_of(model: FittedModel, attributes: Any, colours: Any, n: int) -> tuple[Attribute, ...]:
-    """Return what relations are about, by their names: as told, or from colours of the same names."""
+    """The labels or values behind each relation: as the user passed them, or from colours of the same names."""
     if not capabilities(model).has_relations:
         return ()
     named = {name: one for name, one in model.relations_.items() if one.kind in _ABOUT_ENTRIES}
@@ -82,10 +82,10 @@ def column_values(column: Categories | Numbers) -> NDArray[Any]:
 def recovered(
     model: FittedModel, Z: NDArray[Any], attributes: tuple[Attribute, ...], others: list[Categories | Numbers]
 ) -> tuple[list[AttributeRecovery], list[AttributeRecovery]]:
-    """Return what each axis tells of what the relations are about, and of other columns.
+    """How well each axis predicts the labels or values behind the relations, and other columns.
 
-    The former on rows whose entry the model did not see; the latter on rows of which no relation was told anything, if
-    there are such. What is known of too few of them is left out.
+    The former is measured on rows whose entry was held out; the latter on rows that are in no relation, if there are
+    any. Columns with too few such rows are left out.
     """
     own = [_measured(Z, one, unseen_rows(model, len(Z), one.relation)) for one in attributes]
     free = unseen_rows(model, len(Z))

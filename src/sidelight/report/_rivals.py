@@ -1,9 +1,9 @@
-"""How far a model's outputs are from the true ones, beside copying the input and what is linear.
+"""Errors of a model's outputs, compared with baselines: copying the input, and linear models.
 
     error = mean (ŷ - y)²  over values and samples,     explained = 1 - error / mean (y - ȳ)²
 
-Rivals learn from half of the rows that the report is given, and all are measured on the other half. Of fields, each is
-cut in two: the best linear filter of twice the patch is learned on the first parts, all are measured on the second.
+Baselines are fitted to half of the rows of the report, and all models are evaluated on the other half. Each field is
+split in two: the best linear filter of twice the patch is fitted to the first part, all are evaluated on the second.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Errors:
 
 
 def errors_of(examples: Examples) -> Errors:
-    """Measure a model and its rivals."""
+    """Errors of a model and its baselines."""
     return _of_rows(examples) if examples.structure == "rows" else _of_fields(examples)
 
 

@@ -1,4 +1,4 @@
-"""What a model understood of ``given``, in words."""
+"""The columns of ``given`` of a model, described in words."""
 
 from __future__ import annotations
 

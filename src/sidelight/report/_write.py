@@ -89,54 +89,54 @@ def write(
     max_rows: int = 50_000,
     sections: Sequence[Builder] = SECTIONS,
 ) -> Path:
-    """Write a report: one HTML file that needs no other file and no network. Same arguments, same bytes.
+    """Write a report: one self-contained HTML file that needs no network. The same arguments give the same bytes.
 
     Parameters
     ----------
     model : fitted model
-        Its ``embedding_`` is the map. A model that learns outputs of inputs (gated machines and auto-encoders, fields)
-        has none: pairs, changes and filters are shown instead. What it has of ``inverse_transform``,
-        ``latent_log_density``, ``history_`` and ``estimate_cost`` is shown; what it does not have is left out. A
-        Pipeline is shown by the map of its last step.
+        Its ``embedding_`` is the map. A model that predicts outputs from inputs (gated machines and auto-encoders,
+        fields) has none: pairs, transformations and filters are shown instead. Sections that need
+        ``inverse_transform``, ``latent_log_density``, ``history_`` or ``estimate_cost`` are left out if the model lacks
+        it. For a Pipeline, the map of the last step is shown.
     path : path
-        Where to write. The file appears whole or not at all.
+        The file to write, atomically.
     X : array-like of shape (n, d), optional
-        The rows on the map. Needed for the quality measures and the rows' own pictures. Of another length
-        than ``embedding_``, they are sent through ``transform`` and shown instead.
-        For a model of fields: sequences or pictures. Of a sparse graph of distances nothing is shown.
+        The rows on the map. Needed for the quality measures and the images of rows. If their number differs from that
+        of ``embedding_``, they are embedded by ``transform`` and shown instead.
+        For a model of fields: sequences or images. A sparse graph of distances is not shown.
     Y : array-like of shape (n, e), optional
-        For a model that learns outputs: those of ``X``, best of pairs that the fit did not see.
+        For a model that predicts outputs: the outputs of ``X``, preferably of held-out pairs.
     embedding : array-like of shape (n, q), optional
-        The map to show, where it is not ``embedding_``.
+        The map to show instead of ``embedding_``.
     colours : mapping of name to array-like of shape (n,), or data frame, optional
         Columns to colour by and to show at every point.
     labels : array-like of shape (n,), optional
         Class labels: the first colour, and in the quality measures.
     given : array-like of shape (n,) or (n, g), or table, optional
-        What is known of the rows, for a model that was fitted with ``given``; by default the columns of ``colours``
-        that have the names of the model's.
+        The known variables of the rows, for a model that was fitted with ``given``; by default the columns of
+        ``colours`` with the same names.
     attributes : mapping of relation name to array-like of shape (n,) or table of n rows, optional
-        What the relations of a model are about, for a model that was fitted with some; also of rows whose entry the
-        model did not see, on which the report measures what each axis tells. By default the columns of ``colours`` that
-        have the names of relations.
+        For a model fitted with relations: the labels or values that each relation is based on, also for held-out rows,
+        on which the report measures how well each axis predicts them. By default the columns of ``colours`` with the
+        names of relations.
     plain : array-like of shape (n, q) or "fit", optional
-        The map of the same rows without ``given``, to compare with. "fit" fits it here with the model's settings, which
-        takes about as long as a fit of the model. By default no such map is shown: a report fits no second model.
+        The embedding of the same rows without ``given``, for comparison. "fit" fits it here with the model's settings,
+        which takes about as long as a fit of the model. By default none is shown: a report fits no second model.
     periods : mapping of name to float, optional
-        Columns of ``colours`` that go round, with their periods (360 for degrees).
+        Periodic columns of ``colours``, with their periods (360 for degrees).
     image_shape : (height, width) or (height, width, 3), optional
-        Rows are pictures of this shape; of pairs, inputs and outputs that have as many values.
+        Rows are images of this shape; for pairs, inputs and outputs with that many values.
     title, command, date : str, optional
         Title of the report, the command that made it, and when: shown if given. By default the file carries no
         date, so that two of them can be compared.
     notes : sequence of str
         Sentences to be shown under the summary, for example what was done with text columns.
     seconds : float, optional
-        What the fit took; by default the model's own record.
+        Duration of the fit; by default from the model's ``history_``.
     max_rows : int
-        Of more rows, so many evenly spaced ones are on the interactive map (the report says so).
+        Most rows on the interactive map; of more, evenly spaced ones are shown (the report says so).
     sections : sequence of functions
-        From the context of the report to a section, or None.
+        Each takes the context of the report and returns a section, or None.
 
     """
     context = context_of(
@@ -152,7 +152,7 @@ def write(
 
 
 def _page(context: Context, sections: list[Section]) -> str:
-    """Fill the template; every place is filled in one pass, so no text can pass for a place."""
+    """Fill the template; all placeholders are replaced in one pass, so that no inserted text can act as one."""
     style = _resource("report.css")
     script = "\n".join(_resource(name) for name in SCRIPTS)
     filling = {
@@ -169,7 +169,7 @@ def _page(context: Context, sections: list[Section]) -> str:
 
 
 def _layout(sections: list[Section]) -> list[tuple[Section, bool]]:
-    """Say of each section whether it takes the whole width: also the half that has no half beside it."""
+    """Whether each section takes the full width; a half-width section without a neighbour does, too."""
     placed: list[tuple[Section, bool]] = []
     rest = list(sections)
     while rest:
@@ -194,6 +194,6 @@ def _resource(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """What lets exactly this inline text through the content security policy."""
+    """The hash that allows exactly this inline text in the content security policy."""
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return f"'sha256-{digest}'"

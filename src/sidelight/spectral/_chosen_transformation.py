@@ -1,4 +1,4 @@
-"""The transformation that a distance was given, by name or as a function, checked."""
+"""The parameter ``transformation`` of a distance, by name or as a function, validated."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ STEPS = {"shift": 1.0, "rotate": 10.0}
 
 
 def is_local(transformation: Any) -> bool:
-    """Whether the transformation is the filter that is fitted to the data."""
+    """Whether the transformation is the local filter, which is fitted to the data."""
     return isinstance(transformation, str) and transformation == "local"
 
 
 def picture_shape(owner: str, image_shape: Any, n_columns: int) -> tuple[int, int]:
-    """Height and width that a row is folded into; without ``image_shape`` a single line.
+    """Height and width of the image that a row holds; without ``image_shape`` a single line, (1, n_columns).
 
     Parameters
     ----------

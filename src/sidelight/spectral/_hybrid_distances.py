@@ -1,4 +1,4 @@
-"""The distances of a hybrid embedding: which kind ``distance=`` asks for, and the matrix M it gives."""
+"""The distances of a hybrid embedding: the options of ``distance=``, and the matrix M that each gives."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class DataView:
-    """The rows of a fit in the forms that distances are measured in.
+    """The rows of a fit, in the forms that the kinds of distances need.
 
     Parameters
     ----------
     X : array of shape (n, d)
     table : array or data frame of shape (n, d)
-        As the user gave it, with the names of its columns, which a learned metric asks for.
+        As the user passed it, with column names, which a learned metric may need.
     points : array of shape (n, d)
-        X inside its frame.
+        X in units of its frame.
     frame : AnyFrame
     """
 
@@ -41,12 +41,12 @@ class DataView:
 
 
 def distance_kind(distance: Any) -> str:
-    """Which kind of distance a user has given.
+    """The kind of distance that the parameter ``distance`` asks for.
 
     Returns
     -------
     kind : str
-        A name as it is; of objects "graph" (a callable with a method ``graph``, whose shortest paths are the
+        The name itself; for objects "graph" (a callable with a method ``graph``, whose shortest paths are the
         distances), "callable", "transformer", "matrix" or "unknown".
     """
     if isinstance(distance, str):
@@ -86,11 +86,11 @@ def hybrid_distances(
         The parameter of the estimator.
     data : DataView
     edges : sparse array of shape (n, n)
-        The neighbour graph, inside the frame, for "geodesic".
+        The neighbourhood graph, with lengths in units of the frame, for "geodesic".
     n_landmarks : int or None
-        Rows from which distances along a graph are taken; None: all.
+        Number of rows from which distances along a graph are computed; None: all.
     n_components : int
-        Dimensions that landmarks must at least keep.
+        Minimum number of dimensions that the landmark approximation keeps.
     n_jobs : int or None
         Threads.
     """

@@ -1,7 +1,8 @@
-"""The maps of a hybrid embedding: kernel regression both ways, and the Nyström formula where M has one.
+"""The maps of a hybrid embedding: kernel regression both ways, and the Nyström formula for some distances.
 
-Nyström's places are exact at training rows only where M and L are (not with LLE, nor at equal rows); what it misses
-there is added back, faded with distance (``maps.interpolation.Correction``).
+The Nyström formula reproduces the embedding of training rows only if M and L are exact there (not with LLE, nor for
+equal rows). The residual at the training rows is added back, and fades with distance
+(``maps.interpolation.Correction``).
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from ._hybrid_problem import Distances, Hybrid
 __all__ = ["NystromPlaces", "hybrid_maps", "nystrom_map", "nystrom_places"]
 
 Array = npt.NDArray[Any]
-_FADE = 1.0  # of what Nyström misses at training rows: equal ones, and those of LLE
+_FADE = 1.0  # range of the correction of Nyström's residual at training rows
 
 
 @dataclass(frozen=True)
 class NystromPlaces:
-    """Rows inside the frame to latent points (m, n_components), by Nyström, exact at training rows."""
+    """The backward map by the Nyström formula, with a correction that makes it exact at training rows."""
 
     nystrom: NystromMap
     correction: Correction | None
     n_components: int
 
     def __call__(self, points: Array, n_jobs: int | None) -> Array:
-        """Latent points (m, n_components) of rows inside the frame."""
+        """Latent points (m, n_components) of rows in units of the frame."""
         Z = np.zeros((len(points), self.n_components))
         Z[:, : self.nystrom.vectors.shape[1]] = self.nystrom(points, n_jobs)
         if self.correction is None:
@@ -49,7 +50,7 @@ class NystromPlaces:
 
 
 def nystrom_places(nystrom: NystromMap, Z: Array, n_jobs: int | None) -> NystromPlaces:
-    """Add to Nyström's places what they miss of the embedding ``Z`` (n, q) at the training rows."""
+    """Correct the Nyström map by its residual from the embedding ``Z`` (n, q) at the training rows."""
     plain = NystromPlaces(nystrom, None, Z.shape[1])
     correction = correction_at_rows(nystrom.points, Z - plain(nystrom.points, n_jobs), _FADE, n_jobs)
     return NystromPlaces(nystrom, correction, Z.shape[1])
@@ -72,19 +73,19 @@ def nystrom_map(
     Parameters
     ----------
     points : array of shape (n, d)
-        Training rows inside the frame.
+        Training rows in units of the frame.
     M : Distances
-        Straight distances, or those along a graph.
+        Euclidean distances, or those along a graph.
     found : Hybrid
         Eigenpairs of the problem.
     factor : array of shape (q,)
-        What multiplies each eigenvector.
+        Factor of each eigenvector in the embedding.
     edges : sparse array of shape (n, n)
-        The neighbour graph.
+        The neighbourhood graph.
     alpha, locality, heat
-        Parameters of the estimator; ``heat`` inside the frame.
+        Parameters of the estimator; ``heat`` in units of the frame.
     n_neighbors : int
-        Neighbours of a new row; 0: those of its nearest row in the graph.
+        Neighbours of a new row; 0: those of its nearest training row in the graph.
     """
     V = found.pairs.vectors
     gain, constant = M.gain(V)
@@ -98,20 +99,20 @@ def nystrom_map(
 def hybrid_maps(
     frame: AnyFrame, points: Array, Z: Array, near: Neighbours, *, precomputed: bool, n_jobs: int | None
 ) -> TwoWayMaps:
-    """Kernel maps and densities of an embedding.
+    """Kernel regression maps and densities of an embedding.
 
     Parameters
     ----------
     frame : AnyFrame
         Of the data.
     points : array of shape (n, d)
-        The rows inside the frame, or if ``precomputed`` their distances (n, n).
+        The rows in units of the frame, or if ``precomputed`` their distances (n, n).
     Z : array of shape (n, q)
-        Latent points; equal rows have one place.
+        Latent points; equal rows have equal ones.
     near : Neighbours
         ``LISTED`` or more neighbours of each row.
     precomputed : bool
-        There is no data space to go back to.
+        If True, there is no data space, and so no forward map.
     n_jobs : int or None
         Threads.
     """

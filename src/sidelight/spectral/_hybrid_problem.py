@@ -1,10 +1,10 @@
-"""The eigenproblem of a hybrid embedding: distances M and locality L in one matrix.
+"""The eigenproblem of a hybrid embedding: distances M and local structure L in one matrix.
 
-    B = (1-α) s M - (α/2) L        s = |L| / |M| (largest eigenvalues), so that α weighs like against like    (S4 2.3)
+    B = (1-α) s M - (α/2) L        s = |L| / |M| (largest eigenvalues), so that both have the same scale    (S4 2.3)
 
-M is stored in the smallest form: the rows themselves (straight distances: M = X Xᵀ), landmarks (M = F Fᵀ with F their
-scaling of all rows), or a matrix. F keeps the landmark dimensions with at least a hundredth of the first one's
-variance: in the others scaling divides noise by a small number.
+M is stored in the smallest form: the rows themselves (Euclidean distances: M = X Xᵀ), landmarks (M = F Fᵀ with F their
+landmark scaling of all rows), or a dense matrix. F keeps the landmark dimensions with at least a hundredth of the first
+one's variance: in the others landmark scaling divides noise by a small number.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHARE = 0.01
 
 @dataclass(frozen=True)
 class Distances:
-    """The matrix M, and what the Nyström formula needs of it: ``M v = (d² - offset) axes (Fᵀv)`` for new rows.
+    """The matrix M, with the terms of its Nyström formula: ``M v = (d² - offset) axes (Fᵀv)`` for new rows.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Distances:
     paths : array of shape (L, n)
         Distances from L landmarks along the graph; (0, n) without a graph.
     axes : array of shape (L, k)
-        Of the landmarks, or the columns of the rows.
+        Scaled eigenvectors of the landmarks; for Euclidean distances the identity of the columns.
     offset : array
-        Mean squared distances (or row) that is taken off.
+        Mean squared distances (or the mean row) to subtract.
     centre : array of shape (k,)
         Mean of F.
     """
@@ -77,14 +77,14 @@ class Hybrid:
 
 
 def from_rows(points: Array) -> Distances:
-    """Straight distances: ``M = (X - mean)(X - mean)ᵀ``."""
+    """M of Euclidean distances: ``M = (X - mean)(X - mean)ᵀ``."""
     offset = points.mean(axis=0)
     d = points.shape[1]
     return Distances(SymmetricSum(factor=points - offset), np.zeros((0, len(points))), np.eye(d), offset, np.zeros(d))
 
 
 def from_squares(squares: Array, *, keep_paths: bool = False) -> Distances:
-    """M of a whole matrix of squared distances (n, n); ``keep_paths``: for Nyström along a graph."""
+    """M of a full matrix of squared distances (n, n); ``keep_paths``: keep them for Nyström along a graph."""
     n = len(squares)
     paths = np.sqrt(squares) if keep_paths else np.zeros((0, n))
     return Distances(
@@ -93,7 +93,7 @@ def from_squares(squares: Array, *, keep_paths: bool = False) -> Distances:
 
 
 def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_jobs: int | None) -> Distances:
-    """M of distances along a graph: all of them, or those of landmark rows spread evenly.
+    """M of distances along a graph: between all rows, or from evenly spaced landmark rows.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_job
     landmarks : int or None
         How many; None: all rows.
     n_components : int
-        Landmark dimensions to keep at least.
+        Minimum number of landmark dimensions to keep.
     n_jobs : int or None
         Threads.
     """
@@ -125,7 +125,7 @@ def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_job
 def locality_matrix(
     kind: str, points: Array, index: Array, graph: csr_array, heat: float | None, *, precomputed: bool
 ) -> csr_array:
-    """L of the Laplacian of the graph, or of LLE's weights on the listed neighbours (n, k; -1: none)."""
+    """The matrix L: the Laplacian of ``graph``, or LLE's matrix for the neighbour lists ``index`` (n, k; -1: none)."""
     if kind == "laplacian":
         return laplacian(edge_weights(graph, heat))[0]
     weights = local_squares(points**2, index) if precomputed else reconstruction_weights(points, index)
@@ -133,7 +133,7 @@ def locality_matrix(
 
 
 def solve_hybrid(M: SymmetricSum, L: csr_array, alpha: float, k: int) -> Hybrid:
-    """Return the top ``k`` eigenpairs of ``(1-α) s M - (α/2) L``, the constant vector left out."""
+    """Return the top ``k`` eigenpairs of ``(1-α) s M - (α/2) L``, without the constant vector."""
     constant = np.full(M.n, M.n**-0.5)
     alone = leading_pairs(M, k, trivial=constant, tolerance=1e-8 if alpha else 1e-10)
     top = float(alone.values.max(initial=0.0))

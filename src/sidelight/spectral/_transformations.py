@@ -1,8 +1,8 @@
-"""Known transformations of rows, their tangents, and the distances that they give (S4 2.4 to 2.6).
+"""Known transformations of rows, their tangents, and the distances based on them (S4 2.4 to 2.6).
 
-A row is a vector or a picture of ``shape`` (height, width); a transformation T(x, θ) moves it:
+A row is a vector or an image of ``shape`` (height, width); a transformation T(x, θ) changes it:
 
-    shift     θ pixels along the width, with wrap             rotate   θ degrees about the centre
+    shift     θ pixels along the width, with wrap-around      rotate   θ degrees about the centre
     local     each pixel from the size² pixels around it: T(x, θ)_i = θ · x_N(i), a filter fitted to the data
 
 Tangents are T's derivatives by θ, by central differences; the local filter's is ``T(x, θ) - x`` with θ fitted to the
@@ -10,8 +10,8 @@ nearest other row (S4 2.4.1). Two tangent spaces with orthonormal bases P and Q 
 
     mean sin² of the principal angles = 1 - |P Qᵀ|²_F / p                                      (S4 2.5: p = 1)
 
-and a row is reconstructed from another with error ``min_θ |T(x_i, θ) - x_j|`` (S4 2.6). Derivatives of a sharp picture
-are at right angles as soon as a line has moved by its own width: pictures are smoothed first. All passes are in tiles.
+and a row is reconstructed from another with error ``min_θ |T(x_i, θ) - x_j|`` (S4 2.6). Tangents of two sharp images
+are orthogonal as soon as a line has moved by its own width, so images are smoothed first. All passes work in tiles.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ __all__ = [
 Array = npt.NDArray[Any]
 Transformation = Callable[[Array, Any], Array]
 _BUDGET = 4_000_000  # numbers in the temporaries of one tile
-_RIDGE = 1e-8  # of a filter's normal equations: a blank picture has no best filter
+_RIDGE = 1e-8  # of a filter's normal equations, which are singular for a blank image
 
 
 def shifted(X: Array, pixels: float, shape: tuple[int, int]) -> Array:
-    """Rows moved to the right by ``pixels``, around the edge; between whole pixels by linear interpolation.
+    """Rows shifted to the right by ``pixels``, with wrap-around; fractions of pixels by linear interpolation.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def shifted(X: Array, pixels: float, shape: tuple[int, int]) -> Array:
 
 
 def rotated(X: Array, degrees: float, shape: tuple[int, int]) -> Array:
-    """Rows turned about the centre of the picture, counter-clockwise, bilinear; what comes from outside is 0."""
+    """Rows rotated counter-clockwise about the centre of the image, bilinear; pixels from outside the image are 0."""
     height, width = shape
     turn = np.deg2rad(degrees)
     y, x = np.indices(shape) - np.array([(height - 1) / 2, (width - 1) / 2])[:, None, None]
@@ -87,7 +87,7 @@ def rotated(X: Array, degrees: float, shape: tuple[int, int]) -> Array:
 
 
 def smoothed(X: Array, pixels: float, shape: tuple[int, int]) -> Array:
-    """Rows smoothed by a Gaussian of standard deviation ``pixels``; pictures are extended by their edge pixels."""
+    """Rows smoothed by a Gaussian of standard deviation ``pixels``; images are extended by their edge pixels."""
     images = gaussian_filter(X.reshape(-1, *shape), (0.0, pixels, pixels), mode="nearest")
     return np.asarray(images.reshape(X.shape))
 
@@ -118,7 +118,7 @@ def filtered(X: Array, shape: tuple[int, int], size: int, *, n_jobs: int | None 
 
 
 def orthonormal(T: Array) -> Array:
-    """An orthonormal basis of each span (n, p, d), with rows of 0 where it has fewer dimensions."""
+    """An orthonormal basis of each of n spans, (n, p, d), padded with rows of 0 if the rank is below p."""
     values, vectors = np.linalg.eigh(T @ T.transpose(0, 2, 1))
     kept = values > 1e-12 * np.maximum(values[:, -1:], 1e-300)
     scale = np.where(kept, 1 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
@@ -153,18 +153,18 @@ def sine_neighbours(P: Array, Q: Array, *, k: int, n_jobs: int | None = None) ->
 def transformed_neighbours(
     X: Array, transformation: Transformation, parameters: Sequence[Any], *, k: int, n_jobs: int | None = None
 ) -> Neighbours:
-    """For each row and each θ the ``k`` rows nearest to T(x, θ), side by side: index and error (n, k · |θ|)."""
+    """For each row and each θ the ``k`` rows nearest to T(x, θ), concatenated: index and error (n, k · |θ|)."""
     found = [nearest(X, np.asarray(transformation(X, theta)), k=k, n_jobs=n_jobs) for theta in parameters]
     return side_by_side(found)
 
 
 def side_by_side(found: Sequence[Neighbours]) -> Neighbours:
-    """Several lists of neighbours of the same rows as one, (n, sum of widths)."""
+    """Concatenate several neighbour lists of the same rows, (n, sum of widths)."""
     return Neighbours(np.concatenate([f.index for f in found], 1), np.concatenate([f.distance for f in found], 1))
 
 
 def filter_neighbours(X: Array, shape: tuple[int, int], size: int, *, k: int, n_jobs: int | None = None) -> Neighbours:
-    """For each row the ``k`` others that some local filter makes of it best: index and error (n, k)."""
+    """For each row the ``k`` others that a local filter of it reconstructs best: index and error (n, k)."""
     n = len(X)
     k = min(k, n - 1)
     norms = np.einsum("ij,ij->i", X, X)
@@ -182,7 +182,7 @@ def filter_neighbours(X: Array, shape: tuple[int, int], size: int, *, k: int, n_
 
 
 def _surroundings(X: Array, shape: tuple[int, int], size: int) -> Array:
-    """The pictures moved by every step a filter reaches, with wrap: (n, size², d)."""
+    """The images shifted by every offset of a ``size`` x ``size`` filter, with wrap-around: (n, size², d)."""
     images = X.reshape(-1, *shape)
     reach = range(-(size // 2), size - size // 2)
     moved = [np.roll(images, (dy, dx), axis=(1, 2)) for dy in reach for dx in reach]

@@ -1,9 +1,10 @@
-"""Hybrid embedding: distances and locality in one eigenproblem (S4 2.2).
+"""Hybrid embedding: distances and local structure in one eigenproblem (S4 2.2).
 
     minimise over Y (n, q)    (1-α) |s M - Y Yᵀ|² + α tr(Yᵀ L Y)
 
-has the top q eigenpairs (μ, v) of ``(1-α) s M - (α/2) L`` as its solution, ``y = v √(μ / (1-α))``, in units of M after
-division by √s. M holds the distances (``-½ H D² H``), L the locality (a Laplacian, or LLE's matrix).
+is solved by the top q eigenpairs (μ, v) of ``(1-α) s M - (α/2) L``, with ``y = v √(μ / (1-α))``, in units of M after
+division by √s. M is the Gram matrix of the distances (``-½ H D² H``), L the local structure (a graph Laplacian, or the
+matrix of LLE).
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ from ._hybrid_problem import Hybrid, locality_matrix, solve_hybrid
 __all__ = ["HybridEmbedding"]
 
 Array = npt.NDArray[Any]
-_EXACT, _LANDMARKS = 2000, 256  # rows up to which geodesic distances are all taken, and from how many beyond
+_EXACT, _LANDMARKS = 2000, 256  # rows up to which all geodesic distances are computed, and landmarks beyond
 
 
 class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
-    """Embed rows by a distance and a locality at once, in closed form: from MDS or Isomap to eigenmaps or LLE.
+    """Embed rows by one eigenproblem that interpolates between MDS or Isomap and Laplacian eigenmaps or LLE.
 
     The combination of both in one eigenproblem is that of [1]_, chapter 2; its ends are Isomap [2]_ (or classical
     scaling), Laplacian eigenmaps [3]_ and locally linear embedding [4]_.
@@ -57,31 +58,32 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     n_components : int, default=2
         Latent dimensions.
     distance : {"geodesic", "euclidean", "precomputed"}, array of shape (n, n), or object, default="geodesic"
-        The distances that the embedding keeps: lengths along the neighbour graph, straight ones, ``X`` itself as a
-        matrix of distances, another matrix of distances between the rows of ``X``, a fitted transformer (distances
-        between its outputs: a learned metric), or a callable ``X -> (n, n)`` such as :class:`TangentDistance` and
-        :class:`ReconstructionDistance`.
+        The distances to preserve. "geodesic": shortest paths along the neighbourhood graph. "euclidean": straight-line
+        distances. "precomputed": ``X`` is a matrix of distances. Or another matrix of distances between the rows of
+        ``X``; a fitted transformer (distances between its outputs: a learned metric); or a callable ``X -> (n, n)``
+        such as :class:`TangentDistance` and :class:`ReconstructionDistance`.
     locality : {"laplacian", "lle"}, default="laplacian"
-        The local structure that the embedding keeps: nearness of neighbours, or the weights with which neighbours
-        reconstruct a row.
+        The local structure to preserve: closeness of neighbours, or the weights with which neighbours reconstruct a
+        row.
     alpha : float, default=0.5
-        From 0 (the distances alone: MDS or Isomap) towards 1 (the locality alone); 1 itself needs ``negative`` other
-        than "clip".
+        Weight of the local structure, from 0 (distances alone: MDS or Isomap) to 1 (local structure alone). 1 itself
+        needs ``negative`` other than "clip".
     n_neighbors : int, default=12
-        Neighbours of the graph and of the locality.
+        Neighbours in the graph and for the local structure.
     radius : float or None, default=None
-        Neighbours are all rows within this distance, in units of the data, instead of a number of them.
+        If set, neighbours are all rows within this distance, in units of the data, and ``n_neighbors`` is not used.
     graph : {"mutual", "union"}, default="mutual"
-        Edges where each is a neighbour of the other, or where one is (with a ``radius`` that is the same). Pieces are
-        joined by their shortest links.
+        Edges between rows that are both neighbours of each other, or between rows of which at least one is (with a
+        ``radius`` there is no difference). Unconnected pieces are joined by their shortest links.
     heat : float or None, default=None
-        Width of the Laplacian's weights ``exp(-d²/heat)``, in squared units of the data; None: every edge weighs 1.
+        Width of the Laplacian's weights ``exp(-d²/heat)``, in squared units of the data; None: every edge has weight 1.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows from which distances along a graph are taken; None: all, "auto": all up to 2,000 rows, else 256.
+        Number of rows from which distances along a graph are computed; None: all. "auto": all up to 2,000 rows, else
+        256.
     negative : {"auto", "clip", "shift"}, default="auto"
-        How negative eigenvalues are treated, which occur near α = 1 and with few rows. "clip": columns of 0, as the
-        objective asks. "shift": all are raised by ``(α/2) |L|``, the eigenvalues of the kernel
-        ``((1-α) s M + (α/2)(|L| I - L)) / (1 - α/2)``. "auto": shift, where fewer than q are above 0.
+        How negative eigenvalues are treated, which occur near α = 1 and with few rows. "clip": their columns are 0, as
+        the objective asks. "shift": all eigenvalues are raised by ``(α/2) |L|``, to those of the kernel
+        ``((1-α) s M + (α/2)(|L| I - L)) / (1 - α/2)``. "auto": shift if fewer than q eigenvalues are positive.
     random_state : int, RandomState or None, default=None
         For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -92,15 +94,15 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     embedding_ : array of shape (n, q)
         In units of the distance.
     eigenvalues_ : array of shape (q,)
-        Of ``(1-α) s M - (α/2) L``, as a share of ``|L|``.
+        Eigenvalues of ``(1-α) s M - (α/2) L``, divided by ``|L|``.
     scale_ : float
-        s, by which M was multiplied.
+        The factor s of M.
     n_features_in_ : int
 
     Notes
     -----
-    New rows are placed by the Nyström formula where M has one (straight and geodesic distances), by kernel regression
-    otherwise [5]_; the way back is kernel regression.
+    ``transform`` uses the Nyström formula for Euclidean and geodesic distances, kernel regression otherwise [5]_;
+    ``inverse_transform`` is kernel regression.
 
     References
     ----------
@@ -128,7 +130,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     _capabilities = TWO_WAY.also("takes_distances")
     nystrom_: NystromMap | None
-    correction_: Correction | None = None  # models saved by version 0.1 have none of their own
+    correction_: Correction | None = None  # a default, because model files of version 0.1 lack it
 
     def __init__(
         self,
@@ -167,7 +169,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> HybridEmbedding:
-        """Embed rows and fit the maps.
+        """Embed rows and fit the maps both ways.
 
         Parameters
         ----------
@@ -217,7 +219,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     @one_blas_thread
     def transform(self, X: Array) -> Array:
-        """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
+        """Embed rows, each independently of the others: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
         ----------
@@ -236,7 +238,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return np.asarray(places(self.frame_.points(X), self.n_jobs).astype(X.dtype, copy=False))
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns, before fitting."""
         kind, landmarks = distance_kind(self.distance), self._landmarks(n)
         whole = kind != "euclidean" and (landmarks is None or kind not in ("geodesic", "graph"))
         rows = 0 if kind == "euclidean" else n if whole else min(n, landmarks or n)
@@ -276,14 +278,14 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return self.n_landmarks
 
     def _neighbours(self, points: Array) -> Neighbours:
-        """Enough neighbours of each row for the graph and for the maps."""
+        """Neighbour lists, long enough for the graph and for the maps."""
         width = max(LISTED, self.n_neighbors)
         if self._precomputed:
             return nearest_precomputed(points, k=width, own=True)
         return nearest(points, k=width, n_jobs=self.n_jobs)
 
     def _graph(self, points: Array, wide: Neighbours, scale: float) -> tuple[csr_array, Array]:
-        """The neighbour graph with its lengths, and the neighbours (n, k) that reconstruct a row (-1: none)."""
+        """The neighbourhood graph with edge lengths, and neighbour lists (n, k) for LLE (padded with -1)."""
         if self.radius is not None:
             radius = float(self.radius) / scale
             refuse_if_too_large(self, _edge_cost(points, radius, precomputed=self._precomputed), len(points))
@@ -294,13 +296,13 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return neighbour_graph(points, near, kind=self.graph, precomputed=self._precomputed), near.index
 
     def _one_place(self, points: Array, columns: Array) -> Array:
-        """Latent points (n, q), missing columns filled with 0, equal rows at their mean."""
+        """Latent points (n, q): columns padded with 0, equal rows moved to their mean."""
         Z = np.zeros((len(points), self.n_components))
         Z[:, : columns.shape[1]] = columns
         return group_means(Z, zero_distance_groups(points) if self._precomputed else equal_row_groups(points))
 
     def _factors(self, found: Hybrid) -> Array:
-        """What multiplies each eigenvector (k,), in units of M, by the rule of ``negative``; warns of what is lost."""
+        """Factor of each eigenvector (k,), in units of M, as ``negative`` says; warns if columns become 0."""
         values, alpha = found.pairs.values, float(self.alpha)
         if not found.pairs.converged:
             rule = "makes an eigenproblem that did not converge"
@@ -316,7 +318,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return np.sqrt(np.where(values > 1e-12 * (found.norm or 1.0), values, 0.0) / (1 - alpha) / found.scale)
 
     def _places(self) -> NystromPlaces | None:
-        """The fitted Nyström map with its correction, or None where M has none."""
+        """The fitted Nyström map with its correction, or None for distances without a Nyström formula."""
         if self.nystrom_ is None:
             return None
         return NystromPlaces(self.nystrom_, self.correction_, self.embedding_.shape[1])
@@ -339,7 +341,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
 
 def _edge_cost(points: Array, radius: float, *, precomputed: bool) -> Cost:
-    """What a graph of all pairs within a radius takes, judged by some of the rows."""
+    """Estimated cost of the graph of all pairs within a radius, from up to 256 rows."""
     rows = np.unique(np.linspace(0, len(points) - 1, 256).astype(np.int64))
     share = float(np.mean((points[rows] if precomputed else cdist(points[rows], points)) <= radius))
     edges = share * len(points) ** 2

@@ -1,4 +1,4 @@
-"""Distances by how well a known transformation makes one row of another (S4 2.6)."""
+"""Distances by how well a known transformation turns one row into another (S4 2.6)."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class ReconstructionDistance:
-    """Distance between rows by the error with which a transformation makes one of the other, along shortest paths.
+    """Distance between rows along shortest paths, whose edges are errors of turning one row into another.
 
-    Edges have the error ``min_θ |T(x_i, θ) - x_j|``, the smaller of both directions; the distance is the length of the
-    shortest path. Rows that a chain of transformed rows connects are near, however different they are column by
-    column. The edges are the reconstruction errors of [1]_, section 2.6; paths as in Isomap [2]_.
+    An edge has length ``min_θ |T(x_i, θ) - x_j|``, the smaller of both directions; the distance is the length of the
+    shortest path. Rows that are connected by a chain of transformed rows are near, however different their columns are.
+    The edges are the reconstruction errors of [1]_, section 2.6; paths as in Isomap [2]_.
 
     Parameters
     ----------
     transformation : "shift", "rotate", "local" or callable, default="shift"
         As for :class:`TangentDistance`; for "local" the best filter of each pair is found in closed form.
     image_shape : tuple (height, width) or None, default=None
-        How to fold a row into a picture; None: a row is a line of values.
+        Shape of the image that a row holds; None: a row is a line of values.
     parameters : sequence or None, default=None
-        The θ that are tried. None: a pixel to either side, 10 degrees to either side; a callable needs them.
+        The values of θ to try. None: one pixel, or 10 degrees, in either direction; required for a callable.
     n_neighbors : int, default=20
-        Edges kept of each row and θ. Pieces left unconnected are joined by their shortest straight links.
+        Edges kept for each row and θ. Unconnected pieces are joined by their shortest Euclidean links.
     size : int, default=3
         Width of the local filter.
     n_jobs : int or None, default=None
@@ -75,7 +75,7 @@ class ReconstructionDistance:
         return np.sqrt(geodesic_squares(self.graph(X), n_jobs=self.n_jobs))
 
     def graph(self, X: Array) -> csr_array:
-        """The connected graph of errors whose shortest paths are the distances.
+        """The connected graph of reconstruction errors, whose shortest paths are the distances.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class ReconstructionDistance:
         return connected_graph(edges, lambda rows: cdist(X[rows], X))
 
     def _tried_parameters(self) -> Sequence[Any]:
-        """The θ that are tried: those given, or a step to either side."""
+        """The values of θ to try: those of the user, or one step in either direction."""
         if self.parameters is not None:
             return list(self.parameters)
         if not isinstance(self.transformation, str):

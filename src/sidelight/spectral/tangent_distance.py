@@ -31,40 +31,42 @@ from ._transformations import (
 __all__ = ["TangentDistance"]
 
 Array = npt.NDArray[Any]
-_SHARE = 1 / 7  # of the shorter side of a picture: chosen on five draws of three digits, see the reproduction
+_SHARE = 1 / 7  # smoothing, in shorter sides of an image: chosen on five draws of three digits, see the reproduction
 
 
 @dataclass(frozen=True)
 class TangentDistance:
     """Distance between rows by the angle between their tangent spaces under a known transformation.
 
-    Small where two rows change alike under the transformation (a shift, a rotation), however different they are column
-    by column: ``√(mean sin² of the principal angles)``. From [1]_, section 2.5, with several parameters and smoothing
-    added; tangents of transformations as a distance go back to [2]_.
+    ``√(mean sin² of the principal angles)``: small if two rows change alike under the transformation (a shift, a
+    rotation), however different their columns are. From [1]_, section 2.5, with several parameters and smoothing added;
+    tangents of transformations as a distance go back to [2]_.
 
     Parameters
     ----------
     transformation : "local", "shift", "rotate" or callable, default="local"
-        "local": a filter of ``size`` x ``size`` pixels, fitted for each row to its nearest other row; "shift": along
-        the width, with wrap; "rotate": about the centre. A callable ``(X, theta) -> X'`` moves all rows by a
-        parameter (a number, or with several steps an array of them) and is the identity at 0.
+        "local": a filter of ``size`` x ``size`` pixels, fitted for each row to its nearest other row. "shift": along
+        the width, with wrap-around. "rotate": about the centre. A callable ``(X, theta) -> X'`` transforms all rows by
+        a parameter (a number, or with several steps an array of them) and is the identity at 0.
     image_shape : tuple (height, width) or None, default=None
-        How to fold a row into a picture; None: a row is a line of values.
+        Shape of the image that a row holds; None: a row is a line of values.
     step : float, sequence of float or None, default=None
-        How far the parameters are moved to measure a tangent; one for each. None: a pixel, 10 degrees, 1e-3.
+        Step of the central difference that estimates a tangent, one for each parameter. None: a pixel, 10 degrees,
+        1e-3.
     size : int, default=3
         Width of the local filter.
     smoothing : float or "auto", default="auto"
-        Standard deviation, in pixels, of the Gaussian that pictures are smoothed with before their tangents are taken
-        (lines of values are not). "auto": a seventh of the shorter side; one pixel where ``parameters`` are given, for
-        then the transformation itself bridges the steps between rows. 0: none.
+        Standard deviation, in pixels, of a Gaussian filter applied to images before their tangents are computed (lines
+        of values are not smoothed). "auto": a seventh of the shorter side; one pixel if ``parameters`` are given,
+        because the transformation itself then bridges the steps between rows. 0: none.
     paths : bool, default=False
-        False: each pair by its own angle. True: sin² is summed along shortest paths, so that rows between which others
-        change little by little are near, however far apart they are. Pieces are joined by their shortest links.
+        False: the angle of each pair. True: sin² is summed along shortest paths, so that rows that are connected by
+        gradually changing rows are near. Unconnected pieces are joined by their shortest links.
     parameters : sequence or None, default=None
-        With ``paths``: the θ by which a row is moved before its tangents are compared with another's, besides 0.
+        With ``paths``: values of θ, besides 0, by which a row is transformed before its tangents are compared with
+        those of other rows.
     n_neighbors : int, default=20
-        With ``paths``: edges kept of each row and θ.
+        With ``paths``: edges kept for each row and θ.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
 
@@ -126,7 +128,7 @@ class TangentDistance:
 
     @available_if(lambda self: self.paths)
     def graph(self, X: Array) -> csr_array:
-        """The connected graph of sin² whose shortest paths are the distances."""
+        """The connected graph of sin², whose shortest paths give the distances."""
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
         X = self._smoothed(X)
         there = orthonormal(self._tangents(X))

@@ -1,4 +1,4 @@
-"""The methods of a model of actions: arguments are checked here, ``ActionModel`` and its functions answer."""
+"""The methods of ActionRespectingEmbedding: arguments are validated here, ``ActionModel`` computes the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ Array = npt.NDArray[Any]
 
 
 class ActionMixin(TwoWayMixin):
-    """predict_next, plan, localize and score; ``fit`` sets the attributes below and those of ``TwoWayMixin``."""
+    """``predict_next``, ``plan``, ``localize`` and ``score``.
+
+    ``fit`` sets the attributes below and those of ``TwoWayMixin``.
+    """
 
     n_components: int
     latent_: Array
@@ -37,27 +40,27 @@ class ActionMixin(TwoWayMixin):
 
     @property
     def action_maps_(self) -> dict[Any, RigidMap]:
-        """What each action does: label -> rotation and translation of ``latent_``."""
+        """The rigid map of each action: label -> rotation and translation of ``latent_``."""
         return dict(self.rigid_maps_)
 
     @one_blas_thread
     def predict_next(self, rows: Any, action: Any, *, return_points: bool = False) -> Any:
-        """Where an action leads from training rows.
+        """Predict where an action leads from training rows.
 
         Parameters
         ----------
         rows : int or array of shape (m,)
             Training rows.
         action : label
-            What is done there, one of ``actions_.names``.
+            The action taken there, one of ``actions_.names``.
         return_points : bool, default=False
             Return latent points too.
 
         Returns
         -------
         next : array of shape (m,)
-            The first training row of the place that it leads to: the one that was seen where the action was done at
-            this place, else the one whose distances fit best (4.6).
+            First training row of the place that the action leads to: the observed one if the action was taken at this
+            place in training, else the place whose distances fit best (4.6).
         points : array of shape (m, r)
             Only with ``return_points``: where the action's rotation and translation takes the rows in ``latent_``.
         """
@@ -73,8 +76,9 @@ class ActionMixin(TwoWayMixin):
     def plan(self, start: Any, goal: Any, *, max_length: int | None = None) -> list[Any]:
         """Find the shortest list of actions that leads from one place to another.
 
-        Every step leads from a place of the training rows to another one, as closely as the map of the action is known;
-        steps that were taken in training are known. A step that the training rows do not determine is not taken.
+        Every step leads from a place of the training rows to another one. Steps taken in training are known; others are
+        predicted, within the accuracy of the action's rigid map. A step that the training rows do not determine is not
+        used.
 
         Parameters
         ----------
@@ -96,16 +100,16 @@ class ActionMixin(TwoWayMixin):
 
     @one_blas_thread
     def localize(self, X: Any, actions: Any, *, wrong: float = 0.1, slip: float = 0.0) -> Localization:
-        """Follow a walk: a Bayes filter over the places, moved by the actions and corrected by the observations.
+        """Localize a new trajectory: a Bayes filter over places, with the actions as motion and X as observations.
 
         Parameters
         ----------
         X : array of shape (m, d)
-            What was seen on the walk (for precomputed distances, distances to the n training rows).
+            Observations along the trajectory (for precomputed distances, distances to the n training rows).
         actions : array-like of shape (m,) or (m - 1,)
-            What was done at each row; missing where a walk ends, and the next row begins another.
+            Action taken at each row; missing where a trajectory ends and the next row begins another.
         wrong : float, default=0.1
-            Share of observations that may be of anything at all.
+            Share of observations that may be outliers, with the same likelihood for every place.
         slip : float, default=0.0
             Share of actions that may have had no effect.
 
@@ -130,11 +134,11 @@ class ActionMixin(TwoWayMixin):
         trajectory: Any = None,
         sample_weight: Any = None,
     ) -> float:
-        """Share of steps whose result is predicted right, each from the steps of its action at *other* places.
+        """Accuracy of predicted steps: each step is predicted from the steps of the same action at *other* places.
 
         Without ``X``: the steps of the training rows, each left out of its own prediction (by distances, 4.6; the
-        embedding itself has seen it). With ``X`` and ``actions``: a walk that was held out; its rows count as the
-        places nearest to them. With ``X`` alone there is no step to judge, and the score is that of the two maps, as in
+        embedding itself was fitted with it). With ``X`` and ``actions``: a held-out trajectory; each row is assigned to
+        the nearest place. With ``X`` alone there are no steps, and the score is the R² of the reconstruction, as in
         every other model: ``1 - |X - denoise(X)|² / |X - mean|²``.
 
         Parameters
@@ -144,7 +148,7 @@ class ActionMixin(TwoWayMixin):
         actions, trajectory : arrays of shape (m,) or None, default=None
             As in ``fit``.
         sample_weight : array of shape (m,) or None, default=None
-            Of the score of the two maps.
+            Weights for the R² of the reconstruction.
 
         Returns
         -------
@@ -164,7 +168,7 @@ class ActionMixin(TwoWayMixin):
         return float(hits.mean())
 
     def _action_model(self) -> ActionModel:
-        """The fitted places and maps as one value."""
+        """The fitted places and rigid maps, collected from the fitted attributes."""
         return ActionModel(self.latent_, self.states_, self.place_rows_, self.actions_, self.action_maps_)
 
     def _training_rows(self, rows: Any) -> Array:

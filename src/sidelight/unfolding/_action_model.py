@@ -25,13 +25,13 @@ from sidelight.side.actions import Actions
 __all__ = ["ActionModel", "action_model"]
 
 Array = npt.NDArray[Any]
-_AT_ONCE = 2**22  # distances of queries to candidates that are held
-_TIED = 1e-9  # of the largest distance: misfits that differ by less are equal
+_AT_ONCE = 2**22  # numbers of the largest temporary array of distances from queries to candidates
+_TIED = 1e-9  # of the largest distance: misfits that differ by less count as ties
 
 
 @dataclass(frozen=True, eq=False)
 class ActionModel:
-    """Places in the latent space, and what each action does there.
+    """Places in the latent space, and the rigid map of each action.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class ActionModel:
     def next_places(self, places: Array, action: Any) -> Array:
         """The place (m,) that an action leads to from each of ``places`` (m,).
 
-        As it was seen where the action was done at this place, else the one whose distances fit best (4.6).
+        The observed one if the action was taken at this place in training, else the best fit by distances (4.6).
         """
         moves = self.moves(action)
         found = _best_fit(self.distances, moves, places)
@@ -79,7 +79,7 @@ class ActionModel:
         return np.where(seen[places] >= 0, seen[places], found)
 
     def hits(self, walk: Actions, places: Array) -> Array:
-        """Whether each step of a walk is predicted from steps of its action at other places.
+        """Whether each step of a trajectory is predicted correctly from steps of its action at other places.
 
         Parameters
         ----------

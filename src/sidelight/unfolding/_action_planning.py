@@ -1,4 +1,4 @@
-"""Plans: the shortest list of actions from one place to another, along edges that the training steps determine."""
+"""Planning: the shortest sequence of actions from one place to another, along transitions known from training steps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def planned(
     start, goal : int, or array of shape (r,) or (n_components,)
         Training rows or latent points.
     n_components : int
-        Columns of a latent point that are enough.
+        Latent points may also be given by this many first columns only.
     max_length : int or None
         Longest plan to accept; None: any.
     """
@@ -54,9 +54,9 @@ def planned(
 def _matching_places(
     owner: str, argument: str, place: Any, world: ActionModel, steps: Sequence[Step], n_components: int
 ) -> Array:
-    """Places that a row or latent point may be, nearest first.
+    """Candidate places of a training row or latent point, nearest first.
 
-    Of a row, those as near as the maps can tell; of a point, those within half a step.
+    For a row: the places within the tolerance of the maps. For a point: the places within half a step.
     """
     points = world.points
     if np.ndim(place) == 0:
@@ -81,7 +81,7 @@ def _matching_places(
 
 
 def _shortest(table: Array, start: int, goals: Array) -> list[int] | None:
-    """Codes of the actions of a shortest path from a place to the nearest of some, or None."""
+    """Action codes of a shortest path from place ``start`` to any of ``goals``, or None if none can be reached."""
     codes, sources = np.nonzero(table >= 0)
     targets = table[codes, sources]
     n = table.shape[1]

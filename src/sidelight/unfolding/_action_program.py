@@ -5,12 +5,12 @@ r"""The Gram program of action respecting embedding: places, neighbours, and pai
 η_ij: each of i, j lies in the other's ball, which reaches to the farthest row within ``window`` steps
 (4.1; as printed, |k - i| < T and a strict >, no row has a neighbour at T = 1, so |k - i| ≤ T and ≥).
 
-**Places.** Equal rows are one place. So are two rows that the same action leads to from one place, or leads from to
-one place (their distance is 0 by 4.4): places are folded until each action is one-to-one. Where no two rows are
-equal there may be noise: then rows nearer than ``merge`` times the shortest step at either are one place too; what
-noise adds to all squared distances is read from the rows that were found to be the same (their median) and taken off,
-and so on until nothing changes. A merger that would put rows into one place that are farther apart than a step is not
-made. The squared distance of two places is that of their means, which squared distances alone give:
+**Places.** Equal rows are one place. So are two rows that the same action reaches from one place, or from which the
+same action leads to one place (their distance is 0 by 4.4): places are merged until each action is one-to-one. If no
+two rows are equal, the rows may be noisy: then rows nearer than ``merge`` times the shortest step at either are one
+place too. The contribution of noise to all squared distances is estimated as the median over merged rows and
+subtracted, and merging is repeated until nothing changes. A merger of rows that are farther apart than a step is not
+made. The squared distance of two places is that of their means, which follows from squared distances alone:
 ``d̄²_ab - ½ d̄²_aa - ½ d̄²_bb``.
 
 **Classes.** Pairs (i, j) and (i+1, j+1) are joined for every two steps of one action; a connected component is a class
@@ -51,7 +51,7 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 _LANDMARKS, _ROUNDS, _NEAREST = 500, 10, 10
-_MAIN = 0.05  # of the start: what narrower columns hold is mostly the bend of shortest paths
+_MAIN = 0.05  # share of variance: narrower columns of the start are mostly artefacts of bent shortest paths
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def find_places(squares: Array, actions: Actions, merge: float) -> Array:
 
 
 def row_squares(points: Array) -> Array:
-    """Squared distances (n, n) between rows: by a product, and from differences where that would cancel."""
+    """Squared distances (n, n) between rows: by a matrix product, and from differences where digits would cancel."""
     norms = np.einsum("ij,ij->i", points, points)
     S = norms[:, None] + norms - 2 * (points @ points.T)
     lost = np.argwhere(np.triu(1e-6 * (norms[:, None] + norms) > S, 1))
@@ -232,7 +232,7 @@ def action_problem(
 
 
 def _refuse_too_long(argument: str, known: Array, reach: Array) -> None:
-    """A known distance must not be longer than the steps between its places."""
+    """Raise ValueError if a known distance is longer than the path of bounds between its places."""
     excess = np.sqrt(known[:, 2]) / reach
     worst = int(np.argmax(excess))
     if excess[worst] > 1 + 1e-9:

@@ -1,16 +1,16 @@
-r"""How well each action is known: the error of "action a leads from place i to place k".
+r"""Uncertainty of each action: the error of "action a leads from place i to place k".
 
 An action a is a rotation and translation that takes the places φ_j where it was tried to φ_{j+1}. These determine it
-within their hull; across it they keep the distance from the hull, and leave the direction open. So the error of
-"a leads from place i to place k" that the steps determine is
+within their affine hull. Perpendicular to it they determine the distance from the hull, but not the direction. So the
+error of "a leads from place i to place k", as far as the steps determine it, is
 
     e_a(i, k)² = |R (φ_i - m)∥ - (φ_k - m')∥|² + (|(φ_i - m)⊥| - |(φ_k - m')⊥|)²
 
-with m and m' the mean places before and after a, and ∥ and ⊥ the parts within the hull and across it.
+with m and m' the mean places before and after a, and ∥ and ⊥ the parts within the hull and perpendicular to it.
 
-An edge i → k is that of least e_a(i, k), if this is at most the tolerance √(ρ_a ℓ_a / 2): the geometric mean of the
-error ρ_a of the map on its own steps and half of their length ℓ_a. Or at most half a step, where an action that undoes
-a leads back from k to i by the tolerance.
+The transition i → k of action a is that of least e_a(i, k), if this is at most the tolerance √(ρ_a ℓ_a / 2): the
+geometric mean of the error ρ_a of the map on its own steps and half of their length ℓ_a. An error of up to half a step
+is also accepted if the inverse action leads back from k to i within the tolerance.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ._action_model import ActionModel
 __all__ = ["Step", "action_steps", "transitions"]
 
 Array = npt.NDArray[Any]
-_EXACT = 1e-5  # of a step: no solver is more exact
-_TIED = 1e-9  # of a step: errors that differ by less are equal
+_EXACT = 1e-5  # of a step: lower bound of the residual, as no solver is more exact
+_TIED = 1e-9  # of a step: errors that differ by less count as ties
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """How well one action is known.
+    """Transition errors of one action.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class Step:
     ends : array of shape (m, 2)
         Places at the ends of its steps.
     error : array of shape (n_places, n_places)
-        e_a, of leading from place to place.
+        e_a(i, k) of the transition from place i to place k.
     guess : array of shape (n_places, n_places)
-        Distance of each place from where the rigid map leads, which across the hull is a guess.
+        Distance of place k from the image of place i under the rigid map, which is arbitrary perpendicular to the hull.
     length, residual : float
-        Of the steps, and of the map's errors on them: root mean squares.
+        Root mean square length of the steps, and of the map's errors on them.
     """
 
     name: Any
@@ -61,12 +61,12 @@ class Step:
 
     @property
     def tolerance(self) -> float:
-        """Up to which error a place is the one that the action leads to."""
+        """Largest error at which a place is accepted as the result of the action."""
         return float(np.sqrt(0.5 * max(self.residual, _EXACT * self.length) * self.length))
 
 
 def action_steps(owner: str, world: ActionModel) -> list[Step]:
-    """What the training steps determine of each action that was taken."""
+    """The transition errors of each action that was taken in training."""
     actions, points = world.actions, world.points
     ends = world.states[actions.steps]
     taken = np.unique(actions.codes[actions.codes >= 0])
@@ -79,7 +79,7 @@ def action_steps(owner: str, world: ActionModel) -> list[Step]:
 
 
 def transitions(points: Array, steps: Sequence[Step]) -> Array:
-    """Where each action leads from each place, (actions, n_places): a place, or -1 where that is not known.
+    """Transition table (actions, n_places): the place that each action leads to from each place; -1: not determined.
 
     Parameters
     ----------
@@ -105,18 +105,19 @@ def transitions(points: Array, steps: Sequence[Step]) -> Array:
 
 
 def _best_places(step: Step) -> Array:
-    """The place (n_places,) of least error from each place; of equal ones the one nearest to the map's guess.
+    """The place of least error from each place (n_places,); ties go to the place nearest to the rigid map's image.
 
-    Steps along a line fit a place and its mirror image equally well, and rounding must not choose between them.
+    Steps along a line fit a place and its mirror image equally well; rounding must not decide between them.
     """
     tied = step.error <= step.error.min(axis=1, keepdims=True) + _TIED * step.length
     return np.asarray(np.where(tied, step.guess, np.inf).argmin(axis=1))
 
 
 def _consistent(table: Array, known: Array, Z: Array, steps: Sequence[Step], undoing: Array) -> Array:
-    """Drop an edge that contradicts another: two places never lead to one, and undoing an action leads back.
+    """Drop transitions that contradict others: actions are one-to-one, and an inverse action leads back.
 
-    Steps along a line cannot tell a place from its mirror image: of two edges the one nearer to the map's guess stays.
+    Steps along a line do not distinguish a place from its mirror image: of two contradicting transitions the one nearer
+    to the rigid map's image is kept.
     """
     every = np.arange(len(Z))
     costs = np.array([step.guess[every, row] for step, row in zip(steps, table, strict=True)])
@@ -133,7 +134,7 @@ def _consistent(table: Array, known: Array, Z: Array, steps: Sequence[Step], und
 
 
 def _undoing(known: Array, Z: Array, steps: Sequence[Step]) -> Array:
-    """Which action (column) undoes which (row): it followed it in training, and every time led back."""
+    """Boolean (actions, actions): [a, b] if b is the inverse of a: whenever b followed a in training, it led back."""
     undoes = np.zeros((len(steps), len(steps)), dtype=bool)
     for a, b in np.ndindex(undoes.shape):
         begin = np.flatnonzero(known[a] >= 0)
@@ -161,7 +162,7 @@ def _step(name: Any, Z: Array, rigid: RigidMap, ends: Array) -> Step:
 
 
 def _parts(offsets: Array, hull: Array) -> tuple[Array, Array]:
-    """Coordinates within the hull (n_places, p), and the distance from it (n_places,)."""
+    """Coordinates within the hull (n_places, p), and distances from the hull (n_places,)."""
     inside = offsets @ hull.T
     rest = offsets - inside @ hull
     return inside, np.sqrt(np.einsum("ij,ij->i", rest, rest))

@@ -1,4 +1,4 @@
-"""What both unfolding methods make of a solved Gram program: axes, spectrum, certificate, history and warnings."""
+"""Post-processing of a solved Gram program, for both unfolding methods: axes, spectrum, certificate, warnings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sidelight.solvers.semidefinite import Certificate, GramResult
 __all__ = ["GramSpectrum", "SolverReport", "gram_spectrum", "report_of", "shown_progress", "warn_unless_converged"]
 
 Array = npt.NDArray[Any]
-_EMPTY = 1e-8  # of the trace: an axis with less is not there
+_EMPTY = 1e-8  # of the trace: axes with smaller eigenvalues are dropped
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class GramSpectrum:
 def shown_progress(
     owner: str, verbose: int, callback: Callback | None, solve: Callable[[Callback | None], GramResult]
 ) -> GramResult:
-    """Run ``solve(callback)`` with a progress bar in front of the user's callback if ``verbose``."""
+    """Run ``solve(callback)`` with the user's callback and, if ``verbose``, a progress bar."""
     bar = ProgressBar(owner) if verbose else None
     found = solve(both(bar, callback))
     if bar is not None:
@@ -63,7 +63,7 @@ def shown_progress(
 
 
 def report_of(found: GramResult | None, unit: float) -> SolverReport:
-    """Summarise a solve for the fitted attributes; None: all rows were one place, and nothing was solved."""
+    """Summarise a solve for the fitted attributes; ``found=None``: all rows were equal, and nothing was solved."""
     if found is None:
         return SolverReport([], 1, vars(Certificate(0.0, 0.0, 0.0, 0.0, 0.0)))
     certificate = {**vars(found.certificate), "bound": found.certificate.bound * unit * unit}
@@ -71,7 +71,7 @@ def report_of(found: GramResult | None, unit: float) -> SolverReport:
 
 
 def warn_unless_converged(owner: str, max_iter: int, found: GramResult, remedy: str) -> None:
-    """Warn where the solver ended before it converged, with what it reached."""
+    """Warn (ConvergenceWarning) if the solver ended before it converged, with the violation and gap it reached."""
     if found.status in (Status.ITERATIONS, Status.STALLED):
         state = f"violation {found.certificate.feasibility:.1e}, certified gap {found.certificate.gap:.1e}"
         why = f"it {found.status.value}" if not found.trouble else found.trouble
@@ -80,16 +80,16 @@ def warn_unless_converged(owner: str, max_iter: int, found: GramResult, remedy: 
 
 
 def gram_spectrum(V: Array, unit: float, *, n_components: int | None = None) -> GramSpectrum:
-    """Turn a factor of K to its principal axes.
+    """Rotate a factor V of K = V Vᵀ to its principal axes.
 
     Parameters
     ----------
     V : array of shape (n, r)
         K = V Vᵀ.
     unit : float
-        Of V, in units of the data.
+        Length of one unit of V, in units of the data.
     n_components : int or None, default=None
-        Axes to return, of 0 where there are fewer; None: those that are not empty, and their eigenvalues only.
+        Number of axes to return, padded with zeros. None: the axes of non-zero variance, and only their eigenvalues.
     """
     values, Z = factor_spectrum(V)
     if n_components is None:

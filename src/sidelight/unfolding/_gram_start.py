@@ -1,4 +1,4 @@
-"""Where the solver of a Gram program begins."""
+"""Initial points for the solver of a Gram program."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["START_RANK", "with_spare_columns"]
 
 Array = npt.NDArray[Any]
 START_RANK = 8
-"""Columns that the solver begins with."""
+"""Number of columns (rank) that the solver starts with."""
 _SMALL = 1e-3  # of the spread of the start
 
 
 def with_spare_columns(start: Array) -> Array:
     """Add small smooth columns to a start (n, r): two at least, up to ``START_RANK`` in all.
 
-    At exactly 0 a column has no slope to leave it by, so the solver could not use more dimensions than the start has.
+    The gradient of a column that is exactly 0 is 0, so the solver could never use more dimensions than the start has.
     """
     n, r = start.shape
     spread = float(np.sqrt((start**2).sum() / n)) or 1.0

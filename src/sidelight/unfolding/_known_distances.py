@@ -1,4 +1,4 @@
-"""Distances that a user knows between some rows: given as pairs, or by the old name ``known=``."""
+"""Known distances between some rows: the arguments ``pairs`` and ``distances`` of fit, or the deprecated ``known``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REMEDY = "Leave out rows that are the same place"
 
 @dataclass(frozen=True, eq=False)
 class KnownDistances:
-    """Rows ``index`` (m, 2), their ``distances`` (m,), all above 0, and the ``argument`` that a message names."""
+    """Pairs of rows ``index`` (m, 2), their ``distances`` (m,) > 0, and the ``argument`` that messages name."""
 
     index: Array
     distances: Array
@@ -43,7 +43,7 @@ class KnownDistances:
 def known_distances(
     owner: str, n: int, *, pairs: Any = None, distances: Any = None, known: Any = None
 ) -> KnownDistances:
-    """Return the distances that are known between n rows.
+    """Validate the known distances between n rows.
 
     Parameters
     ----------

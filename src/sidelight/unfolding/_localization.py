@@ -1,8 +1,9 @@
-"""Localization: where a walk is, by a Bayes filter over the places.
+"""Localization of a trajectory by a Bayes filter over the places.
 
 b_t(k) ∝ p(x_t | k) Σ_i b_{t-1}(i) p_a(k | i),     p_a ∝ exp(-½ e_a² / (tolerance² + ℓ_a² / 12))
 
-with the errors e_a of ``_action_steps``; ℓ_a² / 12 because a place stands for its surroundings up to half a step.
+with the errors e_a of ``_action_steps``. The ℓ_a² / 12 is the variance of a uniform distribution over one step: a place
+stands for its surroundings up to half a step.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ _CELL = 1 / 12  # variance of a uniform spread over one step, in squared steps
 
 @dataclass(frozen=True, eq=False)
 class Localization:
-    """Where a walk was: at each of its m rows a belief over the places, its mean, and its most probable row.
+    """Result of ``localize`` for each of m rows: posterior over the places, its mean, and the most probable place.
 
     Parameters
     ----------
     points : array of shape (m, r)
-        Mean latent points under the belief, in the units of ``latent_``.
+        Posterior mean latent points, in units of ``latent_``.
     belief : array of shape (m, n_places)
         Probability of each place, by its number in ``states_``, after the row's own observation.
     rows : array of shape (m,)
@@ -48,7 +49,7 @@ class Localization:
 def localized(
     owner: str, world: ActionModel, squares: Array, actions: Any, *, wrong: float, slip: float
 ) -> Localization:
-    """Follow a walk.
+    """Run the Bayes filter along a trajectory.
 
     Parameters
     ----------
@@ -58,9 +59,13 @@ def localized(
     squares : array of shape (m, n)
         Squared distances of the observations to the training rows, in units of the data.
     actions : array-like of shape (m,) or (m - 1,), or Actions
-        What was done at each row.
+        Action taken at each row.
     wrong, slip : float
-        Share of observations that are of any place, and of actions that had no effect.
+        Share of observations that are outliers, and of actions that had no effect.
+
+    Returns
+    -------
+    Localization
     """
     steps = action_steps(owner, world)
     moves = np.stack([motion(step, slip) for step in steps])
@@ -80,7 +85,7 @@ def motion(step: Step, slip: float) -> Array:
 
 
 def likelihood_of_places(squares: Array, states: Array, spread: float, wrong: float) -> Array:
-    """p(x | k) up to a factor (m, n_places), by the most similar row of each place."""
+    """Likelihood p(x | k) up to a factor (m, n_places), by the nearest row of each place; ``wrong``: outlier share."""
     order = np.argsort(states, kind="stable")
     starts = np.searchsorted(states[order], np.arange(states.max() + 1))
     nearest = np.minimum.reduceat(squares[:, order], starts, axis=1)
@@ -90,7 +95,7 @@ def likelihood_of_places(squares: Array, states: Array, spread: float, wrong: fl
 
 
 def _filtered(likelihood: Array, moves: Array, before: Array) -> Array:
-    """Beliefs (m, n_places): the last one moved, times the likelihood; uniform before a walk begins."""
+    """Posteriors (m, n_places): prediction from the last one times the likelihood; uniform prior where one begins."""
     belief = np.empty_like(likelihood)
     uniform = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
     for t, code in enumerate(before):
@@ -102,7 +107,7 @@ def _filtered(likelihood: Array, moves: Array, before: Array) -> Array:
 
 
 def _moves_before(owner: str, actions: Any, names: Sequence[Any], m: int) -> Array:
-    """The place in ``names`` of the action that led to each row (m,); -1 where a walk begins."""
+    """Index in ``names`` of the action that led to each row (m,); -1 where a trajectory begins."""
     done = as_actions(actions, m)
     known = {name: place for place, name in enumerate(names)}
     unknown = [done.names[code] for code in np.unique(done.codes[done.codes >= 0]) if done.names[code] not in known]

@@ -1,7 +1,7 @@
-"""Rows that are known by their distances: precomputed, or by any metric that scikit-learn has.
+"""Distances other than Euclidean for the unfolding methods: precomputed, or by any metric of scikit-learn.
 
-A ``MeasuredFrame`` is a frame whose ``points`` are distances to the training rows; the maps from there are those of
-precomputed distances, and the way back to the data is as for any rows.
+A ``MeasuredFrame`` is a frame whose ``points`` are distances to the training rows. Its backward map is that of
+precomputed distances; its forward map to the data is as for any rows.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ METRICS = tuple(sorted({"euclidean", *PAIRWISE_DISTANCE_FUNCTIONS, *_OTHERS} - {
 
 @dataclass(frozen=True)
 class MeasuredFrame:
-    """The frame of the data, and as ``points`` distances to ``rows`` (n, d) by ``metric``, in units of the largest."""
+    """A frame of the data whose ``points`` are distances to ``rows`` (n, d) by ``metric``, divided by ``unit``."""
 
     data: Frame
     rows: Array
@@ -58,7 +58,7 @@ class MeasuredFrame:
 
     @property
     def scale(self) -> float:
-        """Of the data."""
+        """Scale of the data frame."""
         return self.data.scale
 
     def inside(self, X: Array) -> Array:
@@ -76,12 +76,12 @@ class MeasuredFrame:
 
 
 def is_measured(metric: Any) -> bool:
-    """Whether rows are known by their distances: by any metric but the Euclidean one."""
+    """Whether the methods work on distances: for any metric but "euclidean"."""
     return not (isinstance(metric, str) and metric == "euclidean")
 
 
 def is_precomputed(metric: Any) -> bool:
-    """Whether the data are distances, so that there are no rows to go back to."""
+    """Whether X holds distances, so that there is no data space for an inverse map."""
     return isinstance(metric, str) and metric == "precomputed"
 
 
@@ -110,7 +110,7 @@ def frame_of(owner: str, X: Array, metric: Any) -> tuple[Frame | MeasuredFrame, 
     rows = np.asarray(X, dtype=np.float64)
     D = np.abs(pairwise_distances(rows, metric=metric))
     refuse_too_large(owner, "largest distance", D)
-    unit = Frame.of(D, "precomputed").scale  # as if they had been given
+    unit = Frame.of(D, "precomputed").scale  # the same unit as if these distances had been passed as "precomputed"
     return MeasuredFrame(Frame.of(rows), rows, metric, unit), unit
 
 
@@ -140,7 +140,7 @@ def unfolded_maps(
     Z : array of shape (n, q)
         Their latent points.
     points : array of shape (n, d) or (n, n)
-        The rows inside the frame, or their distances if they are known by a metric.
+        The rows in units of the frame, or their distances if the metric is not Euclidean.
     metric : str or callable
     n_jobs : int or None
         Threads.

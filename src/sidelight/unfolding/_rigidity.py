@@ -1,15 +1,15 @@
-"""Whether the distances kept between neighbours make one rigid body of all rows.
+"""Whether preserved distances between neighbours make all rows one rigid body.
 
-A row and its neighbours, all of whose distances to each other are kept, are a body: their Gram matrix is fixed. A body
-whose overlap with another spans all of its own dimensions has no freedom left beside it, and the two are one. (This is
-the facial reduction of Krislock and Wolkowicz 2010, for the case that it ends in a point.) One body is grown from a row
-whose neighbours span all the dimensions of the data:
+A row and its neighbours, all of whose distances to each other are preserved, are a body: their Gram matrix is fixed. If
+the overlap of a body with another spans all dimensions of the first, the first has no freedom left, and the two are one
+body. (This is the facial reduction of Krislock and Wolkowicz 2010, for the case that it ends in a point.) One body is
+grown from a row whose neighbours span all the dimensions of the data:
 
     absorb C   where   rank(overlap of C and the body) = rank(C)
 
-If it comes to hold every row, the rows themselves are the only point set that keeps the distances, in any number of
+If it finally holds every row, the rows themselves are the only point set with these distances, in any number of
 dimensions. In d columns that takes more than d neighbours; with more columns than neighbours it does not happen.
-Cost: O(n k d²) a round, with d the rank of the rows, below the number of neighbours.
+Cost: O(n k d²) per round, with d the rank of the rows, below the number of neighbours.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from scipy.sparse import csr_array, eye_array
 __all__ = ["is_rigid"]
 
 Array = npt.NDArray[Any]
-_FLAT = 1e-10  # of the largest variance: below it a body has no extent
+_FLAT = 1e-10  # of the largest variance: directions with less count as 0 in a rank
 
 
 def is_rigid(points: Array, graph: csr_array) -> bool:
-    """Whether rows (n, d) are one body if every row keeps its distances to and among its neighbours in the graph.
+    """Whether rows (n, d) form one rigid body if each row's distances to and among its graph neighbours are fixed.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _own_axes(points: Array, most: int) -> Array | None:
 
 
 def _ranks(members: csr_array, X: Array, chosen: Array) -> Array:
-    """Dimensions that the chosen members of each row's body span (n,)."""
+    """Rank (n,): dimensions spanned by the ``chosen`` (n,) members of each row's neighbourhood."""
     n, d = X.shape
     count = np.maximum(members @ chosen, 1.0)
     mean = (members @ (chosen[:, None] * X)) / count[:, None]

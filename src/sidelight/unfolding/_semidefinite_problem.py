@@ -1,9 +1,9 @@
-"""The Gram program of semidefinite embedding: its pairs, its start, and the places of rows beyond the landmarks.
+"""The Gram program of semidefinite embedding: constrained pairs, initial points, and rows that are no landmarks.
 
-Pairs are the mutual neighbours and the rows that share one (S4 1.7), without bridges between layers
-(``neighbours.bridges``), unconnected pieces joined by their shortest links. With landmarks the program is that of the
-landmark rows, their distances measured along the graph of all rows; every other row is placed so that its neighbours
-reconstruct it, as in the data (Weinberger, Packer and Saul 2005):
+Constrained pairs are mutual neighbours and rows that share a neighbour (S4 1.7), without shortcuts between layers
+(``neighbours.bridges``); unconnected pieces are joined by their shortest links. With landmarks the program is over the
+landmark rows only, with distances measured along the graph of all rows. Every other row is then placed so that its
+neighbours reconstruct it with the same weights as in the data (Weinberger, Packer and Saul 2005):
 
     minimise Σ_i |z_i - Σ_j W_ij z_j|²    over all rows but the landmarks
 """
@@ -32,21 +32,22 @@ __all__ = ["SemidefiniteProblem", "distinct", "near_graph", "placed_by_neighbour
 
 Array = npt.NDArray[Any]
 _START_LANDMARKS = 256
-_CORE = 5  # neighbours that confirm an edge, at least
+_CORE = 5  # at least so many nearest neighbours form the graph that confirms the other edges
 
 
 @dataclass(frozen=True)
 class SemidefiniteProblem:
-    """A program over some of the points, and the start of its solver.
+    """A semidefinite program over all points or landmarks, and the initial points of its solver.
 
     Parameters
     ----------
     program : GramProgram
     start : array of shape (m, r)
+        Initial points.
     rows : array of shape (m,)
-        Which points are unfolded.
+        Indices of the points that the program is over.
     rigid : bool, default=False
-        The points themselves, centred, are the start and the only answer.
+        True: the centred points themselves are the start and the only solution.
     """
 
     program: GramProgram
@@ -73,16 +74,16 @@ def semidefinite_problem(
     precomputed: bool = False,
     n_jobs: int | None,
 ) -> SemidefiniteProblem:
-    """Return the program of rows that are all different.
+    """Return the program of distinct rows.
 
     Parameters
     ----------
     points : array of shape (n, d), or if ``precomputed`` distances (n, n)
     n_neighbors : int
     n_landmarks : int or None
-        Rows that are unfolded; None: all.
+        Number of rows that the program is over; None: all.
     equality : bool
-        Distances of neighbours are kept; False: not exceeded.
+        True: distances of neighbours are preserved; False: they are upper bounds.
     precomputed : bool, default=False
     n_jobs : int or None
         Threads.
@@ -108,7 +109,7 @@ def semidefinite_problem(
 
 
 def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: int | None) -> csr_array:
-    """The connected graph of mutual neighbours, without bridges."""
+    """The connected graph of mutual neighbours, without shortcuts between layers."""
     near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
     core = max(_CORE, (near.index.shape[1] + 1) // 2)
     return confirmed_graph(points, near, core=core, precomputed=precomputed, n_jobs=n_jobs)
@@ -117,7 +118,7 @@ def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: in
 def placed_by_neighbours(
     points: Array, rows: Array, V: Array, *, n_neighbors: int, precomputed: bool = False, n_jobs: int | None = None
 ) -> Array:
-    """Place all rows by the landmarks: each where its nearest neighbours reconstruct it as in the data.
+    """Coordinates of all rows from those of the landmarks: neighbours reconstruct each row with the data's weights.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def placed_by_neighbours(
     rows : array of shape (m,)
         The landmarks.
     V : array of shape (m, r)
-        Their places.
+        Their coordinates.
     n_neighbors : int
     precomputed : bool, default=False
     n_jobs : int or None, default=None
@@ -153,7 +154,7 @@ def _neighbours(points: Array, k: int, *, precomputed: bool, n_jobs: int | None)
 
 
 def _near_pairs(graph: csr_array) -> Array:
-    """Neighbours, and rows that share a neighbour (p, 2)."""
+    """Pairs (p, 2) of rows that are neighbours or share a neighbour."""
     near = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     both = triu(near + near @ near, k=1).tocoo()
     return np.column_stack([both.row, both.col])

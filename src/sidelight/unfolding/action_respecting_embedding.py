@@ -1,9 +1,9 @@
-"""Action respecting embedding: observations and the actions between them, in a space where actions are rigid (S4 4).
+"""Action respecting embedding: embed observations so that the actions between them are rigid motions (S4 4).
 
     maximise tr K,    |z_i - z_j| ≤ |x_i - x_j| for neighbours,    |z_{i+1} - z_{j+1}| = |z_i - z_j| where a_i = a_j
 
-What is done at two places keeps their distance, so every action is a rotation and translation of the latent space,
-found without being told what the actions are.
+The same action at two places preserves their distance, so every action is a rotation and translation of the latent
+space. Only the labels of the actions are given, not what the actions do.
 """
 
 from __future__ import annotations
@@ -48,34 +48,36 @@ from ._measured_rows import check_metric, checked_distances, frame_of, is_measur
 __all__ = ["ActionRespectingEmbedding"]
 
 Array = npt.NDArray[Any]
-_INTERIOR = 2e11  # operations of a step up to which all classes are solved at once
+_INTERIOR = 2e11  # largest cost of a Newton step (operations) for the interior-point solver over all distance classes
 
 
 class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, BaseEstimator):
-    """Embed observations so that every action between them is one rotation and translation.
+    """Embed a sequence of observations so that every action is one rotation and translation of the latent space.
 
-    A semidefinite embedding [3]_ with the further demand that steps of one action keep distances [1]_ [2]_.
+    A semidefinite embedding [3]_ with additional constraints: steps of the same action preserve distances [1]_ [2]_.
+    A *place* below is a state of the world: rows that are equal, or nearly so (``merge``), are observations of one
+    place and share a latent point.
 
     Parameters
     ----------
     n_components : int, default=2
         Columns of ``embedding_``. The fit does not depend on it, and predictions use all of ``latent_``.
     window : int, default=1
-        T: the ball of a row reaches to the farthest row within this many steps; rows in each other's ball are
-        neighbours. More steps hold the embedding tighter.
+        T: the ball around a row reaches to the farthest row within this many steps; rows in each other's ball are
+        neighbours. More steps constrain the embedding more.
     metric : str or callable, default="euclidean"
         Distance between observations: a metric name of scikit-learn, a function of two rows, or "precomputed" (``X``
-        holds the distances, and there is no way back to the data).
+        holds the distances, and there is no inverse map to the data).
     merge : float, default=0.3
-        Equal rows are one place. Where no two are equal, rows nearer to each other than this share of the shortest step
-        at either are one place (noise is estimated and taken off); 0: only equal rows.
+        Equal rows are one place. If no two rows are equal, rows that are nearer to each other than this share of the
+        shortest step at either are merged into one place (noise is estimated and subtracted). 0: only equal rows.
     tol : float, default=1e-3
-        Root mean square violation of squared distances, in units of their mean.
+        Tolerated root mean square violation of squared distances, in units of their mean.
     gap : float, default=0.01
-        How far below the optimum the trace may be, as a share of it, by the certificate. Up to some hundred places
-        it is 1e-6 at no cost.
+        Tolerated optimality gap: how far below the optimum the trace may be, as a share of it, by the certificate. Up
+        to some hundred places it is 1e-6 at no cost.
     max_iter : int, default=1000
-        Newton steps.
+        Maximum number of Newton steps.
     random_state : int, RandomState or None, default=None
         For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -90,13 +92,13 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     embedding_ : array of shape (n, q)
         The first columns of ``latent_``.
     latent_ : array of shape (n, r)
-        Coordinates along all principal axes of the solution that are not empty, widest first, in units of the data.
+        Coordinates along all principal axes of the solution with non-zero variance, widest first, in units of the data.
     states_ : array of shape (n,)
-        The place of each row (rows of one place have one latent point), numbered in order of appearance.
+        The place of each row (rows of one place share a latent point), numbered in order of appearance.
     place_rows_ : array of shape (n_places,)
         The first row of each place.
     actions_ : Actions
-        Steps and what was done in them.
+        Steps between rows and their actions.
     action_maps_ : dict
         Label of an action -> its ``RigidMap`` on ``latent_``.
     gram_eigenvalues_, explained_ : arrays of shape (r,)
@@ -174,17 +176,18 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         Parameters
         ----------
         X : array of shape (n, d)
-            Observations in the order they were made (for precomputed distances: (n, n)).
+            Observations in temporal order (for precomputed distances: (n, n)).
         y : ignored
         actions : array of shape (n,) or (n - 1,), or Actions, or None
-            What was done at each row, missing (None, NaN, "") at a trajectory's end; None: no action is known.
+            Label of the action taken at each row, missing (None, NaN, "") at the end of a trajectory; None: no action
+            is known.
         trajectory : array of shape (n,) or None
-            Which trajectory each row is of; None: one, cut where actions are missing. With neither, rows have no order,
-            and their nearest rows are their neighbours.
+            Label of the trajectory of each row; None: a single one, cut where actions are missing. With neither, rows
+            have no order, and the neighbours of a row are its nearest rows.
         pairs : Pairs or array of shape (m, 2), or None
-            Rows whose distance is known. Inside a cross-validation give ``Pairs(index, n_samples, values=distances)``.
+            Pairs of rows with known distances. For cross-validation pass ``Pairs(index, n_samples, values=distances)``.
         distances : array of shape (m,) or None
-            How far apart they are, in the unit of X; not needed where the pairs carry ``values``.
+            The distances of the pairs, in units of X; not needed if the pairs carry ``values``.
         known : array of shape (m, 3) or None
             Deprecated: rows i and j, and their distance. Use ``pairs`` and ``distances``.
 
@@ -243,7 +246,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         return not is_precomputed(self.metric)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes if all are different places, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns, before fitting, if all are distinct places."""
         size = 8 * n * (6 * d + 4 * LISTED) + 220 * n * n + 2**27
         return Cost(int(size), float(0.2 + 5e-9 * n * n * d + 2e-4 * n**2))
 
@@ -260,7 +263,10 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     def _problem(
         self, squares: Array, states: Array, actions: Actions, hints: KnownDistances, unit: float
     ) -> ActionProblem:
-        """The program of places with squared distances (n_places, n_places); refused if nothing holds it together."""
+        """The semidefinite program of places, from their squared distances (n_places, n_places).
+
+        Raises ValueError if the constraints leave unconnected pieces, which could drift apart without bound.
+        """
         owner = type(self).__name__
         if len(actions.steps):
             near = neighbours_by_actions(squares, states, actions, int(self.window))
@@ -276,7 +282,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         return problem
 
     def _solve(self, problem: ActionProblem) -> GramResult:
-        """Solve the program, all classes at once where that is affordable; warn where it did not converge."""
+        """Solve the program, by an interior-point method if it is small enough; warn if it did not converge."""
         program, tol, gap, owner = problem.program, float(self.tol), float(self.gap), type(self).__name__
 
         def solve(callback: Callback | None) -> GramResult:
@@ -296,7 +302,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
 
 
 def _warn_of_collapse(owner: str, squares: Array, states: Array, actions: Actions) -> None:
-    """Warn of steps whose two ends look different and are one place: their action is not one-to-one."""
+    """Warn of steps whose ends differ but were merged into one place: their action is not one-to-one."""
     steps = actions.steps
     still = (states[steps[:, 0]] == states[steps[:, 1]]) & (squares[steps[:, 0], steps[:, 1]] > 0)
     if still.any():

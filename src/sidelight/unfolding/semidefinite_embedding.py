@@ -1,9 +1,9 @@
-"""Semidefinite embedding, also called maximum variance unfolding: pull the rows apart, keep neighbours close (S4 1.7).
+"""Semidefinite embedding (maximum variance unfolding): maximise the variance, keep distances of neighbours (S4 1.7).
 
     maximise Σ_ij |z_i - z_j|²     with |z_i - z_j| ≤ |x_i - x_j|  (or =) for neighbours and rows that share one
 
-is a semidefinite program in K = Z Zᵀ, solved in low rank with a certificate; the spectrum of K says how many dimensions
-the rows have, and its first axes are the embedding.
+is a semidefinite program in the Gram matrix K = Z Zᵀ. It is solved in low-rank form with a certificate of optimality.
+The spectrum of K shows the dimension of the data, and its first principal axes are the embedding.
 """
 
 from __future__ import annotations
@@ -35,40 +35,42 @@ from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neig
 __all__ = ["SemidefiniteEmbedding"]
 
 Array = npt.NDArray[Any]
-_RECONSTRUCTING = 12  # neighbours that place a row beyond the landmarks
+_RECONSTRUCTING = 12  # neighbours that reconstruct a row that is no landmark
 _EXACT, _LANDMARKS = 2000, 1000
-_FLAT = 1e-6  # of the widest axis: below it rows that cannot be unfolded need not be
+_FLAT = 1e-6  # of the largest eigenvalue: a rigid body with less beyond q axes is flat already, and needs no warning
 _STIFFNESS = 300.0  # equalities of neighbours are nearly rigid: stiffer, and they cost ten times the steps
 
 
 class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
-    """Unfold rows: as far apart as their neighbours allow, with a certificate of how close to the optimum that is.
+    """Maximum variance unfolding by a semidefinite program, with a certificate of how close to the optimum it is.
 
-    Also known as maximum variance unfolding [1]_; with landmarks after [2]_, and with the neighbours of [3]_, section
-    1.7. Rigid equalities are recognised by facial reduction [4]_.
+    The latent points have the largest variance that the distances between neighbours allow [1]_. Landmarks as in [2]_,
+    neighbours as in [3]_, section 1.7. Equality constraints that leave no freedom are recognised by facial reduction
+    [4]_.
 
     Parameters
     ----------
     n_components : int, default=2
         Latent dimensions.
     n_neighbors : int, default=12
-        Neighbours of a row. Pairs of mutual neighbours, and rows that share one, keep their distances; neighbours that
-        are far from each other along the nearest half are bridges between layers, and left out.
+        Neighbours of a row. Distances are constrained between mutual neighbours and between rows that share a
+        neighbour. Neighbours that are far apart along the graph of the nearest half are left out: they are shortcuts
+        between layers.
     metric : str or callable, default="euclidean"
-        Distance between rows: "precomputed" (``X`` holds the distances, and there is no way back to the data), a metric
-        name of scikit-learn such as "cosine" or "manhattan", or a function of two rows.
+        Distance between rows: "precomputed" (``X`` holds the distances, and there is no inverse map to the data), a
+        metric name of scikit-learn such as "cosine" or "manhattan", or a function of two rows.
     equality : bool, default=False
-        Distances of neighbours are kept exactly; False: they are not exceeded. With more neighbours than columns the
-        rows are then one rigid body and nothing unfolds, which is recognised and warned of.
+        True: distances of neighbours are preserved exactly. False: they are upper bounds. With equality and more
+        neighbours than columns the rows form one rigid body, and nothing can unfold; a warning says so.
     n_landmarks : int, "auto" or None, default="auto"
-        Rows that are unfolded, the others being placed by their neighbours; None: all, "auto": all up to 2,000 rows,
-        else 1,000.
+        Number of rows that the program is solved for; the others are reconstructed from their neighbours. None: all.
+        "auto": all up to 2,000 rows, else 1,000.
     tol : float, default=1e-3
-        Root mean square violation of squared distances, in units of their mean.
+        Tolerated root mean square violation of squared distances, in units of their mean.
     gap : float, default=0.01
-        How far below the optimum the trace may be, as a share of it, by the certificate.
+        Tolerated optimality gap: how far below the optimum the trace may be, as a share of it, by the certificate.
     max_iter : int, default=1000
-        Newton steps.
+        Maximum number of Newton steps.
     random_state : int, RandomState or None, default=None
         For ``sample``; nothing else is random. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -83,14 +85,14 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     embedding_ : array of shape (n, q)
         In units of the data, widest axis first.
     gram_eigenvalues_ : array of shape (r,)
-        Of the Gram matrix, largest first.
+        Eigenvalues of the Gram matrix, largest first.
     explained_ : array of shape (r,)
-        Eigenvalues as shares of their sum: how many dimensions the rows have.
+        Eigenvalues as shares of their sum, which show the dimension of the data.
     certificate_ : dict
         ``bound`` on the trace, certified ``gap``, ``slack`` (smallest eigenvalue of the slack matrix), ``feasibility``,
         ``worst`` relative violation, and whether rigid equalities were ``softened``.
     landmarks_ : array of int
-        Rows that were unfolded.
+        Rows that the program was solved for.
     history_ : list of dict
         A record per Newton step.
     n_iter_ : int
@@ -151,7 +153,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     @all_or_nothing
     @one_blas_thread
     def fit(self, X: Array, y: Any = None) -> SemidefiniteEmbedding:
-        """Unfold rows and fit the maps.
+        """Embed rows and fit the maps both ways.
 
         Parameters
         ----------
@@ -193,7 +195,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         return np.asarray(self.fit(X, y).embedding_)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
-        """What a fit of n rows and d columns takes, before it is paid."""
+        """Estimate memory and time of a fit of n rows and d columns, before fitting."""
         rows = min(n, self._limit(n) or n)
         size = 8 * n * (6 * d + 4 * LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
         steps = 2e-6 * self.n_neighbors * rows**1.4 * 250
@@ -221,7 +223,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         return self.n_landmarks
 
     def _problem(self, points: Array) -> SemidefiniteProblem:
-        """The program of rows that are all different, by their points or distances."""
+        """The semidefinite program of distinct rows, from their points or distances."""
         return semidefinite_problem(
             points,
             self.n_neighbors,
@@ -232,7 +234,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         )
 
     def _all_places(self, points: Array, rows: Array, V: Array) -> Array:
-        """All rows (n, r) from the unfolded landmark ``rows`` (V)."""
+        """Coordinates (n, r) of all rows, from those of the landmarks ``rows``, ``V`` (m, r)."""
         if len(rows) == len(points):
             return V
         return placed_by_neighbours(
@@ -240,7 +242,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         )
 
     def _only_answer(self, problem: SemidefiniteProblem) -> GramResult:
-        """The answer to equalities that make one rigid body of the rows: the rows unchanged, with a warning."""
+        """The only solution if equalities make the rows one rigid body: the rows themselves, with a warning."""
         V = problem.start
         values = factor_spectrum(V)[0]
         if (values[self.n_components :] > _FLAT * values[0]).any():
@@ -252,7 +254,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         return GramResult(V, trace, np.zeros(len(problem.program.bounds)), proven, 0, Status.CONVERGED, ())
 
     def _solve(self, problem: SemidefiniteProblem) -> GramResult:
-        """Solve the program, and warn where that did not converge."""
+        """Solve the program; warn if the solver did not converge."""
         owner = type(self).__name__
 
         def solve(callback: Callback | None) -> GramResult:
