@@ -29,10 +29,7 @@ sys.path.insert(0, str(HERE / "common"))
 NEED_TORCH = {
     HERE / "gated",
     HERE / "cli" / "test_cli_report_of_pairs.py",
-    # tables of cases over all estimators, gated ones among them
-    *(HERE / "common" / f"test_{name}.py" for name in ("every_parameter", "extremes", "frames", "gated_contracts")),
-    *(HERE / "common" / f"test_{name}.py" for name in ("interrupted_refit", "random_state", "refit")),
-    HERE / "persistence" / "test_persistence_schema.py",
+    HERE / "common" / "test_gated_contracts.py",
     HERE / "plot" / "test_plot_gated.py",
     HERE / "report" / "test_report_gated.py",
     HERE / "report" / "test_report_rivals.py",

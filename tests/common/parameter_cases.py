@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from optional_torch import TORCH_THERE, gated
 from registry import blobs
 from sklearn.manifold import Isomap
 from sklearn.mixture import GaussianMixture
 
-from sidelight import Relation, gated
+import sidelight
+from sidelight import Relation
 
 
 @dataclass(frozen=True)
@@ -374,3 +376,5 @@ CASES = {
         },
     ),
 }
+if not TORCH_THERE:
+    CASES = {name: case for name, case in CASES.items() if hasattr(sidelight, name)}

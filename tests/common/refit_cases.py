@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from registry import CHECKED, DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs
+from optional_torch import TORCH_THERE, gated
+from registry import CHECKED, DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs, turned
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
-from test_gated_contracts import GATED, RESTRICTED, turned
 
 from sidelight import (
     ActionRespectingEmbedding,
@@ -27,7 +27,9 @@ from sidelight import (
     Relation,
     TwoWayEmbedding,
 )
-from sidelight.gated import BiasedAutoencoder, GatedAutoencoder, GatedBoltzmannMachine, GatedField, Manifield
+
+if TORCH_THERE:
+    from test_gated_contracts import GATED, RESTRICTED
 
 Given = tuple[tuple[Any, ...], dict[str, Any]]
 """Arguments and keyword arguments of ``fit``."""
@@ -199,20 +201,27 @@ INFORMED = {
 REGISTERED = {**VARIANTS, **CHECKED, **METRICS, **MIXTURES, **TORCH}
 CASES = {
     **{name: Case(make, refused=_refused(make)) for name, make in REGISTERED.items()},
-    **{f"gated-{name}": Case(make, refused=_refused(make)) for name, make in RESTRICTED.items()},
     **{name: Case(make, data, refused=_refused(make)) for name, (make, data) in INFORMED.items()},
-    **{name: Case(make, paired, inferred, _refused(make)) for name, make in GATED.items()},
-    "biased": Case(lambda: BiasedAutoencoder(2, **_QUICK), paired, predicted),
-    "biased-adam": Case(lambda: BiasedAutoencoder(2, optimizer="adam", **_QUICK), paired, predicted),
-    "gated-autoencoder": Case(lambda: GatedAutoencoder(2, predictor=(), **_QUICK), paired, predicted, {"n_mapping": 0}),
-    "gated-field": Case(
-        lambda: GatedField(GatedBoltzmannMachine(2, batch_size=4, **_QUICK), 3), pictures, inferred, {"patch_size": 0}
-    ),
-    "manifield": Case(
-        lambda: Manifield(BiasedAutoencoder(2, **_QUICK), 4), sequences, predicted, {"patch_size": 0}
-    ),
     "two-way-around-kie": Case(
         lambda: TwoWayEmbedding(KernelInformationEmbedding(max_iter=FEW)), refused={"estimator": PCA}
     ),
 }  # fmt: skip
-"""Every estimator of the registry, alone and with what can be known."""
+if TORCH_THERE:
+    CASES |= {
+        **{f"gated-{name}": Case(make, refused=_refused(make)) for name, make in RESTRICTED.items()},
+        **{name: Case(make, paired, inferred, _refused(make)) for name, make in GATED.items()},
+        "biased": Case(lambda: gated.BiasedAutoencoder(2, **_QUICK), paired, predicted),
+        "biased-adam": Case(lambda: gated.BiasedAutoencoder(2, optimizer="adam", **_QUICK), paired, predicted),
+        "gated-autoencoder": Case(
+            lambda: gated.GatedAutoencoder(2, predictor=(), **_QUICK), paired, predicted, {"n_mapping": 0}
+        ),
+        "gated-field": Case(
+            lambda: gated.GatedField(gated.GatedBoltzmannMachine(2, batch_size=4, **_QUICK), 3),
+            pictures,
+            inferred,
+            {"patch_size": 0},
+        ),
+        "manifield": Case(
+            lambda: gated.Manifield(gated.BiasedAutoencoder(2, **_QUICK), 4), sequences, predicted, {"patch_size": 0}
+        ),
+    }

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 
 import numpy as np
+from optional_torch import TORCH_THERE
 from sklearn.base import BaseEstimator
 from sklearn.manifold import Isomap
 from sklearn.mixture import GaussianMixture
@@ -120,10 +121,14 @@ MIXTURES = {
 DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 
 
-TORCH = {
-    "autoencoder": lambda: sidelight.gated.Autoencoder(2, hidden=(4,), optimizer="adam", max_iter=10),
-    "rbm": lambda: sidelight.gated.RestrictedBoltzmannMachine(4, max_iter=10),
-}
+TORCH = (
+    {}
+    if not TORCH_THERE
+    else {
+        "autoencoder": lambda: sidelight.gated.Autoencoder(2, hidden=(4,), optimizer="adam", max_iter=10),
+        "rbm": lambda: sidelight.gated.RestrictedBoltzmannMachine(4, max_iter=10),
+    }
+)
 """Models of rows that need torch, which is imported only when one is made."""
 
 
@@ -152,3 +157,9 @@ def blobs(n: int = 90, d: int = 5, seed: int = 0) -> np.ndarray:
 def fitted(make: Callable[[], BaseEstimator], n: int = 90, d: int = 5, dtype: str = "float64") -> BaseEstimator:
     """A model of ``blobs(n, d)``, made once for every test that only asks it something: not to be changed."""
     return make().fit(blobs(n, d).astype(dtype))
+
+
+def turned(X, seed=0):
+    """Rows with their columns moved one way or the other."""
+    which = np.random.default_rng(seed).integers(2, size=(len(X), 1))
+    return np.where(which, np.roll(X, 1, axis=1), X)

@@ -9,12 +9,12 @@ import inspect
 
 import numpy as np
 import pytest
+from optional_torch import gated
 from parameter_cases import CASES, FITS, WALK, To, X, to
 from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
 import sidelight
-from sidelight import gated
 
 REASONS = {
     "n_jobs": "threads: the result does not depend on them (test_contracts.py)",

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-import torch
+from optional_torch import TORCH_THERE, gated
 from registry import DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs, fitted
 from scipy.sparse import csr_array
 
@@ -46,6 +46,11 @@ BACK = ("inverse_transform", "inverse_transform_mode", "predictive_variance", "l
 
 @pytest.fixture(autouse=True)
 def _one_torch_thread():
+    if not TORCH_THERE:
+        yield
+        return
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -169,9 +174,12 @@ HUGE = {
     "data beside relations": ("X", lambda: MultipleRelationalEmbedding().fit(X * 1e200)),
     "batches": ("source", lambda: sidelight.PPCAMixture().fit_batches([X, X * 1e200])),
     "rows on their way": ("source", lambda: sidelight.embed_rows([X, X * 1e200], sample=50)),
-    "outputs of pairs": ("Y", lambda: sidelight.gated.GatedBoltzmannMachine(2, max_iter=2).fit(X, X * 1e200)),
-    "samples of a field": ("X", lambda: sidelight.gated.Manifield(patch_size=3).fit([X * 1e200])),
 }
+if TORCH_THERE:
+    HUGE |= {
+        "outputs of pairs": ("Y", lambda: gated.GatedBoltzmannMachine(2, max_iter=2).fit(X, X * 1e200)),
+        "samples of a field": ("X", lambda: gated.Manifield(patch_size=3).fit([X * 1e200])),
+    }
 
 
 @pytest.mark.parametrize("name", HUGE)

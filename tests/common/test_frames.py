@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from optional_torch import TORCH_THERE, gated, needs_torch
 from registry import CHECKED, DEFAULT_METRICS, DEFAULT_MIXTURES, METRICS, TORCH, blobs, with_iterations
 from sklearn.utils.validation import check_array
 
@@ -24,7 +25,6 @@ from sidelight import (
     ReconstructionDistance,
     SemidefiniteEmbedding,
     TangentDistance,
-    gated,
 )
 
 QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -46,11 +46,15 @@ ROWS = {
     "kie-impute": lambda: KernelInformationEmbedding(missing="impute", tol=1e-2),
     "kie-cosine": lambda: KernelInformationEmbedding(metric="cosine", tol=1e-2),
 }
-PAIRS = {
-    "gbm": lambda: gated.GatedBoltzmannMachine(3, max_iter=10),
-    "gated-autoencoder": lambda: gated.GatedAutoencoder(3, max_iter=10),
-    "biased-autoencoder": lambda: gated.BiasedAutoencoder(2, max_iter=10),
-}
+PAIRS = (
+    {}
+    if not TORCH_THERE
+    else {
+        "gbm": lambda: gated.GatedBoltzmannMachine(3, max_iter=10),
+        "gated-autoencoder": lambda: gated.GatedAutoencoder(3, max_iter=10),
+        "biased-autoencoder": lambda: gated.BiasedAutoencoder(2, max_iter=10),
+    }
+)
 OF_ROWS = (
     "transform",
     "transform_mode",
@@ -154,6 +158,7 @@ def test_pairs_of_rows_of_a_table_have_a_distance(frame):
         assert make().fit(X).pair_distance(X, X).max() == 0.0
 
 
+@needs_torch
 def test_a_start_of_samples_may_be_a_table():
     X = FRAMES["Int64"](whole())
     model = gated.RestrictedBoltzmannMachine(3, max_iter=5).fit(X)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
-from registry import TORCH, blobs
+from registry import TORCH, blobs, turned
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -67,12 +67,6 @@ def row_answers(model, X):
         model.reconstruct(X),
         model.score_samples(X),
     )
-
-
-def turned(X, seed=0):
-    """Rows with their columns moved one way or the other."""
-    which = np.random.default_rng(seed).integers(2, size=(len(X), 1))
-    return np.where(which, np.roll(X, 1, axis=1), X)
 
 
 def pair_answers(model, X, Y):

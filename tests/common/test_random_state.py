@@ -6,15 +6,13 @@ import inspect
 
 import numpy as np
 import pytest
-import torch
+from optional_torch import TORCH_THERE, gated, needs_torch
 from refit_cases import CASES, NEW, pictures, rows
 from registry import public_estimators
 from sklearn.base import BaseEstimator
 
-import sidelight.gated
 from sidelight import datasets, embed_rows
 from sidelight.evaluate import trustworthiness
-from sidelight.gated import GatedBoltzmannMachine, GatedField
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -41,7 +39,10 @@ def without_a_seed(case):
 def with_numbers_of_the_world(seed):
     """What others draw from: no fit may."""
     np.random.seed(seed)  # noqa: NPY002
-    torch.manual_seed(seed)
+    if TORCH_THERE:
+        import torch
+
+        torch.manual_seed(seed)
 
 
 @pytest.mark.parametrize("name", RANDOM)
@@ -64,9 +65,10 @@ def test_samples_without_a_seed_are_those_of_the_model(name):
     assert (seeded.sample(3) != seeded.sample(3, random_state=6)).any()
 
 
+@needs_torch
 def test_sampled_reconstructions_without_a_seed_are_those_of_the_model():
     (X, Y), _ = pictures(**NEW)
-    field = GatedField(GatedBoltzmannMachine(2, max_iter=2, batch_size=4), 3).fit(X, Y)
+    field = gated.GatedField(gated.GatedBoltzmannMachine(2, max_iter=2, batch_size=4), 3).fit(X, Y)
     one, two = (field.reconstruct(X, Y, n_steps=2, sampled=True) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     assert (one != field.reconstruct(X, Y, n_steps=2, sampled=True, random_state=6)).any()
@@ -81,8 +83,8 @@ def test_functions_without_a_seed_do_the_same():
 
 
 def estimators():
-    gated = [getattr(sidelight.gated, name) for name in sidelight.gated.__all__]
-    kinds = [kind for kind in [*public_estimators(), *gated] if issubclass(kind, BaseEstimator)]
+    networks = [getattr(gated, name) for name in gated.__all__]
+    kinds = [kind for kind in [*public_estimators(), *networks] if issubclass(kind, BaseEstimator)]
     return [kind for kind in kinds if "random_state" in inspect.signature(kind).parameters]
 
 

@@ -7,11 +7,11 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from optional_torch import TORCH_THERE, gated, needs_torch
 from refit_cases import CASES, NEW, OLD, gaps, related, two_views, with_given, with_hints
 from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
-import sidelight.gated
 from sidelight import (
     BernoulliMixture,
     CoordinatedCCA,
@@ -27,8 +27,6 @@ from sidelight import (
     TwoWayEmbedding,
 )
 from sidelight.base.fitting import is_fitted_name
-from sidelight.gated import Autoencoder, GatedBoltzmannMachine, RestrictedBoltzmannMachine
-from sidelight.gated._objectives import PredictionObjective
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FEW = {"max_iter": 2}
@@ -88,10 +86,11 @@ SECOND = {
     "a stream of a mixture, then rows": (
         lambda: PPCAMixture(2, 1, n_init=1, **FEW), lambda model: model.partial_fit(X), plain,
     ),
-    "a stream of a network, then rows": (
-        lambda: Autoencoder(2, optimizer="adam", **FEW), lambda model: model.partial_fit(X), plain,
-    ),
 }  # fmt: skip
+if TORCH_THERE:
+    SECOND["a stream of a network, then rows"] = (
+        lambda: gated.Autoencoder(2, optimizer="adam", **FEW), lambda model: model.partial_fit(X), plain,
+    )  # fmt: skip
 
 
 def same(one, other):
@@ -122,7 +121,9 @@ def test_what_a_fit_sets_ends_with_an_underscore(name):
     assert vars(model).keys() - set(filter(is_fitted_name, vars(model))) == set(model.get_params(deep=False))
 
 
-@pytest.mark.parametrize("name", ["kie", "semidefinite", "ppca-mixture", "distance", "rbm", "gbm"])
+@pytest.mark.parametrize(
+    "name", ["kie", "semidefinite", "ppca-mixture", "distance", *(("rbm", "gbm") if TORCH_THERE else ())]
+)
 def test_what_the_user_has_set_stays(name):
     case = CASES[name]
     model = case.new()
@@ -149,8 +150,8 @@ def test_the_callback_sees_the_old_model():
 
 
 def estimators():
-    gated = [getattr(sidelight.gated, name) for name in sidelight.gated.__all__]
-    return [kind for kind in [*public_estimators(), *gated] if issubclass(kind, BaseEstimator)]
+    networks = [getattr(gated, name) for name in gated.__all__]
+    return [kind for kind in [*public_estimators(), *networks] if issubclass(kind, BaseEstimator)]
 
 
 @pytest.mark.parametrize("kind", estimators(), ids=lambda kind: kind.__name__)
@@ -167,10 +168,13 @@ STREAMS = {
     "ppca": lambda: ProbabilisticPCA(2),
     "ppca-mixture": lambda: PPCAMixture(2, 1, n_init=1),
     "bernoulli-mixture": lambda: BernoulliMixture(2, binarize=0.0, n_init=1),
-    "autoencoder": lambda: Autoencoder(2, optimizer="adam"),
-    "rbm-persistent": lambda: RestrictedBoltzmannMachine(3, persistent=True, negatives="sampled"),
-    "gbm": lambda: GatedBoltzmannMachine(3, negatives="sampled"),
 }
+if TORCH_THERE:
+    STREAMS |= {
+        "autoencoder": lambda: gated.Autoencoder(2, optimizer="adam"),
+        "rbm-persistent": lambda: gated.RestrictedBoltzmannMachine(3, persistent=True, negatives="sampled"),
+        "gbm": lambda: gated.GatedBoltzmannMachine(3, negatives="sampled"),
+    }
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -188,9 +192,12 @@ def test_a_stream_goes_on_after_a_refused_batch_as_if_it_had_not_been(name):
     assert same(vars(plainly), vars(refused))
 
 
+@needs_torch
 def test_a_stream_goes_on_after_ctrl_c_as_if_it_had_not_been(monkeypatch):
     """Ctrl-C comes in the second of two updates: the first is undone, with the optimiser's memory of it."""
-    model, other = Autoencoder(2, optimizer="adam", batch_size=8), Autoencoder(2, optimizer="adam", batch_size=8)
+    from sidelight.gated._objectives import PredictionObjective
+
+    model, other = (gated.Autoencoder(2, optimizer="adam", batch_size=8) for _ in range(2))
     for one in (model, other):
         one.partial_fit(X[:8])
     before = dict(vars(model))

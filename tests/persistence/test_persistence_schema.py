@@ -23,7 +23,6 @@ from sidelight import (
     Relation,
     SemidefiniteEmbedding,
     TwoWayEmbedding,
-    gated,
     load,
     save,
 )
@@ -34,6 +33,7 @@ from sidelight.persistence._schema import MismatchError, Sizes, check_annotation
 from sidelight.persistence._tables import ESTIMATORS, RECORDS, record_class
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "common"))
+from optional_torch import TORCH_THERE, gated
 from registry import METRICS, MIXTURES, TORCH, VARIANTS, blobs, with_iterations
 
 X = blobs(40)
@@ -81,12 +81,15 @@ FITS |= {
     "batches": lambda: PPCAMixture(2).fit_batches([X, X]),
     "partial": lambda: ProbabilisticPCA(2).partial_fit(X),
     "partial mixture": lambda: BernoulliMixture(2, binarize=0.0).partial_fit(X),
+}
+GATED = {
     "gated pairs": lambda: gated.GatedBoltzmannMachine(3, n_factors=4, premapping=(6, 3), max_iter=2).fit(X, X),
     "gated rows": lambda: gated.GatedAutoencoder(3, max_iter=2).fit(X, X),
     "biased": lambda: gated.BiasedAutoencoder(3, max_iter=2).fit(X, X),
     "field": lambda: gated.GatedField(gated.GatedBoltzmannMachine(3, max_iter=2), patch_size=3).fit(PICTURES, PICTURES),
     "manifield": lambda: gated.Manifield(gated.Autoencoder(2, hidden=(3,), max_iter=2), patch_size=3).fit(PICTURES),
 }
+FITS |= GATED if TORCH_THERE else {}
 
 
 @pytest.mark.filterwarnings("ignore")  # none of the fits is given the time to converge
@@ -107,6 +110,8 @@ def test_every_estimator_and_record_has_a_table():
 
 @pytest.mark.parametrize("name", RECORD_TABLES)
 def test_a_table_speaks_of_fields_that_exist_and_annotations_can_be_read(name):
+    if RECORDS[name].startswith("sidelight.gated"):
+        pytest.importorskip("torch", reason="needs the extra torch")
     kind = record_class(name)
     fields = {field.name for field in dataclasses.fields(kind)}
     assert set(RECORD_TABLES[name]) <= fields
@@ -122,7 +127,7 @@ def stored(tmp_path_factory):
         for name, fit in {
             "kie": FITS["kie"],
             "two-way": lambda: TwoWayEmbedding().fit(X, embedding=X[:, :2]),
-            "autoencoder": FITS["autoencoder"],
+            **({"autoencoder": FITS["autoencoder"]} if TORCH_THERE else {}),
         }.items():
             path = tmp_path_factory.mktemp("schema") / name
             save(fit(), path)
@@ -218,6 +223,8 @@ def past_the_end(lists):
     ],
 )
 def test_what_contradicts_its_class_is_said_when_it_is_loaded(model, change, sentence, stored, file):
+    if model == "autoencoder":
+        pytest.importorskip("torch", reason="needs the extra torch")
     with pytest.raises(ModelFileError, match=sentence):
         load(forged(stored[model], file, change))
 
