@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from sidelight.base.messages import complain, require_extra
+from sidelight.base.messages import error_message, require_extra
 from sidelight.base.validation import check_choice, check_integer, check_number, check_rows
 
 SENTENCE = re.compile(r"^Model: \w+=.+ [^.]+\. [A-Z].+\.$")
@@ -16,13 +16,13 @@ class Model:
 
 
 def test_a_complaint_names_the_class_the_argument_what_was_seen_and_what_to_do():
-    message = complain(Model(), "size", -3, "is negative", "Give a positive number")
+    message = error_message(Model(), "size", -3, "is negative", "Give a positive number")
     assert message == "Model: size=-3 is negative. Give a positive number."
-    assert complain("Model", "size", -3, "is negative.", "Give a positive number.") == message
+    assert error_message("Model", "size", -3, "is negative.", "Give a positive number.") == message
 
 
 def test_long_values_are_cut_short():
-    message = complain(Model(), "size", list(range(1000)), "is long", "Shorten it")
+    message = error_message(Model(), "size", list(range(1000)), "is long", "Shorten it")
     assert len(message) < 130
     assert "..." in message
 

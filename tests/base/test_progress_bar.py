@@ -8,8 +8,8 @@ from rich.console import Console
 
 from sidelight.base.progress import ProgressBar, RowProgress, fraction_done
 from sidelight.base.result import State
+from sidelight.cli._output import Output
 from sidelight.cli._progress import bar
-from sidelight.cli._talk import Talk
 
 
 def state(stage=0, iteration=25):
@@ -53,7 +53,7 @@ def test_rows_are_counted_with_and_without_a_total(capsys):
 
 @pytest.mark.parametrize(("terminal", "quiet"), [(True, False), (False, False), (True, True)])
 def test_the_command_line_draws_on_a_terminal_and_leaves_nothing_there(terminal, quiet):
-    talk, stream = Talk(quiet=quiet), io.StringIO()
+    talk, stream = Output(quiet=quiet), io.StringIO()
     talk.aside = Console(file=stream, force_terminal=terminal)
     with bar(talk, "kie") as callback:
         assert (callback is not None) == (terminal and not quiet)

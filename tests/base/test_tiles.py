@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sidelight.base.tiles import TILE, added, corner, one_blas_thread, run_tiles, spans, thread_count
+from sidelight.base.tiles import TILE, one_blas_thread, run_tiles, spans, sum_in_order, thread_count, tile_buffer
 
 
 @pytest.mark.parametrize("n", [0, 1, TILE - 1, TILE, TILE + 1, 3 * TILE + 7])
@@ -43,13 +43,13 @@ def test_threads_are_counted_as_scikit_learn_counts_jobs():
 
 def test_partial_results_are_added_in_their_order():
     parts = [np.array([1e16]), np.array([1.0]), np.array([-1e16])]
-    assert added([part.copy() for part in parts])[0] == 0.0
-    assert added([parts[k].copy() for k in (0, 2, 1)])[0] == 1.0
+    assert sum_in_order([part.copy() for part in parts])[0] == 0.0
+    assert sum_in_order([parts[k].copy() for k in (0, 2, 1)])[0] == 1.0
 
 
 def test_the_corner_of_a_buffer_is_written_in_place():
     buffer = np.zeros((4, 4))
-    corner(buffer, np.empty((2, 3)))[:] = 1.0
+    tile_buffer(buffer, np.empty((2, 3)))[:] = 1.0
     assert buffer.sum() == 6.0
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sidelight.cli._columns import Wishes, choose_columns, match_columns
+from sidelight.cli._columns import ColumnRoles, choose_columns, match_columns
 from sidelight.cli._matrix import Matrix, Scaling, complete, scaling_for
-from sidelight.cli._talk import CommandError
+from sidelight.cli._output import CommandError
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def mixed():
 
 
 def test_numbers_are_embedded_and_every_other_column_is_accounted_for(mixed):
-    matrix = choose_columns(mixed, Wishes(), "t.csv")
+    matrix = choose_columns(mixed, ColumnRoles(), "t.csv")
     assert matrix.names == ["a", "count"]
     assert list(matrix.colours.columns) == ["flag", "day", "written day", "kind", "dirty"]
     said = " ".join(matrix.remarks)
@@ -45,11 +45,11 @@ def test_numbers_are_embedded_and_every_other_column_is_accounted_for(mixed):
 
 def test_a_unique_number_is_an_id_only_by_its_name_or_when_it_counts_rows():
     frame = pd.DataFrame({"a": [5, 3, 9, 7], "sample_id": [5, 3, 9, 7], "n": [1, 2, 3, 4], "x": [2, 3, 4, 5]})
-    assert choose_columns(frame, Wishes(), "t.csv").names == ["a", "x"]
+    assert choose_columns(frame, ColumnRoles(), "t.csv").names == ["a", "x"]
 
 
 def test_colour_label_and_dropped_columns_are_not_embedded(mixed):
-    wishes = Wishes(colours=["count"], label="title", drop=["kind"])
+    wishes = ColumnRoles(colours=["count"], label="title", drop=["kind"])
     matrix = choose_columns(mixed, wishes, "t.csv")
     assert matrix.names == ["a"]
     assert list(matrix.colours.columns) == ["count"]
@@ -58,7 +58,11 @@ def test_colour_label_and_dropped_columns_are_not_embedded(mixed):
 
 @pytest.mark.parametrize(
     ("wishes", "option"),
-    [(Wishes(colours=["colur"]), "--colour"), (Wishes(label="colur"), "--label"), (Wishes(drop=["colur"]), "--drop")],
+    [
+        (ColumnRoles(colours=["colur"]), "--colour"),
+        (ColumnRoles(label="colur"), "--label"),
+        (ColumnRoles(drop=["colur"]), "--drop"),
+    ],
 )
 def test_an_unknown_column_is_answered_with_the_known_ones(mixed, wishes, option):
     with pytest.raises(CommandError, match=f"{option} colur: t.csv has no such column; it has id, running, a"):
@@ -67,23 +71,23 @@ def test_an_unknown_column_is_answered_with_the_known_ones(mixed, wishes, option
 
 def test_a_table_without_numbers_says_so():
     with pytest.raises(CommandError, match=r"t\.csv has no numeric column to embed; it has a, b"):
-        choose_columns(pd.DataFrame({"a": ["x"], "b": ["y"]}), Wishes(), "t.csv")
+        choose_columns(pd.DataFrame({"a": ["x"], "b": ["y"]}), ColumnRoles(), "t.csv")
 
 
 def test_the_columns_of_a_model_are_found_by_name_in_any_order(mixed):
-    matrix = match_columns(mixed, ["count", "a"], Wishes(), "t.csv")
+    matrix = match_columns(mixed, ["count", "a"], ColumnRoles(), "t.csv")
     assert matrix.names == ["count", "a"]
     np.testing.assert_array_equal(matrix.X, mixed[["count", "a"]].to_numpy(dtype=float))
 
 
 def test_missing_columns_of_a_model_are_named(mixed):
     with pytest.raises(CommandError, match=r"t\.csv lacks the columns b, c, which the model was fitted on"):
-        match_columns(mixed, ["a", "b", "c"], Wishes(), "t.csv")
+        match_columns(mixed, ["a", "b", "c"], ColumnRoles(), "t.csv")
 
 
 def test_text_where_the_model_needs_numbers_is_named(mixed):
     with pytest.raises(CommandError, match=r"needs numbers in dirty: it is text because of values such as '\?'"):
-        match_columns(mixed, ["a", "dirty"], Wishes(), "t.csv")
+        match_columns(mixed, ["a", "dirty"], ColumnRoles(), "t.csv")
 
 
 def with_gaps():

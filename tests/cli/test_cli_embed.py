@@ -8,7 +8,7 @@ import pytest
 
 import sidelight
 from sidelight.cli import _embed, _write
-from sidelight.cli._talk import CommandError
+from sidelight.cli._output import CommandError
 
 
 def test_embedding_model_and_report_are_written(table, run, here, frame):

@@ -6,9 +6,9 @@ import pytest
 
 import sidelight
 from sidelight.cli import _embed
-from sidelight.cli._columns import Wishes, choose_columns
+from sidelight.cli._columns import ColumnRoles, choose_columns
 from sidelight.cli._given import parse_periods, parse_types
-from sidelight.cli._talk import CommandError
+from sidelight.cli._output import CommandError
 
 FEATURES = ["a", "b", "c"]
 
@@ -99,7 +99,7 @@ def test_plain_is_refused_where_it_shows_nothing(trained, run, here, options, wo
 
 def test_numbers_that_are_given_are_not_embedded():
     frame = pd.DataFrame({"a": [0.1, 0.2, 0.4], "b": [3.0, 1.0, 2.5], "age": [31, 7, 55]})
-    matrix = choose_columns(frame, Wishes(given=["age"]), "t.csv")
+    matrix = choose_columns(frame, ColumnRoles(given=["age"]), "t.csv")
     assert matrix.names == ["a", "b"]
     assert matrix.given["age"].tolist() == [31, 7, 55]
     assert list(matrix.colours.columns) == ["age"]

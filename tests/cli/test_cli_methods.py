@@ -5,7 +5,7 @@ import pytest
 
 import sidelight
 from sidelight.cli._methods import METHODS, make, parse_settings
-from sidelight.cli._talk import CommandError
+from sidelight.cli._output import CommandError
 
 SLOW_TO_IMPORT = ("umap", "opentsne")
 

@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 from scipy.sparse import csr_array, save_npz
 
-from sidelight.cli._columns import Wishes
+from sidelight.cli._columns import ColumnRoles
+from sidelight.cli._output import CommandError
 from sidelight.cli._read import Reading, read
-from sidelight.cli._talk import CommandError
 
 
 def numbers(frame):
@@ -191,4 +191,4 @@ def test_anndata_columns_are_matched_to_a_model(cells, frame):
 def test_unknown_colours_are_answered_for_every_kind_of_file(cells, album):
     for source in (cells, album):
         with pytest.raises(CommandError, match="--colour nothing"):
-            read(source, Reading(wishes=Wishes(colours=["nothing"])))
+            read(source, Reading(wishes=ColumnRoles(colours=["nothing"])))

@@ -6,8 +6,8 @@ import pytest
 
 import sidelight
 from sidelight import MultipleRelationalEmbedding, Relation
-from sidelight.cli._relations import Asked, build_relations, parse_relations
-from sidelight.cli._talk import CommandError
+from sidelight.cli._output import CommandError
+from sidelight.cli._relations import RelationOption, build_relations, parse_relations
 from sidelight.evaluate import axis_recovery
 
 FEATURES = [f"x{k}" for k in range(8)]
@@ -210,7 +210,7 @@ def test_folders_of_pictures_are_labels(here, run):
     ],
 )
 def test_the_kind_is_what_the_entries_look_like_unless_said(entries, kind, expected):
-    built, (words,), answer = build_relations([Asked("r", ("c",), kind)], pd.DataFrame({"c": entries}))
+    built, (words,), answer = build_relations([RelationOption("r", ("c",), kind)], pd.DataFrame({"c": entries}))
     here = [entry is not None for entry in entries]
     assert built["r"].kind == expected
     assert built["r"].index.tolist() == np.flatnonzero(here).tolist()
@@ -223,11 +223,11 @@ def test_the_kind_is_what_the_entries_look_like_unless_said(entries, kind, expec
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ("person", Asked("person", ("person",))),
-        ("who=person:labels", Asked("who", ("person",), "labels")),
-        ("hour:24", Asked("hour", ("hour",), 24.0)),
-        ("pose=pan+tilt:values", Asked("pose", ("pan", "tilt"), "values")),
-        ("pan+tilt", Asked("pan+tilt", ("pan", "tilt"))),
+        ("person", RelationOption("person", ("person",))),
+        ("who=person:labels", RelationOption("who", ("person",), "labels")),
+        ("hour:24", RelationOption("hour", ("hour",), 24.0)),
+        ("pose=pan+tilt:values", RelationOption("pose", ("pan", "tilt"), "values")),
+        ("pan+tilt", RelationOption("pan+tilt", ("pan", "tilt"))),
     ],
 )
 def test_relations_are_read_with_or_without_name_and_kind(text, asked):
@@ -239,22 +239,26 @@ def test_relations_are_read_with_or_without_name_and_kind(text, asked):
     [
         (
             {"a": ["x", "y", "x"]},
-            Asked("r", ("a",), "values"),
+            RelationOption("r", ("a",), "values"),
             "--relation r: a holds x, which is no number; use :labels",
         ),
-        ({"a": [1.0, np.inf, 2.5]}, Asked("r", ("a",), "values"), "--relation r: has infinite entries"),
+        ({"a": [1.0, np.inf, 2.5]}, RelationOption("r", ("a",), "values"), "--relation r: has infinite entries"),
         (
             {"a": ["x", "y", "z"]},
-            Asked("r", ("a",)),
+            RelationOption("r", ("a",)),
             "--relation r: a differs in every row, so no two rows are the same",
         ),
-        ({"a": [1, 2], "b": ["x", "y"]}, Asked("r", ("a", "b")), "several columns are values, and b holds names"),
+        (
+            {"a": [1, 2], "b": ["x", "y"]},
+            RelationOption("r", ("a", "b")),
+            "several columns are values, and b holds names",
+        ),
         (
             {"a": [1, 2], "b": [1, 2]},
-            Asked("r", ("a", "b"), "labels"),
+            RelationOption("r", ("a", "b"), "labels"),
             "a and b are several columns, and labels are one",
         ),
-        ({"a": [1, None], "b": [None, 2]}, Asked("r", ("a", "b")), "--relation r: no row has both a and b"),
+        ({"a": [1, None], "b": [None, 2]}, RelationOption("r", ("a", "b")), "--relation r: no row has both a and b"),
     ],
 )
 def test_entries_that_make_no_relation_get_a_sentence(columns, asked, sentence):

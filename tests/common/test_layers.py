@@ -113,7 +113,7 @@ def test_a_step_upwards_is_noticed(parts, source):
     [
         (("neighbours", "graph"), "from .search import nearest"),
         (("objectives", "entropy"), "from sidelight.base.tiles import spans\nfrom .evaluation import Evaluation"),
-        (("solvers", "anneal"), "from sidelight.base.messages import complain\nimport numpy.linalg"),
+        (("solvers", "anneal"), "from sidelight.base.messages import error_message\nimport numpy.linalg"),
         (("maps", "parzen"), "from ..base.tiles import spans"),
         (("information", "_starts"), "from sidelight.base.cost import Cost\nfrom ..maps.weights import FixedWeights"),
         (("cli", "_app"), "from sidelight import KernelInformationEmbedding\nfrom sidelight.report import write"),

@@ -62,7 +62,9 @@ def test_targets_are_the_largest_of_the_sums_written_out(options):
     model = machine(**options)
     z = torch.rand(6, 2).double()
     for n in range(6):
-        tied = torch.stack([model.gated.fold(row[None]).filters(1)[0] for row in torch.eye(2).double()])  # (i, j, k)
+        tied = torch.stack(
+            [model.gated.contract(row[None]).filters(1)[0] for row in torch.eye(2).double()]
+        )  # (i, j, k)
         strength = (tied * z[n]).sum(dim=2)
         strength = strength if model.input_visible is None else strength + model.input_visible
         assert torch.equal(targets(model, z)[n], strength.argmax(dim=1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.information._problem import informed_problem, mixed_factors, refined
+from sidelight.information._problem import informed_problem, mixed_factors, with_refined_effect
 from sidelight.information._settings import GivenSettings, KernelSettings
-from sidelight.kernels.known import given_kernel
+from sidelight.kernels.given_kernels import given_kernel
 from sidelight.kernels.profiles import profile
 from sidelight.objectives.entropy import EntropySum
 from sidelight.side.given import Given
@@ -57,7 +57,7 @@ def test_by_levels_there_are_factors_and_short_lists_and_no_kernel_of_pairs():
     assert found.terms == []
     assert found.kernel.graph is None
     assert found.kernel.matrix.nnz < problem(1.0)[1].kernel.matrix.nnz
-    again = refined(found, found.refinement, np.random.default_rng(0).normal(size=(40, 2)))
+    again = with_refined_effect(found, found.refinement, np.random.default_rng(0).normal(size=(40, 2)))
     assert again.points.shape == found.points.shape
     assert again.factors is found.factors
 

@@ -9,7 +9,7 @@ import pytest
 
 from sidelight import KernelInformationEmbedding
 from sidelight.information import _solver_choice
-from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel
+from sidelight.kernels.given_kernels import given_bandwidth, given_kernel, widened_factors
 from sidelight.maps.interpolation import smooth_part
 from sidelight.side.given import Given
 
@@ -207,7 +207,7 @@ def test_by_levels_a_bandwidth_too_narrow_for_factors_is_widened_and_said():
         model.fit(X, given=numbers[:, :1])
     assert model.given_bandwidth_[0] > 1e-3
     _, features = learned(numbers[:, :1], 200, 1e-3)
-    assert model.given_bandwidth_[0] == pytest.approx(1e-3 * np.sqrt(fitting_factors(features, 1.0)[1]))
+    assert model.given_bandwidth_[0] == pytest.approx(1e-3 * np.sqrt(widened_factors(features, 1.0)[1]))
 
 
 # Given on the way to the map

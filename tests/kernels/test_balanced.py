@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from sidelight.kernels.balanced import balanced_kernel, closeness
+from sidelight.kernels.balanced import balanced_kernel, confounded_stratum_factors
 
 
 def rows_and_groups(n=90, d=4, groups=3, seed=0):
@@ -164,7 +164,7 @@ def test_a_confounded_stratum_that_holds_no_counterpart_gets_no_mass():
 
 def test_closeness_is_one_for_the_own_and_the_best_other_stratum_and_falls_with_the_distance():
     D = np.array([[1.0, 2.0, 4.0], [3.0, 9.0, 3.3], [0.0, 0.0, 1.0], [np.inf, 1.0, 2.0]])
-    mass = closeness(D, np.array([0, 1, 2, 0]))
+    mass = confounded_stratum_factors(D, np.array([0, 1, 2, 0]))
     expected = [[1, 1, math.exp(-4)], [1, 1, math.exp(-0.4)], [1, 1, 1], [1, 1, math.exp(-4)]]
     np.testing.assert_allclose(mass, expected, rtol=1e-12)
 

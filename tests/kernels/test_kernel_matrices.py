@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.bandwidths import leave_one_out_bandwidth
-from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, perplexity_kernel
+from sidelight.kernels.data_kernel import auto_kernel, fixed_kernel, perplexity_kernel
 from sidelight.kernels.matrices import (
     SymmetricTiles,
     adaptive_kernel,
@@ -16,7 +16,7 @@ from sidelight.kernels.matrices import (
     left_out,
     matrix_rows,
     multiply,
-    within_reach,
+    share_of_near_pairs,
 )
 from sidelight.kernels.profiles import DELTA, GAUSSIAN, QUARTIC, STUDENT
 from sidelight.neighbours.search import Neighbours, nearest
@@ -213,8 +213,8 @@ def test_a_compact_kernel_stores_the_pairs_within_reach_and_no_others():
 
 def test_the_share_within_reach_is_that_of_the_pairs():
     X = sheet(600)
-    assert within_reach(X, 0.5) == pytest.approx((cdist(X, X) ** 2 < 0.5).mean(), rel=0.05)
-    assert within_reach(X, 100.0) == 1.0
+    assert share_of_near_pairs(X, 0.5) == pytest.approx((cdist(X, X) ** 2 < 0.5).mean(), rel=0.05)
+    assert share_of_near_pairs(X, 100.0) == 1.0
 
 
 @pytest.mark.parametrize("latent", [GAUSSIAN, STUDENT], ids=str)
@@ -230,12 +230,12 @@ def test_stored_pairs_have_the_value_and_the_gradient_of_tiles(latent):
 
 def test_a_fixed_quartic_kernel_is_sparse_where_few_pairs_are_within_reach():
     X = sheet()
-    few, every = fitting_kernel(X, 0.3, QUARTIC).matrix, fixed_kernel(X, 0.3, QUARTIC).matrix
+    few, every = auto_kernel(X, 0.3, QUARTIC).matrix, fixed_kernel(X, 0.3, QUARTIC).matrix
     assert isinstance(few, csr_array)
     assert isinstance(every, SymmetricTiles)
     np.testing.assert_array_equal(few.toarray(), every.to_dense())
     assert few.data.nbytes + few.indices.nbytes < 0.2 * every.nbytes
-    assert fitting_kernel(X, 8.0, QUARTIC) is None
+    assert auto_kernel(X, 8.0, QUARTIC) is None
     assert isinstance(fixed_kernel(X, 0.3, GAUSSIAN).matrix, SymmetricTiles)
 
 

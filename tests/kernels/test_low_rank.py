@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from sidelight.base.tiles import TILE
 from sidelight.datasets import s_curve
-from sidelight.kernels.data_kernel import fitting_kernel, fixed_kernel, likely_bandwidth
+from sidelight.kernels.data_kernel import auto_kernel, fixed_kernel, loo_bandwidth
 from sidelight.kernels.low_rank import LowRankKernel, low_rank_kernel
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT
@@ -99,7 +99,7 @@ def test_rows_that_are_alike_need_a_factor_for_each_kind(X):
 
 @both_profiles
 def test_up_to_ten_thousand_rows_auto_is_dense(profile):
-    assert fitting_kernel(cloud(300), 20.0, profile) is None
+    assert auto_kernel(cloud(300), 20.0, profile) is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_beyond_auto_is_what_suits_the_bandwidth(bandwidth, form, monkeypatch):
     monkeypatch.setattr("sidelight.kernels.data_kernel.EXACT_ROWS", 100)
     monkeypatch.setattr("sidelight.kernels.data_kernel.MOST_STORED", 30)
     X = cloud(600)
-    found = fitting_kernel(X, bandwidth, GAUSSIAN)
+    found = auto_kernel(X, bandwidth, GAUSSIAN)
     assert ("dense" if found is None else found.form) == form
     if found is not None:
         assert found.error.row_sum <= 0.01
@@ -139,8 +139,8 @@ def test_the_forms_have_their_types():
 
 def test_the_likely_bandwidth_of_many_rows_is_that_of_fewer_queries(monkeypatch):
     X = cloud(800, 3)
-    every = likely_bandwidth(X, GAUSSIAN)
+    every = loo_bandwidth(X, GAUSSIAN)
     monkeypatch.setattr("sidelight.kernels.data_kernel._PAIRS", 400_000)
-    fewer = likely_bandwidth(X, GAUSSIAN)
+    fewer = loo_bandwidth(X, GAUSSIAN)
     assert fewer != every
     assert fewer == pytest.approx(every, rel=0.1)

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sidelight import CoordinatedCCA
 from sidelight.maps import cross_view as cross_view_module
 from sidelight.maps.coordinated import weighed
-from sidelight.maps.cross_view import across, cross_sums
+from sidelight.maps.cross_view import cross_sums, predict_view_rows
 from sidelight.objectives.coordination import unfolded
 
 
@@ -89,7 +89,7 @@ def test_a_view_that_never_met_the_seen_one_is_reached_through_the_latent_space(
     found = fitted(X)
     only = np.where(np.arange(7) < 2, X[:20], np.nan)
     through = found.inverse_transform_view(found.transform(only), 2)
-    np.testing.assert_array_equal(across(found.cross_, found.map_, only, 2), through)
+    np.testing.assert_array_equal(predict_view_rows(found.cross_, found.map_, only, 2), through)
     both = X[:20]
     assert np.abs(found.predict_view(both, 2) - through).max() > 1e-6  # the second view has met it
 

@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 from sidelight.base.tiles import one_blas_thread
 from sidelight.neighbours import search as neighbours
 from sidelight.neighbours.search import (
-    linked_distances,
-    listed_distances,
+    distances_to_listed,
+    edge_lengths,
     nearest,
     nearest_by_tree,
     nearest_precomputed,
@@ -143,7 +143,7 @@ def test_float32_rows_and_whole_numbers_give_the_same_neighbours():
 
 def test_listed_distances_of_rows_and_queries_of_two_kinds_lose_no_digits():
     X, Q = np.array([[1.0], [3.0]], dtype=np.float32), np.array([[1.0 + 1e-12]])
-    assert listed_distances(Q, X, np.array([[0]]))[0, 0] > 0
+    assert distances_to_listed(Q, X, np.array([[0]]))[0, 0] > 0
 
 
 def test_exact_or_not_follows_from_the_shape_and_can_be_asked_for(monkeypatch):
@@ -189,7 +189,7 @@ def test_listed_distances_are_those_of_the_listed_pairs():
     rng = np.random.default_rng(4)
     X, Q, index = rng.normal(size=(20, 3)), rng.normal(size=(6, 3)), rng.integers(20, size=(6, 4))
     expected = [[np.linalg.norm(X[j] - Q[i]) for j in index[i]] for i in range(6)]
-    np.testing.assert_allclose(listed_distances(Q, X, index), expected, rtol=1e-14)
+    np.testing.assert_allclose(distances_to_listed(Q, X, index), expected, rtol=1e-14)
 
 
 def test_queries_far_beyond_all_rows_have_the_nearest_of_them():
@@ -207,7 +207,7 @@ def test_distances_of_stored_pairs_are_those_of_their_rows(columns, monkeypatch)
     graph = csr_array(np.random.default_rng(1).random((60, 60)) < 0.1)
     monkeypatch.setattr(neighbours, "_LISTED", 400)  # several tiles
     expected = cdist(X, X)[np.repeat(np.arange(60), np.diff(graph.indptr)), graph.indices]
-    np.testing.assert_allclose(linked_distances(X, graph), expected, rtol=1e-12)
+    np.testing.assert_allclose(edge_lengths(X, graph), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["spread", "grid", "duplicates", "one-point", "line"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.objectives.coordination import distortion, off_plane, overlap_sums, overlaps_of, unfolded
+from sidelight.objectives.coordination import distortion, off_plane_share, overlap_sums, overlaps_of, unfolded
 
 N_LOCAL = (2, 0, 1)
 
@@ -103,4 +103,6 @@ def test_variance_along_a_plane_is_that_of_its_rows_there(charts):
         placed = F @ W.T
         away = placed - np.average(placed, axis=0, weights=Q[:, s])
         np.testing.assert_allclose(found[s], np.average((away**2).sum(axis=1), weights=Q[:, s]), atol=1e-12)
-    np.testing.assert_array_equal(off_plane(np.array([1.0, 0.0, 3.0]), np.array([3.0, 0.0, 0.0])), [0.25, 0.0, 1.0])
+    np.testing.assert_array_equal(
+        off_plane_share(np.array([1.0, 0.0, 3.0]), np.array([3.0, 0.0, 0.0])), [0.25, 0.0, 1.0]
+    )

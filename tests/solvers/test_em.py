@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sidelight.base.result import Status
-from sidelight.solvers.em import em, squared
+from sidelight.solvers.em import em, squarem_extrapolation
 
 
 def halving(target=2.0):
@@ -70,7 +70,7 @@ def slow(x):
 def test_lengthened_steps_reach_the_same_place_sooner_and_never_fall():
     start = np.ones(3)
     plain = em(slow, start, max_iter=5000, tol=1e-14)
-    fast = em(slow, start, max_iter=5000, tol=1e-14, extrapolate=squared)
+    fast = em(slow, start, max_iter=5000, tol=1e-14, extrapolate=squarem_extrapolation)
     assert fast.n_iter < plain.n_iter / 5
     assert np.abs(fast.parameters).max() < 1e-5
     assert (np.diff([record.objective for record in fast.history]) <= 0).all()
@@ -83,4 +83,4 @@ def test_a_leap_to_a_worse_place_is_not_taken():
 
 
 def test_nothing_is_further_on_where_steps_do_not_shrink():
-    assert squared(np.zeros(1), np.ones(1), np.full(1, 2.0)) is None
+    assert squarem_extrapolation(np.zeros(1), np.ones(1), np.full(1, 2.0)) is None

@@ -11,7 +11,7 @@ from sidelight.base.result import Status
 from sidelight.datasets import swiss_roll
 from sidelight.objectives.gram import gram_program
 from sidelight.solvers.certificate import dual_bound, smallest_slack
-from sidelight.solvers.factor import factored, n_below
+from sidelight.solvers.factor import factored, n_negative_eigenvalues
 from sidelight.solvers.semidefinite import solve_gram
 
 
@@ -169,7 +169,7 @@ def test_negative_eigenvalues_are_counted_and_factors_solve():
     M = rng.normal(size=(30, 30))
     M = M + M.T
     sparse = csr_array(M).tocsc()
-    assert n_below(sparse) == int((np.linalg.eigvalsh(M) < 0).sum())
+    assert n_negative_eigenvalues(sparse) == int((np.linalg.eigvalsh(M) < 0).sum())
     definite = csr_array(M @ M + np.eye(30)).tocsc()
     np.testing.assert_allclose(definite @ factored(definite)(M), M, atol=1e-8)
     thin = csr_array(np.diag(np.arange(1.0, 31.0))).tocsc()

@@ -18,7 +18,7 @@ from sidelight.unfolding._action_program import (
     action_problem,
     distance_classes,
     find_places,
-    folded,
+    merge_until_one_to_one,
     place_squares,
     row_squares,
 )
@@ -163,9 +163,9 @@ def test_places_are_folded_until_each_action_is_one_to_one():
     """Two walks by the same actions from one place see the same places."""
     actions = as_actions(["a", "b", "a", None, "a", "b", "a", None], 8)
     start = np.array([0, 1, 2, 3, 0, 4, 5, 6])
-    np.testing.assert_array_equal(folded(start, actions), [0, 1, 2, 3, 0, 1, 2, 3])
+    np.testing.assert_array_equal(merge_until_one_to_one(start, actions), [0, 1, 2, 3, 0, 1, 2, 3])
     end = np.array([0, 1, 2, 3, 4, 5, 6, 3])
-    np.testing.assert_array_equal(folded(end, actions), [0, 1, 2, 3, 0, 1, 2, 3])
+    np.testing.assert_array_equal(merge_until_one_to_one(end, actions), [0, 1, 2, 3, 0, 1, 2, 3])
 
 
 def test_distances_of_places_are_those_of_the_means_of_their_rows():

@@ -18,7 +18,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from .messages import complain
+from .messages import error_message
 from .model import FittedModel
 
 __all__ = [
@@ -195,7 +195,7 @@ def capabilities(model: object) -> Capabilities:
     own = getattr(model, "_capabilities", None)
     most = own if isinstance(own, Capabilities) else _UNDECLARED
     offered = {name: getattr(most, name) for name in FIELDS}
-    return Capabilities(**{name: yes and _shows(model, FIELDS[name]) for name, yes in offered.items()})
+    return Capabilities(**{name: yes and _has_declared(model, FIELDS[name]) for name, yes in offered.items()})
 
 
 def declared(kind: type) -> Capabilities:
@@ -204,7 +204,7 @@ def declared(kind: type) -> Capabilities:
     return own if isinstance(own, Capabilities) else Capabilities()
 
 
-def _shows(model: object, where: Mapping[str, Any]) -> bool:
+def _has_declared(model: object, where: Mapping[str, Any]) -> bool:
     """Whether this model has what its class declares: ``available_if`` hides methods, a fit may set no attribute."""
     for kind, what in where.items():
         if kind in ("method", "fitted"):
@@ -220,7 +220,7 @@ def require(owner: str, model: object, *names: str) -> None:
     missing = [FIELDS[name]["method"] for name in names if not getattr(offers, name)]
     if missing:
         remedy = "Give a fitted two-way model; TwoWayEmbedding makes one of any embedding"
-        raise ValueError(complain(owner, "model", type(model).__name__, f"has no {missing[0]}", remedy))
+        raise ValueError(error_message(owner, "model", type(model).__name__, f"has no {missing[0]}", remedy))
 
 
 def given_of(model: FittedModel) -> Any:

@@ -20,7 +20,7 @@ from .capabilities import Capabilities, capabilities
 from .cost import Cost
 from .model import FittedModel
 
-__all__ = ["Chain", "chained", "last_of", "name_of", "steps_of"]
+__all__ = ["Chain", "as_chain", "last_step_of", "name_of", "steps_of"]
 
 Array = npt.NDArray[Any]
 
@@ -139,7 +139,7 @@ class Chain:
         return np.asarray(rows)
 
 
-def chained(model: Any) -> Any:
+def as_chain(model: Any) -> Any:
     """Return a Pipeline as a ``Chain``, anything else unchanged."""
     return Chain.of(model) if isinstance(model, Pipeline) else model
 
@@ -149,7 +149,7 @@ def steps_of(model: FittedModel) -> list[tuple[str, Any]]:
     return _steps(model.pipeline) if isinstance(model, Chain) else [("", model)]
 
 
-def last_of(model: FittedModel) -> Any:
+def last_step_of(model: FittedModel) -> Any:
     """Return the last step of a chain, anything else unchanged."""
     return model.last if isinstance(model, Chain) else model
 
@@ -161,7 +161,7 @@ def name_of(model: FittedModel) -> str:
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sidelight import EquivalenceMetric, HybridEmbedding
-    >>> name_of(chained(make_pipeline(EquivalenceMetric(), HybridEmbedding())))
+    >>> name_of(as_chain(make_pipeline(EquivalenceMetric(), HybridEmbedding())))
     'EquivalenceMetric and HybridEmbedding'
     """
     return " and ".join(type(step).__name__ for _, step in steps_of(model))

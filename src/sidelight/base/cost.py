@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from .messages import complain
+from .messages import error_message
 
 __all__ = ["Cost", "available_memory", "refuse_if_too_large"]
 
@@ -43,7 +43,7 @@ def refuse_if_too_large(owner: object, cost: Cost, n: int) -> None:
     available = available_memory()
     if cost.bytes > available:
         raise MemoryError(
-            complain(
+            error_message(
                 owner,
                 "X",
                 f"{n} rows",

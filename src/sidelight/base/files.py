@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["replacing"]
+__all__ = ["atomic_write"]
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Context manager: a temporary file beside ``path`` that replaces it on success and is deleted on failure.
 
     Examples
     --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "numbers.csv"
-    >>> with replacing(target) as unfinished:
+    >>> with atomic_write(target) as unfinished:
     ...     _ = unfinished.write_text("1,2")
     >>> target.read_text()
     '1,2'

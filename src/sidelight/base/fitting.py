@@ -15,14 +15,14 @@ import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["KeptInterrupt", "all_or_nothing", "all_or_nothing_continued", "forget", "is_fitted_name"]
+__all__ = ["InterruptedWithResult", "all_or_nothing", "all_or_nothing_continued", "clear_fitted", "is_fitted_name"]
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 Method = Callable[Concatenate[Any, P], Result]
 
 
-class KeptInterrupt(KeyboardInterrupt):
+class InterruptedWithResult(KeyboardInterrupt):
     """Raised by a fit that Ctrl-C ended after it set all attributes from its best iterate: the model keeps these."""
 
 
@@ -35,7 +35,7 @@ def is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("__")
 
 
-def forget(model: Any) -> None:
+def clear_fitted(model: Any) -> None:
     """Delete the attributes that earlier fits have set."""
     for name in [name for name in vars(model) if is_fitted_name(name)]:
         delattr(model, name)
@@ -61,7 +61,7 @@ def all_or_nothing(fit: Method[P, Result]) -> Method[P, Result]:
     >>> vars(model.fit([9]))
     {'size_': 1, 'first_': 9}
     """
-    return _on_a_shell(fit, _is_users)
+    return _on_a_copy(fit, _is_users)
 
 
 def all_or_nothing_continued(fit: Method[P, Result]) -> Method[P, Result]:
@@ -69,7 +69,7 @@ def all_or_nothing_continued(fit: Method[P, Result]) -> Method[P, Result]:
 
     The method must assign attributes anew, not change them in place.
     """
-    return _on_a_shell(fit, lambda name: True)
+    return _on_a_copy(fit, lambda name: True)
 
 
 def _is_users(name: str) -> bool:
@@ -77,7 +77,7 @@ def _is_users(name: str) -> bool:
     return not is_fitted_name(name)
 
 
-def _on_a_shell(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Method[P, Result]:
+def _on_a_copy(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Method[P, Result]:
     """Wrap ``fit`` so that it runs on a copy with the attributes for which ``is_known(name)`` holds."""
 
     @functools.wraps(fit)
@@ -86,7 +86,7 @@ def _on_a_shell(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Meth
         shell.__dict__.update({name: value for name, value in vars(model).items() if is_known(name)})
         try:
             result = fit(shell, *args, **kwargs)
-        except KeptInterrupt:
+        except InterruptedWithResult:
             _take_over(model, shell)
             raise KeyboardInterrupt from None  # an outer estimator that fits this one has not kept anything itself
         _take_over(model, shell)

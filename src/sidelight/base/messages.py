@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["complain", "printable", "require_extra"]
+__all__ = ["error_message", "printable", "require_extra"]
 
 
-def complain(owner: object, argument: str, seen: object, rule: str, remedy: str) -> str:
+def error_message(owner: object, argument: str, seen: object, rule: str, remedy: str) -> str:
     """Return ``<owner>: <argument>=<seen> <rule>. <remedy>.`` as one line.
 
     Parameters
@@ -26,7 +26,7 @@ def complain(owner: object, argument: str, seen: object, rule: str, remedy: str)
 
     Examples
     --------
-    >>> complain("Pairs", "index", 7, "points past the last row (5)", "Count rows from 0")
+    >>> error_message("Pairs", "index", 7, "points past the last row (5)", "Count rows from 0")
     'Pairs: index=7 points past the last row (5). Count rows from 0.'
     """
     name = owner if isinstance(owner, str) else type(owner).__name__

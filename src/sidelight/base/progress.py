@@ -11,7 +11,7 @@ from typing import IO
 
 from .result import Callback, State
 
-__all__ = ["ProgressBar", "RowProgress", "both", "fraction_done"]
+__all__ = ["ProgressBar", "RowProgress", "combine_callbacks", "fraction_done"]
 
 _WIDTH = 24  # letters of a full bar
 _LINE = 100  # letters that are wiped at the end
@@ -93,7 +93,7 @@ class RowProgress:
         self.bar.close(f"{self.done:,} rows placed in {time.perf_counter() - self.began:.1f} s")
 
 
-def both(first: Callback | None, second: Callback | None) -> Callback | None:
+def combine_callbacks(first: Callback | None, second: Callback | None) -> Callback | None:
     """Return one callback that calls two; the fit stops when either returns True."""
     if first is None or second is None:
         return first or second

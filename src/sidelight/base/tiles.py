@@ -18,7 +18,17 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["BLOCK", "TILE", "added", "by_block", "corner", "one_blas_thread", "run_tiles", "spans", "thread_count"]
+__all__ = [
+    "BLOCK",
+    "TILE",
+    "by_block",
+    "one_blas_thread",
+    "run_tiles",
+    "spans",
+    "sum_in_order",
+    "thread_count",
+    "tile_buffer",
+]
 
 Array = npt.NDArray[Any]
 
@@ -71,7 +81,7 @@ def run_tiles(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
         return list(pool.map(work, todo))
 
 
-def added(parts: list[Array]) -> Array:
+def sum_in_order(parts: list[Array]) -> Array:
     """The sum of partial results, in their order. It is accumulated in ``parts[0]``, which changes."""
     total = parts[0]
     for part in parts[1:]:
@@ -79,7 +89,7 @@ def added(parts: list[Array]) -> Array:
     return total
 
 
-def corner(buffer: Array, K: Array) -> Array:
+def tile_buffer(buffer: Array, K: Array) -> Array:
     """The part of a buffer with the shape of the tile ``K``: tiles at the border are smaller."""
     return buffer[: K.shape[0], : K.shape[1]]
 

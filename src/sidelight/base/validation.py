@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array, validate_data
 
-from .messages import complain
+from .messages import error_message
 
 __all__ = [
     "DISTANCE_LIMIT",
@@ -50,14 +50,14 @@ def check_choice(owner: object, argument: str, value: object, options: Collectio
     """``value`` must be one of ``options``."""
     if not (isinstance(value, str) and value in options):
         listed = ", ".join(repr(option) for option in options)
-        raise ValueError(complain(owner, argument, value, "is not an option", f"Choose one of {listed}"))
+        raise ValueError(error_message(owner, argument, value, "is not an option", f"Choose one of {listed}"))
 
 
 def check_integer(owner: object, argument: str, value: object, low: int) -> None:
     """``value`` must be an integer of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low:
         raise ValueError(
-            complain(owner, argument, value, "is not an integer in range", f"Give an integer of at least {low}")
+            error_message(owner, argument, value, "is not an integer in range", f"Give an integer of at least {low}")
         )
 
 
@@ -66,14 +66,14 @@ def check_number(owner: object, argument: str, value: object, low: float, high: 
     fine = not isinstance(value, bool) and isinstance(value, numbers.Real) and low < float(value) < high
     if not fine:
         bounds = f"above {low:g}" if high == np.inf else f"between {low:g} and {high:g}"
-        raise ValueError(complain(owner, argument, value, "is not a number in range", f"Give a number {bounds}"))
+        raise ValueError(error_message(owner, argument, value, "is not a number in range", f"Give a number {bounds}"))
 
 
 def check_rows(owner: object, argument: str, value: npt.NDArray[Any], n: int) -> None:
     """``value`` must have ``n`` rows."""
     if len(value) != n:
         seen = f"array of {len(value)} rows"
-        raise ValueError(complain(owner, argument, seen, f"does not match the {n} rows of X", "Give one per row"))
+        raise ValueError(error_message(owner, argument, seen, f"does not match the {n} rows of X", "Give one per row"))
 
 
 def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> Any:
@@ -114,7 +114,7 @@ def checked_latent(owner: object, X: Any, n_components: int, *, spread: float = 
     Z = np.asarray(checked_array(owner, X, dtype=[np.float64, np.float32], spread=spread))
     if Z.shape[1] != n_components:
         rule = f"does not match the {n_components} latent dimensions"
-        raise ValueError(complain(owner, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
+        raise ValueError(error_message(owner, "X", f"{Z.shape[1]} columns", rule, "Give latent points, one per row"))
     return Z
 
 
@@ -160,7 +160,7 @@ def refuse_too_large(
         rule = f"is {limit:g} or more in size".replace("e+", "e")
         if limit < largest_allowed:
             rule = f"is 1e100 times the spread of fit ({spread:.3g}) or more"
-        raise ValueError(complain(owner, argument, seen, f"{rule}, where squares overflow", "Rescale the data"))
+        raise ValueError(error_message(owner, argument, seen, f"{rule}, where squares overflow", "Rescale the data"))
 
 
 def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
@@ -168,7 +168,9 @@ def refuse_far_start(owner: object, start: npt.NDArray[Any]) -> None:
     largest = float(np.abs(start).max(initial=0.0))
     if largest >= _FARTHEST_START:
         rule = f"is {_FARTHEST_START:g} widths of the latent kernel or more away".replace("e+", "e")
-        raise ValueError(complain(owner, "init", f"{largest:.3g}", rule, "Rescale the start: the kernel has width 1"))
+        raise ValueError(
+            error_message(owner, "init", f"{largest:.3g}", rule, "Rescale the start: the kernel has width 1")
+        )
 
 
 def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
@@ -186,7 +188,7 @@ def checked_start(owner: object, init: Any, shape: tuple[int, int]) -> npt.NDArr
     check_rows(owner, "init", start, shape[0])
     if start.shape != shape or not np.isfinite(start).all():
         rule = f"is not a finite array of shape {shape}"
-        raise ValueError(complain(owner, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
+        raise ValueError(error_message(owner, "init", f"array of shape {start.shape}", rule, "Give one row per row"))
     refuse_far_start(owner, start)
     return start
 
@@ -208,7 +210,9 @@ def relative_bandwidth(owner: object, argument: str, value: float, scale: float)
         found = float((np.sqrt(value) / scale) ** 2)
     if not 1e-305 < found < 1e305:
         rule = f"is too far from the squares of the data, whose scale is {scale:.3g}"
-        raise ValueError(complain(owner, argument, value, rule, "Choose it in squared units of X, or rescale the data"))
+        raise ValueError(
+            error_message(owner, argument, value, rule, "Choose it in squared units of X, or rescale the data")
+        )
     return found
 
 
@@ -221,6 +225,6 @@ def _in_range(owner: object, argument: str, given: Any, check: Callable[[], Any]
             values = check()
     except OverflowError as error:
         rule = "holds a whole number that no floating-point number can hold"
-        raise ValueError(complain(owner, argument, type(given).__name__, rule, "Rescale the data")) from error
+        raise ValueError(error_message(owner, argument, type(given).__name__, rule, "Rescale the data")) from error
     refuse_too_large(owner, argument, values, spread)
     return values

@@ -13,7 +13,7 @@ from scipy import sparse
 from sidelight.base.messages import require_extra
 
 from ._matrix import Matrix
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = ["OBSM_KEY", "read_anndata", "write_anndata"]
 

@@ -14,13 +14,13 @@ import typer
 from typer.core import TyperGroup
 
 from . import _options as options
-from ._columns import Wishes
+from ._columns import ColumnRoles
 from ._given import parse_periods
 from ._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
 from ._options import MissingValues, parse_size
+from ._output import open_output
 from ._read import Reading
 from ._relations import columns_of, parse_relations
-from ._talk import talking
 
 __all__ = ["app"]
 
@@ -113,10 +113,10 @@ def embed(
     from ._embed import embed as run
 
     sizes = parse_size(image_size, "--image-size"), parse_size(image_shape, "--image-shape")
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         relations = parse_relations(relation or ())
         related = columns_of(relations)
-        wishes = Wishes(colour or (), label, drop or (), given or (), attribute or (), relations=related)
+        wishes = ColumnRoles(colour or (), label, drop or (), given or (), attribute or (), relations=related)
         how = Reading(wishes, key, layer, obsm, *sizes)
         chosen = method
         if method == DEFAULT:
@@ -150,8 +150,8 @@ def transform(
     """Embed new rows with a fitted model; the old rows do not move."""
     from ._from_model import transform as run
 
-    how = Reading(wishes=Wishes(colour or (), label), key=key, layer=layer, obsm=obsm)
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    how = Reading(wishes=ColumnRoles(colour or (), label), key=key, layer=layer, obsm=obsm)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force, view=view)
 
 
@@ -170,7 +170,7 @@ def invert(
     """Map latent points back to rows of data, in the columns and units of the data."""
     from ._from_model import invert as run
 
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, points, out, given=given or (), force=force, view=view)
 
 
@@ -193,8 +193,8 @@ def counterfactual(
     """Show rows as they would be for another value of what the model was given."""
     from ._from_model import counterfactual as run
 
-    how = Reading(wishes=Wishes(label=label), key=key, layer=layer, obsm=obsm)
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    how = Reading(wishes=ColumnRoles(label=label), key=key, layer=layer, obsm=obsm)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, given=given or (), missing=missing.value, force=force)
 
 
@@ -216,8 +216,8 @@ def predict(
     """Show the second view of rows, by a model of two views."""
     from ._from_model import predict as run
 
-    how = Reading(wishes=Wishes(label=label), key=key, layer=layer, obsm=obsm)
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    how = Reading(wishes=ColumnRoles(label=label), key=key, layer=layer, obsm=obsm)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force)
 
 
@@ -236,7 +236,7 @@ def score(
     """Measure a model on data: reconstruction R², trustworthiness, mean log density."""
     from ._from_model import score as run
 
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, Reading(key=key, layer=layer, obsm=obsm), missing=missing.value)
 
 
@@ -266,8 +266,8 @@ def report(
     from ._from_model import report as run
 
     shape = parse_size(image_shape, "--image-shape")
-    how = Reading(wishes=Wishes(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    how = Reading(wishes=ColumnRoles(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())
         run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2, plain=plain)
 
@@ -275,7 +275,7 @@ def report(
 @app.command()
 def methods(json: options.Json = False) -> None:
     """List the methods that embed can use."""
-    with talking(as_json=json) as talk:
+    with open_output(as_json=json) as talk:
         installed = [method for method in METHODS.values() if method.installed]
         talk.table(("method", "from", "what it is"), [(m.name, m.library, m.summary) for m in installed])
         talk.answer["methods"] = [
@@ -296,5 +296,5 @@ def demo(
     """Embed pictures of turning objects, given the object and given the angle; write reports and pictures."""
     from ._demo import demo as run
 
-    with talking(as_json=json, quiet=quiet, debug=debug) as talk:
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, out, n_views=views, settings=parse_settings(settings or ()))

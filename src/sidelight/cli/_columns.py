@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ._matrix import Matrix
-from ._talk import CommandError
+from ._output import CommandError
 
-__all__ = ["Wishes", "choose_columns", "match_columns", "suggestion"]
+__all__ = ["ColumnRoles", "choose_columns", "match_columns", "suggestion"]
 
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -33,7 +33,7 @@ _COLOURING = ("text", "boolean", "date")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ColumnRoles:
     """The column options of the command line: roles that the user assigned to columns."""
 
     colours: Sequence[str] = ()
@@ -105,7 +105,7 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
+def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Matrix:
     """Take the numeric columns as features and sort the others by what they are."""
     wishes.check(frame.columns, source)
     taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
@@ -131,7 +131,7 @@ def choose_columns(frame: pd.DataFrame, wishes: Wishes, source: str) -> Matrix:
     )
 
 
-def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: Wishes, source: str) -> Matrix:
+def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: ColumnRoles, source: str) -> Matrix:
     """Take the columns that a model was fitted on, by name and in its order."""
     wishes.check(frame.columns, source)
     missing = [name for name in names if name not in frame.columns]

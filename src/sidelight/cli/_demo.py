@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from sidelight.report._understood import understood
 
-from ._columns import Wishes
+from ._columns import ColumnRoles
 from ._embed import Fitted, Request, fit, write_results
 from ._methods import DEFAULT
+from ._output import INTERRUPTED, Output
 from ._read import Reading, read
-from ._talk import INTERRUPTED, Talk
 
 __all__ = ["demo"]
 
@@ -41,7 +41,7 @@ class Views:
         return max(1, min(10, int((~self.hinted).sum()) * 2 // 3))
 
 
-def demo(talk: Talk, out: Path, *, n_views: int, settings: dict[str, Any]) -> None:
+def demo(talk: Output, out: Path, *, n_views: int, settings: dict[str, Any]) -> None:
     """Render the turntable, embed it without and with what is known, measure, draw, and write the reports."""
     talk.say("Rendering three objects on a turntable ...")
     views = _render(out, n_views)
@@ -94,7 +94,7 @@ def _request(
     views: Views, out: Path, settings: dict[str, Any], given: str = "", kind: str = "", same: Path | None = None
 ) -> Request:
     """What ``sidelight embed`` would be asked for."""
-    how = Reading(Wishes(given=[given] if given else ()))
+    how = Reading(ColumnRoles(given=[given] if given else ()))
     command = f"sidelight embed {views.file} --out {out} --given {given} --period angle=360"
     command += f" --given-type {kind}" if kind else ""
     command += f" --same {same}" if same else ""
@@ -106,8 +106,8 @@ def _request(
     )  # fmt: skip
 
 
-def _fitted(talk: Talk, name: str, request: Request) -> Fitted:
-    found = fit(Talk(quiet=True), request, read(request.data, request.how))
+def _fitted(talk: Output, name: str, request: Request) -> Fitted:
+    found = fit(Output(quiet=True), request, read(request.data, request.how))
     words = understood(found.file.model)
     talk.say(f"  {name}: {found.seconds:.1f} s" + (f"; {words}" if words else ""))
     return found
@@ -128,7 +128,7 @@ def _measures(views: Views, fitted: Fitted) -> dict[str, float]:
     }
 
 
-def _say_measures(talk: Talk, measures: dict[str, dict[str, float]], neighbours: int) -> None:
+def _say_measures(talk: Output, measures: dict[str, dict[str, float]], neighbours: int) -> None:
     chance = ("0.333", "0.000", "0.000", "0.000")
     names = list(measures["plain"])
     rows = [
@@ -144,7 +144,7 @@ def _say_measures(talk: Talk, measures: dict[str, dict[str, float]], neighbours:
     )
 
 
-def _draw(talk: Talk, views: Views, out: Path, by_object: Fitted, by_angle: Fitted) -> list[Path]:
+def _draw(talk: Output, views: Views, out: Path, by_object: Fitted, by_angle: Fitted) -> list[Path]:
     """Draw both maps in both colours, this pose of every object, and every pose of these objects."""
     if find_spec("matplotlib") is None:
         talk.say('Pictures need matplotlib: pip install "sidelight[report]".')
@@ -182,7 +182,7 @@ def _draw(talk: Talk, views: Views, out: Path, by_object: Fitted, by_angle: Fitt
     return [out / f"{name}.png" for name in figures]
 
 
-def _say_where(talk: Talk, views: Views, reports: list[Path], pictures: list[Path]) -> None:
+def _say_where(talk: Output, views: Views, reports: list[Path], pictures: list[Path]) -> None:
     talk.say(f"Yours next: sidelight embed {views.file} --given object --same {views.same} --out mine")
     if pictures:
         talk.say(f"Pictures: {', '.join(str(path) for path in pictures)}")

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain
-from sidelight.base.files import replacing
+from sidelight.base.files import atomic_write
 from sidelight.report._informed import plain_model
 
 from ._given import parse_types
@@ -23,12 +23,12 @@ from ._matrix import Matrix, complete, scaling_for
 from ._methods import check_takes, make
 from ._metric import HintFiles, learn, metric_settings, read_hints
 from ._model_file import ModelFile
+from ._output import INTERRUPTED, CommandError, Output
 from ._pairs import read_pairs
 from ._progress import bar
 from ._read import Reading, read
-from ._relations import Asked, build_relations, tell_axes
+from ._relations import RelationOption, build_relations, tell_axes
 from ._second_view import SecondView, read_second
-from ._talk import INTERRUPTED, CommandError, Talk
 from ._write import check_free, embedding_frame, put_frame
 
 __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
@@ -56,7 +56,7 @@ class Request:
     view2: Path | None = None
     different: Path | None = None
     distances: Path | None = None
-    relations: Sequence[Asked] = ()
+    relations: Sequence[RelationOption] = ()
     plain: bool = False
 
     @property
@@ -86,7 +86,7 @@ class Fitted:
     """The embedding of the same rows without ``--given``, if it was computed."""
 
 
-def embed(talk: Talk, request: Request) -> None:
+def embed(talk: Output, request: Request) -> None:
     """Read, fit, write, and say what was done."""
     if request.out.exists() and not request.out.is_dir():
         raise CommandError(f"--out {request.out}: is a file; give a folder")
@@ -113,7 +113,7 @@ def _check_plain(request: Request, matrix: Matrix) -> None:
         raise CommandError("--plain: the plain map is for the report; leave --no-report out")
 
 
-def _fit_plain(talk: Talk, request: Request, fitted: Fitted) -> NDArray[Any] | None:
+def _fit_plain(talk: Output, request: Request, fitted: Fitted) -> NDArray[Any] | None:
     """The map of the same rows without what is given; Ctrl-C keeps the best so far, or leaves it out."""
     model = fitted.file.model
     talk.say(f"Embedding with {request.method} again, without what is given (Ctrl-C keeps the best so far) ...")
@@ -132,7 +132,7 @@ def _as_pictures(matrix: Matrix, shape: tuple[int, int]) -> Matrix:
     return replace(matrix, image_shape=shape)
 
 
-def fit(talk: Talk, request: Request, matrix: Matrix, whole: Matrix | None = None) -> Fitted:
+def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = None) -> Fitted:
     """Fit the method, after a metric where there are hints; Ctrl-C keeps what the model has by then.
 
     The file had the rows ``whole``, before any was left out.
@@ -182,7 +182,7 @@ def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
     return False
 
 
-def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
+def _second(talk: Output, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
     check_takes(request.method, "y", "--view2")
     assert request.view2 is not None
     Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
@@ -190,7 +190,7 @@ def _second(talk: Talk, request: Request, matrix: Matrix, n_rows: int) -> tuple[
     return Y, second
 
 
-def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
+def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], dict[str, Any]]:
     """The side information for ``fit`` as keyword arguments, and the types of the given columns."""
     side, types = matrix.side, parse_types(request.given_types, list(matrix.given.columns))
     gaps = int(matrix.given.isna().any(axis=1).sum()) if side else 0
@@ -207,7 +207,7 @@ def _side(talk: Talk, request: Request, matrix: Matrix, whole: Matrix) -> tuple[
     return side, types
 
 
-def _relate(talk: Talk, request: Request, matrix: Matrix, side: dict[str, Any]) -> Matrix:
+def _relate(talk: Output, request: Request, matrix: Matrix, side: dict[str, Any]) -> Matrix:
     """Add the relations to the side information for ``fit``, and their descriptions to the remarks."""
     if not request.relations:
         return matrix
@@ -227,7 +227,7 @@ def write_results(request: Request, fitted: Fitted) -> None:
     request.out.mkdir(parents=True, exist_ok=True)
     Z = np.asarray(fitted.file.model.embedding_)
     with ExitStack() as stack:
-        places = {what: stack.enter_context(replacing(path)) for what, path in request.results.items()}
+        places = {what: stack.enter_context(atomic_write(path)) for what, path in request.results.items()}
         put_frame(embedding_frame(fitted.matrix, Z, fitted.file.latent_names), places["embedding"], Z)
         fitted.file.save(places["model"])
         if "anndata" in places:
@@ -258,7 +258,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
     )
 
 
-def tell_given(talk: Talk, fitted: Fitted) -> None:
+def tell_given(talk: Output, fitted: Fitted) -> None:
     """Print how the model read the given columns."""
     from sidelight.report._understood import understood
 
@@ -277,7 +277,7 @@ def tell_given(talk: Talk, fitted: Fitted) -> None:
     }
 
 
-def _tell(talk: Talk, request: Request, fitted: Fitted) -> None:
+def _tell(talk: Output, request: Request, fitted: Fitted) -> None:
     talk.answer |= {
         **request.results,
         "method": request.method,

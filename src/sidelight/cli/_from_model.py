@@ -19,9 +19,9 @@ from sidelight.base.model import FittedModel
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
+from ._output import CommandError, Output
 from ._read import Reading, read, read_frame
 from ._second_view import embed_second, second_of
-from ._talk import CommandError, Talk
 from ._write import check_format, check_free, embedding_frame, write_frame
 
 __all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
@@ -55,7 +55,7 @@ def _names(file: ModelFile) -> str:
     return ", ".join(column.name for column in file.given)
 
 
-def _say_given(talk: Talk, file: ModelFile, side: dict[str, Any], where: Path) -> None:
+def _say_given(talk: Output, file: ModelFile, side: dict[str, Any], where: Path) -> None:
     """Say whether what the model was given is known of the rows at hand."""
     if not file.given:
         return
@@ -67,7 +67,7 @@ def _say_given(talk: Talk, file: ModelFile, side: dict[str, Any], where: Path) -
 
 
 def transform(
-    talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool, view: int = 1
+    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool, view: int = 1
 ) -> None:
     """Embed new rows without moving the old ones."""
     check_format(out)
@@ -85,7 +85,9 @@ def transform(
     talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
 
 
-def invert(talk: Talk, model: Path, data: Path, out: Path, *, given: Sequence[str], force: bool, view: int = 1) -> None:
+def invert(
+    talk: Output, model: Path, data: Path, out: Path, *, given: Sequence[str], force: bool, view: int = 1
+) -> None:
     """Map latent points back to rows of data, in the units of the data, for a value of what was given."""
     check_format(out)
     check_free([out], force=force)
@@ -105,7 +107,7 @@ def invert(talk: Talk, model: Path, data: Path, out: Path, *, given: Sequence[st
     _tell_rows(talk, rows, out, asked, "points mapped back to")
 
 
-def predict(talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
+def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
     """Show the second view of rows of which the first is known."""
     check_format(out)
     check_free([out], force=force)
@@ -118,7 +120,7 @@ def predict(talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, mis
 
 
 def counterfactual(
-    talk: Talk, model: Path, data: Path, out: Path, how: Reading, *, given: Sequence[str], missing: str, force: bool
+    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, given: Sequence[str], missing: str, force: bool
 ) -> None:
     """Show rows as they would be under another value of what the model was given."""
     check_format(out)
@@ -156,7 +158,7 @@ def _with_names(matrix: Matrix, rows: NDArray[Any], columns: list[str]) -> pd.Da
     return frame
 
 
-def _tell_rows(talk: Talk, rows: NDArray[Any], out: Path, asked: dict[str, Any], did: str) -> None:
+def _tell_rows(talk: Output, rows: NDArray[Any], out: Path, asked: dict[str, Any], did: str) -> None:
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
     words = ""
     if asked:
@@ -188,7 +190,7 @@ def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
     return Z, frame
 
 
-def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) -> None:
+def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) -> None:
     """Say how well a model describes data: reconstruction, neighbourhoods, density."""
     from sidelight import evaluate
 
@@ -217,7 +219,7 @@ def score(talk: Talk, model: Path, data: Path, how: Reading, *, missing: str) ->
 
 
 def report(
-    talk: Talk,
+    talk: Output,
     model: Path,
     data: Path,
     out: Path,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._columns import suggestion
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = [
     "TYPES",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sidelight.base.messages import require_extra
 
 from ._matrix import Matrix
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = ["read_images"]
 

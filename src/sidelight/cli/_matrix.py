@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = ["Matrix", "Scaling", "complete", "scaling_for"]
 

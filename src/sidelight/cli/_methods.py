@@ -12,7 +12,7 @@ from typing import Any
 
 from sidelight.base.capabilities import Capabilities, declared
 
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = ["DEFAULT", "JOINT", "METHODS", "RELATIONAL", "Method", "check_takes", "make", "parse_settings"]
 

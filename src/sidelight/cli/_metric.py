@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ._matrix import Matrix
+from ._output import CommandError
 from ._pairs import PairFile, check_apart, read_pairs
-from ._talk import CommandError
 
 __all__ = ["HintFiles", "Hints", "learn", "metric_settings", "read_hints"]
 

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
-from sidelight.base.chain import Chain, chained, name_of
+from sidelight.base.chain import Chain, as_chain, name_of
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
 
 from ._matrix import Matrix, Scaling, complete
+from ._output import CommandError
 from ._read import Reading, read
 from ._second_view import SecondView
-from ._talk import CommandError
 from ._write import latent_names
 
 __all__ = ["ModelFile"]
@@ -56,7 +56,7 @@ class ModelFile:
     @classmethod
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
-        model, notes = chained(load(path)), load_notes(path)
+        model, notes = as_chain(load(path)), load_notes(path)
         if capabilities(model).takes_fields:
             what = f"a {name_of(model)} takes sequences or pictures of any size"
             raise CommandError(f"{path}: {what}, and commands read tables; use it from Python (sidelight.report.write)")

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ._columns import suggestion
 from ._matrix import Matrix
+from ._output import CommandError
 from ._read import Reading, read, read_frame
-from ._talk import CommandError
 
 __all__ = ["PairFile", "check_apart", "read_pairs"]
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from sidelight.base.progress import ProgressBar
 from sidelight.base.result import Callback
 
-from ._talk import Talk
+from ._output import Output
 
 __all__ = ["bar"]
 
 
 @contextmanager
-def bar(talk: Talk, text: str) -> Iterator[Callback | None]:
+def bar(talk: Output, text: str) -> Iterator[Callback | None]:
     """Show a bar on standard error while the body runs; yield the callback that moves it, None where none is shown."""
     if talk.silent or not talk.aside.is_terminal:
         yield None

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ._columns import Wishes, choose_columns, match_columns
+from ._columns import ColumnRoles, choose_columns, match_columns
 from ._matrix import Matrix
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = ["Reading", "read", "read_frame"]
 
@@ -32,7 +32,7 @@ class Reading:
 
     Parameters
     ----------
-    wishes : Wishes
+    wishes : ColumnRoles
         Columns for colour, label and leaving out.
     key : str, optional
         Array of an NPZ file.
@@ -46,7 +46,7 @@ class Reading:
         Feature names of a fitted model, to be matched by name.
     """
 
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: ColumnRoles = field(default_factory=ColumnRoles)
     key: str | None = None
     layer: str | None = None
     obsm: str | None = None

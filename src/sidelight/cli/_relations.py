@@ -15,9 +15,9 @@ from sidelight.side.given import Given
 from sidelight.side.relations import Relation
 
 from ._given import kind_or_period
-from ._talk import CommandError, Talk
+from ._output import CommandError, Output
 
-__all__ = ["Asked", "build_relations", "columns_of", "parse_relations", "tell_axes"]
+__all__ = ["RelationOption", "build_relations", "columns_of", "parse_relations", "tell_axes"]
 
 KINDS = ("labels", "values", "angle")
 _DATA = "data"
@@ -25,7 +25,7 @@ _FORM = "write it as [NAME=]COLUMN[:KIND], for example light=azimuth:angle"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RelationOption:
     """A relation as it was typed: its name, its columns, and of which kind they are (a number is a period)."""
 
     name: str
@@ -37,17 +37,17 @@ class Asked:
         return CommandError(f"--relation {self.name}: {rule}")
 
 
-def parse_relations(texts: Sequence[str]) -> tuple[Asked, ...]:
+def parse_relations(texts: Sequence[str]) -> tuple[RelationOption, ...]:
     """Read relations; without a name one is called by its columns.
 
     Examples
     --------
-    >>> parse_relations(["light=azimuth:24", "person"])
-    (Asked(name='light', columns=('azimuth',), kind=24.0), Asked(name='person', columns=('person',), kind=None))
+    >>> [(found.name, found.kind) for found in parse_relations(["light=azimuth:24", "person"])]
+    [('light', 24.0), ('person', None)]
     >>> parse_relations(["pose=pan+tilt"])[0].columns
     ('pan', 'tilt')
     """
-    found: dict[str, Asked] = {}
+    found: dict[str, RelationOption] = {}
     for text in texts:
         asked = _parsed(text)
         if asked.name == _DATA:
@@ -59,7 +59,7 @@ def parse_relations(texts: Sequence[str]) -> tuple[Asked, ...]:
     return tuple(found.values())
 
 
-def _parsed(text: str) -> Asked:
+def _parsed(text: str) -> RelationOption:
     name, equals, rest = text.partition("=")
     rest = rest if equals else name
     named, colon, kind = rest.rpartition(":")
@@ -67,16 +67,16 @@ def _parsed(text: str) -> Asked:
     if not all(columns) or (equals and not name):
         raise CommandError(f"--relation {text}: {_FORM}")
     kinds = kind_or_period(f"--relation {text}", kind, KINDS, "kind") if colon else None
-    return Asked(name if equals else "+".join(columns), columns, kinds)
+    return RelationOption(name if equals else "+".join(columns), columns, kinds)
 
 
-def columns_of(relations: Sequence[Asked]) -> list[str]:
+def columns_of(relations: Sequence[RelationOption]) -> list[str]:
     """Return the columns of all relations, each once."""
     return list(dict.fromkeys(column for asked in relations for column in asked.columns))
 
 
 def build_relations(
-    relations: Sequence[Asked], frame: pd.DataFrame
+    relations: Sequence[RelationOption], frame: pd.DataFrame
 ) -> tuple[dict[str, Relation], list[str], dict[str, Any]]:
     """Return the relations between the rows of ``frame``, a sentence about each, and what the JSON answer has of them.
 
@@ -104,7 +104,7 @@ def _as_written(column: pd.Series[Any]) -> pd.Series[Any]:
     return column
 
 
-def _check_entries(asked: Asked, here: pd.DataFrame) -> None:
+def _check_entries(asked: RelationOption, here: pd.DataFrame) -> None:
     columns = " and ".join(asked.columns)
     if here.empty:
         raise asked.wrong(f"{columns} has no entry" if len(asked.columns) == 1 else f"no row has both {columns}")
@@ -113,7 +113,7 @@ def _check_entries(asked: Asked, here: pd.DataFrame) -> None:
         raise asked.wrong(f"{columns} has the one value {entry}, so there is nothing to tell apart")
 
 
-def _natural(asked: Asked, own: pd.DataFrame) -> str:
+def _natural(asked: RelationOption, own: pd.DataFrame) -> str:
     """Labels or values, as the entries look; several columns are values."""
     kinds = {column.name: column.kind for column in Given.learn("--relation", own, len(own)).columns}
     names = [name for name, kind in kinds.items() if kind == "category"]
@@ -125,7 +125,7 @@ def _natural(asked: Asked, own: pd.DataFrame) -> str:
     return "values"
 
 
-def _labels(asked: Asked, own: pd.DataFrame, here: Any) -> Relation:
+def _labels(asked: RelationOption, own: pd.DataFrame, here: Any) -> Relation:
     if len(asked.columns) > 1:
         raise asked.wrong(f"{' and '.join(asked.columns)} are several columns, and labels are one; use :values")
     column = own.iloc[:, 0]
@@ -135,7 +135,7 @@ def _labels(asked: Asked, own: pd.DataFrame, here: Any) -> Relation:
     return Relation.from_labels(column.astype(str).where(pd.Series(here, index=column.index), None))
 
 
-def _values(asked: Asked, own: pd.DataFrame, kind: str | float) -> Relation:
+def _values(asked: RelationOption, own: pd.DataFrame, kind: str | float) -> Relation:
     for name in own.columns:
         if not pd.api.types.is_numeric_dtype(own[name]):
             seen = own[name].dropna().iloc[0]
@@ -160,7 +160,7 @@ def _in_words(kind: str | float) -> str:
     return {"angle": "angles"}.get(kind, kind)
 
 
-def tell_axes(talk: Talk, model: FittedModel, latent: Sequence[str]) -> None:
+def tell_axes(talk: Output, model: FittedModel, latent: Sequence[str]) -> None:
     """Say of each axis which relation it belongs to and how much of the relation it is."""
     owners = axis_names_of(model)
     if not any(owners):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sidelight.base.capabilities import capabilities
 
 from ._matrix import Matrix, Scaling, complete, scaling_for
+from ._output import CommandError
 from ._read import Reading, read
-from ._talk import CommandError
 
 if TYPE_CHECKING:
     from ._model_file import ModelFile

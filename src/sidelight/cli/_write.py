@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sidelight.base.capabilities import axis_names_of
-from sidelight.base.chain import last_of
-from sidelight.base.files import replacing
+from sidelight.base.chain import last_step_of
+from sidelight.base.files import atomic_write
 from sidelight.base.model import FittedModel
 
 from ._matrix import Matrix
-from ._talk import CommandError
+from ._output import CommandError
 
 __all__ = ["check_format", "check_free", "embedding_frame", "latent_names", "put_frame", "write_frame"]
 
@@ -48,7 +48,7 @@ def latent_names(model: FittedModel) -> list[str]:
     >>> latent_names(MultipleRelationalEmbedding(2, random_state=0).fit(np.eye(20), relations=side))
     ['z1_light', 'z2']
     """
-    owners = axis_names_of(model) or [""] * len(last_of(model).get_feature_names_out())
+    owners = axis_names_of(model) or [""] * len(last_step_of(model).get_feature_names_out())
     return [f"z{k + 1}_{owner}" if owner else f"z{k + 1}" for k, owner in enumerate(owners)]
 
 
@@ -80,5 +80,5 @@ def put_frame(frame: pd.DataFrame, path: Path, values: NDArray[Any]) -> None:
 def write_frame(frame: pd.DataFrame, path: Path, values: NDArray[Any]) -> None:
     """Write a table atomically, with its folder if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         put_frame(frame, unfinished, values)

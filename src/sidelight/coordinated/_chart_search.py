@@ -22,7 +22,7 @@ from sidelight.objectives.coordination import bridging
 from sidelight.objectives.mixtures import MixtureParameters
 from sidelight.rows import ArrayRows, Rows
 
-from ._coordination_fit import Glued, glue
+from ._coordination_fit import Coordinated, glue
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
@@ -110,7 +110,7 @@ class _Trial:
     k: int
     mixtures: list[FittedPlanes]
     fit: float
-    found: Glued
+    found: Coordinated
 
     @property
     def is_enough(self) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from sidelight.base.messages import complain
-from sidelight.base.progress import both
+from sidelight.base.messages import error_message
+from sidelight.base.progress import combine_callbacks
 from sidelight.maps.charts import (
     ChartEstimator,
     Charts,
@@ -152,7 +152,7 @@ def _default(rows: ViewRows, settings: CoordinationSettings, progress: FitProgre
         k, found = search_charts(Rows.sample(rows, _SAMPLE, seed), q, settings, progress)
     if k > rows.count():
         rule = f"is more than the {rows.count()} rows"
-        raise ValueError(complain(settings.owner, "n_charts", k, rule, "Give fewer charts, or more rows"))
+        raise ValueError(error_message(settings.owner, "n_charts", k, rule, "Give fewer charts, or more rows"))
     if found is not None and (progress.ended or rows.count() <= _SAMPLE):
         yield from found
         return
@@ -169,7 +169,7 @@ def _n_local(settings: CoordinationSettings, d: int) -> int | str:
     if not isinstance(wanted, (int, np.integer)):
         remedy = "Give one number, or a GaussianMixture as mixture"
         rule = "is a list, which a mixture of probabilistic PCA does not take"
-        raise ValueError(complain(settings.owner, "n_local", wanted, rule, remedy))
+        raise ValueError(error_message(settings.owner, "n_local", wanted, rule, remedy))
     return max(0, min(int(wanted), d - 1))
 
 
@@ -183,7 +183,9 @@ def _given(
         return
     if not isinstance(mixture, _Estimator):
         rule = "is neither an estimator nor charts (responsibilities, features, reconstruction)"
-        raise TypeError(complain(settings.owner, "mixture", mixture, rule, "Give a PPCAMixture or a GaussianMixture"))
+        raise TypeError(
+            error_message(settings.owner, "mixture", mixture, rule, "Give a PPCAMixture or a GaussianMixture")
+        )
     for number in numbers:
         own = _cloned(mixture, settings.seed + number, progress)
         if isinstance(own, ChartEstimator):
@@ -207,7 +209,7 @@ def _cloned(mixture: _Estimator, seed: int, progress: FitProgress) -> _Estimator
     """A clone with a seed of its own, that reports its steps."""
     own: _Estimator = clone(mixture)
     known = own.get_params(deep=False)
-    options: dict[str, Any] = {"random_state": seed, "callback": both(progress, known.get("callback"))}
+    options: dict[str, Any] = {"random_state": seed, "callback": combine_callbacks(progress, known.get("callback"))}
     options["binarize"] = None  # charts and inverse_transform are of the rows as they are: only 0 and 1 will do
     own.set_params(**{name: value for name, value in options.items() if name in known})
     return own

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.cost import Cost
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers, start_seed
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
@@ -27,7 +27,7 @@ from sidelight.base.validation import (
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.objectives.coordination import bridging
 
-from ._coordination_fit import Glued
+from ._coordination_fit import Coordinated
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
@@ -114,7 +114,7 @@ class CoordinatedMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self, "map_")
         if n_samples < 1:
-            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+            raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
         rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.map_.sample(n_samples, rng, len(self.centre_))[:, : self.n_features_in_])
 
@@ -171,7 +171,7 @@ class CoordinatedMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             verbose=self.verbose,
         )
 
-    def _keep_glued(self, found: Glued, centre: Array, scale: Array, progress: FitProgress) -> None:
+    def _keep_glued(self, found: Coordinated, centre: Array, scale: Array, progress: FitProgress) -> None:
         """Set the maps, the frame of the columns (d,), how well the charts agree, and the history."""
         progress.add_eigenproblem(found.terms)
         self.history_, self.n_iter_ = progress.history, progress.n_iter

@@ -23,7 +23,7 @@ from sidelight.maps.coordinated import (
 )
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.search import nearest
-from sidelight.objectives.coordination import Overlaps, off_plane, overlaps_of, unfolded
+from sidelight.objectives.coordination import Overlaps, off_plane_share, overlaps_of, unfolded
 from sidelight.objectives.spectral import lle_matrix, reconstruction_weights
 from sidelight.rows import ArrayRows, Rows
 from sidelight.solvers.coordination import coordinated, whitener
@@ -31,7 +31,7 @@ from sidelight.solvers.eigen import fix_signs
 
 from ._settings import CoordinationSettings
 
-__all__ = ["Glued", "align", "glue"]
+__all__ = ["Coordinated", "align", "glue"]
 
 Array = npt.NDArray[Any]
 _BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
@@ -42,7 +42,7 @@ _PROBE = 1_000  # rows on which the reconstruction error is measured
 
 
 @dataclass(frozen=True)
-class Glued:
+class Coordinated:
     """The maps, and how good they are.
 
     Parameters
@@ -105,12 +105,12 @@ class _Problem:
         axes = [view.axes(s) for view in views for s in range(view.charts.n_charts)]
         residuals = residuals_of(sums, overlaps.rows, views)
         off = np.concatenate([left.sum(axis=1) for left in residuals])
-        shares = off_plane(off, overlaps.along(axes))
+        shares = off_plane_share(off, overlaps.along(axes))
         probe = sample[:: max(1, len(sample) // _PROBE)]
         U = unfolded(*weighed(views, probe, smoothing)[:2])
         return cls(settings.n_components, smoothing, tuple(views), overlaps, residuals, axes, shares, probe, U)
 
-    def solved(self, B: Array, H: Array, balance: float) -> Glued:
+    def solved(self, B: Array, H: Array, balance: float) -> Coordinated:
         """The maps with the least disagreement, by the matrix B, and how good they are."""
         overlaps = self.overlaps
         L, values = coordinated(B, H, overlaps.products, overlaps.constant(), overlaps.n, self.n_components)
@@ -119,10 +119,12 @@ class _Problem:
         latent = latent_charts(overlaps, maps)
         both = CoordinatedMap(self.views, maps, latent, self.residuals, self.smoothing)
         stretched = stretching(self.views, maps, self.axes, overlaps.rows)
-        return Glued(both, values, balance, stretched, both.loss(self.probe, self.probe_features @ L), self.off_plane)
+        return Coordinated(
+            both, values, balance, stretched, both.loss(self.probe, self.probe_features @ L), self.off_plane
+        )
 
 
-def glue(rows: Rows, views: Sequence[ChartedView], sample: Array, settings: CoordinationSettings) -> Glued:
+def glue(rows: Rows, views: Sequence[ChartedView], sample: Array, settings: CoordinationSettings) -> Coordinated:
     """Maps into one latent space, such that charts agree about the rows they share.
 
     Parameters
@@ -144,7 +146,7 @@ def glue(rows: Rows, views: Sequence[ChartedView], sample: Array, settings: Coor
     return min(found, key=lambda trial: trial.criterion)
 
 
-def align(X: Array, views: Sequence[ChartedView], settings: CoordinationSettings, n_neighbors: int) -> Glued:
+def align(X: Array, views: Sequence[ChartedView], settings: CoordinationSettings, n_neighbors: int) -> Coordinated:
     """Automatic alignment: ``Uᵀ(I - W)ᵀ(I - W)U v = λ UᵀU v``, W the weights that rebuild rows from neighbours.
 
     S2 eq. 24 as printed is indefinite, W being negative in part; this is what its source minimises.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sidelight.base.fitting import KeptInterrupt
+from sidelight.base.fitting import InterruptedWithResult
 from sidelight.base.result import Callback, State, Status
 
 __all__ = ["FitProgress"]
@@ -54,4 +54,4 @@ class FitProgress:
     def finish(self) -> None:
         """Raise Ctrl-C again, when everything is kept."""
         if self.ended is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult

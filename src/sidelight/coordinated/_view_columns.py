@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.views import refuse_half_rows
 
 __all__ = ["placed", "refuse_blind_views", "refuse_unseen_rows", "view_columns"]
@@ -38,7 +38,7 @@ def view_columns(
     if not (counts == 1).all():
         column = int(np.flatnonzero(counts != 1)[0])
         rule = "is in no view" if counts[column] == 0 else "is in two views"
-        raise ValueError(complain(owner, "views", f"column {column}", rule, "Put every column of X in one view"))
+        raise ValueError(error_message(owner, "views", f"column {column}", rule, "Put every column of X in one view"))
     return [*chosen, np.arange(d, d + n_columns_y)] if n_columns_y else chosen
 
 
@@ -53,7 +53,7 @@ def _selected(owner: str, view: Any, names: Sequence[str], d: int) -> Array:
         columns = np.empty(0, dtype=int)
     if len(columns) == 0:
         rule, remedy = f"selects none of the {d} columns of X", "Give a slice, or a list of numbers or names"
-        raise ValueError(complain(owner, "views", view, rule, remedy))
+        raise ValueError(error_message(owner, "views", view, rule, remedy))
     return columns
 
 
@@ -62,7 +62,7 @@ def refuse_blind_views(owner: str, sample: Array, columns: Sequence[Array]) -> N
     for number, own in enumerate(columns):
         if (~np.isnan(sample[:, own]).any(axis=1)).sum() < 2:
             rule, remedy = "was seen in fewer than two rows", "Leave the view out, or give more rows"
-            raise ValueError(complain(owner, "views", f"view {number}", rule, remedy))
+            raise ValueError(error_message(owner, "views", f"view {number}", rule, remedy))
 
 
 def refuse_unseen_rows(owner: str, X: Array, columns: Sequence[Array]) -> None:
@@ -74,7 +74,7 @@ def refuse_unseen_rows(owner: str, X: Array, columns: Sequence[Array]) -> None:
             seen |= ~np.isnan(X[:, own[0]])
     if not seen.all():
         row = int(np.flatnonzero(~seen)[0])
-        raise ValueError(complain(owner, "X", f"row {row}", "is NaN in every view", "Leave such rows out"))
+        raise ValueError(error_message(owner, "X", f"row {row}", "is NaN in every view", "Leave such rows out"))
 
 
 def placed(V: Array, columns: Array, n_columns: int) -> Array:

@@ -19,19 +19,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.validation import check_rows, checked_array, validated
 from sidelight.maps.coordinated import ChartedView, CoordinatedMap
-from sidelight.maps.cross_view import CrossView, across, cross_sums, cross_view
+from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows
 from sidelight.maps.frames import Frame
 from sidelight.maps.views import as_columns
 from sidelight.rows import ArrayRows, Rows, as_rows
 
 from ._coordinated_charts import fit_charts, view_frame
 from ._coordinated_mixin import CoordinatedMixin
-from ._coordination_fit import Glued, glue
+from ._coordination_fit import Coordinated, glue
 from ._fit_progress import FitProgress
 from ._view_columns import placed, refuse_blind_views, refuse_unseen_rows, view_columns
 
@@ -46,7 +46,7 @@ class _FittedViews:
     """The frame of each view, the glued charts, and the regressions from view to view."""
 
     frames: tuple[Frame, ...]
-    glued: Glued
+    glued: Coordinated
     cross: CrossView
 
 
@@ -231,7 +231,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         V = as_columns(checked_array(self, V, input_name="V", spread=self._spread(), **kinds))
         if V.shape[1] != len(columns):
             rule = f"does not match the {len(columns)} of view {view}"
-            raise ValueError(complain(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
+            raise ValueError(error_message(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
         return by_block(lambda part: self.map_.backward(placed(part, columns, len(self.centre_))), V, self.n_jobs)
 
     def inverse_transform_view(self, Z: Array, view: int) -> Array:
@@ -262,7 +262,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
             wide = self._widened(part)
             wide[:, columns] = np.nan
             refuse_unseen_rows(type(self).__name__, wide, self.view_columns_)
-            return across(self.cross_, self.map_, wide, view)
+            return predict_view_rows(self.cross_, self.map_, wide, view)
 
         rows = by_block(predicted, self._checked(X), self.n_jobs)
         return rows[:, 0] if self._is_flat(view) else rows
@@ -280,7 +280,9 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         found = as_columns(self.predict(X)).astype(np.float64)
         truth = self._second(y, len(found)).astype(np.float64)
         if np.isnan(truth).all():
-            raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
+            raise ValueError(
+                error_message(self, "y", "only NaN", "has nothing to compare with", "Give the second view")
+            )
         return float(self._explained(truth, found, self.view_columns_[-1], sample_weight))
 
     def _fit_views(self, rows: Rows, columns: Sequence[Array], progress: FitProgress) -> _FittedViews:
@@ -314,7 +316,9 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         columns = view_columns(type(self).__name__, self.views, names, n_columns, n_columns_y)
         if isinstance(self.mixture, (list, tuple)) and len(self.mixture) != len(columns):
             rule = f"does not match the {len(columns)} views"
-            raise ValueError(complain(self, "mixture", f"{len(self.mixture)} mixtures", rule, "Give one for each view"))
+            raise ValueError(
+                error_message(self, "mixture", f"{len(self.mixture)} mixtures", rule, "Give one for each view")
+            )
         return columns
 
     def _embedding_by_x(self, both: CoordinatedMap, joint: Array, by_all: Array, d: int) -> Array:
@@ -349,7 +353,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         check_is_fitted(self, "map_")
         if view not in range(len(self.view_columns_)):
             known = f"a number from 0 to {len(self.view_columns_) - 1}"
-            raise ValueError(complain(self, "view", view, "is not a view of this model", f"Give {known}"))
+            raise ValueError(error_message(self, "view", view, "is not a view of this model", f"Give {known}"))
         return np.asarray(self.view_columns_[view])
 
     def _widened(self, X: Array) -> Array:

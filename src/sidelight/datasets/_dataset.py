@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["Dataset"]
 
@@ -47,15 +47,15 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2:
-            raise ValueError(complain(self, "X", self.X.shape, "is not (rows, columns)", "Reshape it"))
+            raise ValueError(error_message(self, "X", self.X.shape, "is not (rows, columns)", "Reshape it"))
         n, d = self.X.shape
         for name, values in self.factors.items():
             if len(values) != n:
                 rule = f"does not have one entry per row ({n})"
-                raise ValueError(complain(self, f"factors[{name!r}]", values.shape, rule, "Match its rows to X"))
+                raise ValueError(error_message(self, f"factors[{name!r}]", values.shape, rule, "Match its rows to X"))
         if self.image_shape is not None and int(np.prod(self.image_shape)) != d:
             rule = f"does not have as many pixels as X has columns ({d})"
-            raise ValueError(complain(self, "image_shape", self.image_shape, rule, "Give (height, width)"))
+            raise ValueError(error_message(self, "image_shape", self.image_shape, rule, "Give (height, width)"))
 
     def __repr__(self) -> str:
         n, d = self.X.shape
@@ -68,7 +68,7 @@ class Dataset:
         """The rows as pictures, shape (n, height, width); a view, not a copy."""
         if self.image_shape is None:
             raise ValueError(
-                complain(self, "image_shape", None, f"says the rows of {self.name} are no pictures", "Use X")
+                error_message(self, "image_shape", None, f"says the rows of {self.name} are no pictures", "Use X")
             )
         return self.X.reshape(-1, *self.image_shape)
 

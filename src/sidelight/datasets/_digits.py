@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._dataset import Dataset
 from ._sheets import check_count
@@ -70,7 +70,7 @@ def shifted_digits(
     drawn = _pictures(digits) if pictures is None else np.asarray(pictures, dtype=np.float64)
     if drawn.ndim != 3 or len(drawn) != len(digits):
         rule = f"is not one picture for each of the {len(digits)} digits"
-        raise ValueError(complain("shifted_digits", "pictures", drawn.shape, rule, "Give (digits, height, width)"))
+        raise ValueError(error_message("shifted_digits", "pictures", drawn.shape, rule, "Give (digits, height, width)"))
     drawn = drawn / (float(drawn.max()) or 1.0)
     n, height, width = drawn.shape
     wide = width + step * (n_shifts - 1)
@@ -93,6 +93,6 @@ def _pictures(digits: Sequence[int]) -> np.ndarray:
     data = load_digits()
     label = data.factors["label"]
     if not set(digits) <= set(range(10)):
-        raise ValueError(complain("shifted_digits", "digits", digits, "are not digits", "Choose from 0 to 9"))
+        raise ValueError(error_message("shifted_digits", "digits", digits, "are not digits", "Choose from 0 to 9"))
     first = [int(np.flatnonzero(label == digit)[0]) for digit in digits]
     return np.asarray(data.images[first].repeat(2, axis=1).repeat(2, axis=2))

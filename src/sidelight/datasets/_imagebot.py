@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._dataset import Dataset
 from ._sheets import RandomState, check_count, check_noise
@@ -128,7 +128,7 @@ class Imagebot:
         for name, value in {**lengths, **(gain or {})}.items():
             check_noise("Imagebot", name, value)
         if zoom < 1.0:
-            raise ValueError(complain("Imagebot", "zoom", zoom, "is not a factor from 1", "Use e.g. 2 ** (1 / 8)"))
+            raise ValueError(error_message("Imagebot", "zoom", zoom, "is not a factor from 1", "Use e.g. 2 ** (1 / 8)"))
         self.picture = built_in_picture() if picture is None else _world(picture)
         self.view, self.step, self.turn, self.zoom = int(view), float(step), float(turn), float(zoom)
         self.gain = {name: float(gain[name]) for name in _known(gain)} if gain else {}
@@ -272,7 +272,7 @@ def parse_path(path: str | Sequence[str]) -> list[str]:
     tokens = re.findall(r"([A-Za-z]+)(\d*)", path)
     if re.sub(r"[A-Za-z]+\d*|[\s,]+", "", path) or any(token.lower() not in _SHORT for token, _ in tokens):
         rule = f"is neither a known path ({', '.join(PATHS)}) nor letters with counts"
-        raise ValueError(complain("imagebot", "path", path, rule, "Write e.g. 'F9 R3 TL2 ZO8'"))
+        raise ValueError(error_message("imagebot", "path", path, rule, "Write e.g. 'F9 R3 TL2 ZO8'"))
     return [_SHORT[token.lower()] for token, count in tokens for _ in range(int(count or 1))]
 
 
@@ -281,7 +281,7 @@ def _known(names: Sequence[str] | Mapping[str, float]) -> list[str]:
     for name in chosen:
         if name not in _EFFECTS:
             remedy = f"Choose from {', '.join(ACTIONS)}"
-            raise ValueError(complain("Imagebot", "action", name, "is not an action of the robot", remedy))
+            raise ValueError(error_message("Imagebot", "action", name, "is not an action of the robot", remedy))
     return chosen
 
 
@@ -321,7 +321,7 @@ def _world(picture: ArrayLike) -> Array:
     grey = given.astype(np.float64) / (255.0 if given.dtype.kind in "ui" else 1.0)
     if grey.ndim != 2 or grey.size == 0 or not (np.min(grey) >= 0.0 and np.max(grey) <= 1.0):
         rule = "is not a (height, width) array of bytes, or of grey values from 0 to 1"
-        raise ValueError(complain("Imagebot", "picture", grey.shape, rule, "Give one grey picture"))
+        raise ValueError(error_message("Imagebot", "picture", grey.shape, rule, "Give one grey picture"))
     missing = [(0, max(0, wanted - length)) for wanted, length in zip(_WORLD, grey.shape, strict=True)]
     return np.pad(grey, missing, mode="symmetric")
 

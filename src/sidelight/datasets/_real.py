@@ -9,7 +9,7 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._dataset import Dataset
 from ._sources import load
@@ -68,7 +68,9 @@ def load_olivetti() -> Dataset:
     person = data.factors["person"]
     if not np.array_equal(person, np.repeat(np.arange(40), 10)):
         remedy = "Keep the usual order, person 0 to 39: the label glasses goes by row number"
-        raise ValueError(complain("load_olivetti", "labels", person.shape, "are not 40 people x 10 in order", remedy))
+        raise ValueError(
+            error_message("load_olivetti", "labels", person.shape, "are not 40 people x 10 in order", remedy)
+        )
     return replace(data, factors={**data.factors, "glasses": np.isin(np.arange(400), _rows("olivetti_glasses.txt"))})
 
 
@@ -160,7 +162,7 @@ def load_swiss_roll() -> Dataset:
 def _one_of(owner: str, argument: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         known = ", ".join(map(repr, allowed))
-        raise ValueError(complain(owner, argument, value, "is not known", f"Choose from {known}"))
+        raise ValueError(error_message(owner, argument, value, "is not known", f"Choose from {known}"))
 
 
 def _rows(file: str) -> NDArray[np.int64]:

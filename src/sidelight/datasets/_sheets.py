@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._dataset import Dataset
 
@@ -155,10 +155,10 @@ def check_count(owner: str, argument: str, count: object) -> None:
     """Refuse anything but a whole number of at least one."""
     whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
     if not whole or count < 1:  # type: ignore[operator]
-        raise ValueError(complain(owner, argument, count, "is not a whole number >= 1", "Give 1 or more"))
+        raise ValueError(error_message(owner, argument, count, "is not a whole number >= 1", "Give 1 or more"))
 
 
 def check_noise(owner: str, argument: str, value: object) -> None:
     """Refuse anything but a finite number of at least zero."""
     if not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
-        raise ValueError(complain(owner, argument, value, "is not a finite number >= 0", "Give 0 or more"))
+        raise ValueError(error_message(owner, argument, value, "is not a finite number >= 0", "Give 0 or more"))

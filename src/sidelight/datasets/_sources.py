@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._dataset import Dataset
 
@@ -202,7 +202,7 @@ def _path(owner: str, source: Source, file: str) -> Path:
         return home / file
     seen = "(not set)" if home is None else str(home)
     remedy = f"The set comes from {source.origin}; set SIDELIGHT_DATA to a folder that holds it as {file}"
-    raise FileNotFoundError(complain(owner, "SIDELIGHT_DATA", seen, f"has no {file}", remedy))
+    raise FileNotFoundError(error_message(owner, "SIDELIGHT_DATA", seen, f"has no {file}", remedy))
 
 
 def _read(path: Path, owner: str, names: list[str]) -> dict[str, NDArray[Any]]:
@@ -211,4 +211,4 @@ def _read(path: Path, owner: str, names: list[str]) -> dict[str, NDArray[Any]]:
             return {name: archive[name] for name in names}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         rule = f"cannot be read as an archive with the arrays {', '.join(names)} ({error})"
-        raise ValueError(complain(owner, "file", str(path), rule, "Fetch the file again")) from error
+        raise ValueError(error_message(owner, "file", str(path), rule, "Fetch the file again")) from error

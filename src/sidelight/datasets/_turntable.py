@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._dataset import Dataset
 from ._objects import OBJECTS, TABLE
@@ -91,7 +91,7 @@ def _chosen(objects: Sequence[str] | None) -> list[str]:
     names = [objects] if isinstance(objects, str) else list(objects)
     if not names or len(set(names)) < len(names) or not set(names) <= set(OBJECTS):
         rule = "is not a list of different known objects"
-        raise ValueError(complain("turntable", "objects", objects, rule, f"Choose from {', '.join(OBJECTS)}"))
+        raise ValueError(error_message("turntable", "objects", objects, rule, f"Choose from {', '.join(OBJECTS)}"))
     return names
 
 

@@ -9,7 +9,7 @@ import dask as _dask
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.rows import BLOCK, Rows, Statistic, Sums, check_batch, drawn, row_keys, summed
 
@@ -46,11 +46,11 @@ class DaskRows(Rows):
                 "is no Dask array or data frame of rows and columns",
                 "Give one, or fit_batches(source) itself",
             )
-            raise TypeError(complain("DaskRows", "source", type(source).__name__, rule, remedy))
+            raise TypeError(error_message("DaskRows", "source", type(source).__name__, rule, remedy))
         if hasattr(source, "numblocks") and source.numblocks[1] > 1:
             rule = f"is cut into {source.numblocks[1]} parts along the columns"
             remedy = "Give source.rechunk({1: -1})"
-            raise ValueError(complain("DaskRows", "source", f"array of chunks {source.chunksize}", rule, remedy))
+            raise ValueError(error_message("DaskRows", "source", f"array of chunks {source.chunksize}", rule, remedy))
         self.n_features = int(source.shape[1])
         self._missing = missing
         self._source = source  # what was persisted on a cluster is let go with its last reference
@@ -87,7 +87,7 @@ class DaskRows(Rows):
         if self._lengths is None:
             self._lengths = [int(n) for n in dask.compute(*(dask.delayed(len)(part) for part in self._parts))]
             if not sum(self._lengths):
-                raise ValueError(complain("DaskRows", "source", "no row", "has nothing to fit", "Give some rows"))
+                raise ValueError(error_message("DaskRows", "source", "no row", "has nothing to fit", "Give some rows"))
         return self._lengths
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.side.given import Column, Given
 
 from ._prediction import leakage, recovery
@@ -204,7 +204,9 @@ def _learned(attributes: Any, n: int, kinds: Any) -> Given:
 def _check_enough(name: str, count: int) -> None:
     if count < _FEWEST_ROWS:
         seen, rule = f"{count} rows of {name!r}", f"is fewer than {_FEWEST_ROWS} rows with a value"
-        raise ValueError(complain("axis_recovery", "rows", seen, rule, "Give more rows, or leave the attribute out"))
+        raise ValueError(
+            error_message("axis_recovery", "rows", seen, rule, "Give more rows, or leave the attribute out")
+        )
 
 
 def _rows_of_each(rows: Any, names: list[str], n: int) -> list[Index]:
@@ -213,7 +215,7 @@ def _rows_of_each(rows: Any, names: list[str], n: int) -> list[Index]:
     unknown = [name for name in rows if name not in names]
     if unknown:
         rule = f"is not among the attributes ({', '.join(map(repr, names))})"
-        raise ValueError(complain("axis_recovery", "rows", f"entry for {unknown[0]!r}", rule, "Use their names"))
+        raise ValueError(error_message("axis_recovery", "rows", f"entry for {unknown[0]!r}", rule, "Use their names"))
     return [_chosen(rows.get(name), n) for name in names]
 
 
@@ -228,7 +230,7 @@ def _chosen(rows: Any, n: int) -> Index:
     if not whole or (array.size and not (array.min() >= 0 and array.max() < n)):
         seen, rule = f"array of shape {array.shape} and type {array.dtype}", f"does not choose among {n} rows"
         remedy = f"Give row numbers from 0 to {n - 1}, or {n} booleans"
-        raise ValueError(complain("axis_recovery", "rows", seen, rule, remedy))
+        raise ValueError(error_message("axis_recovery", "rows", seen, rule, remedy))
     return np.unique(array).astype(np.intp)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
-from ._known import codes_of
+from ._known_columns import codes_of
 from ._neighbourhoods import continuity, neighbour_hit, trustworthiness
 from ._ranks import Array, check_neighbours, check_same_rows, rows_of
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 
-from ._known import codes_of
+from ._known_columns import codes_of
 from ._ranks import Index, check_neighbours, check_same_rows, nearest, neighbour_ranks, rows_of
 
 __all__ = ["continuity", "majority", "neighbour_hit", "trustworthiness"]
@@ -142,7 +142,9 @@ def _trust(
 
 def _queries(owner: str, n: int, sample: int | None, random_state: RandomState) -> Index:
     if sample is not None and (isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1):
-        raise ValueError(complain(owner, "sample", sample, "is not a whole number >= 1", "Give None for the default"))
+        raise ValueError(
+            error_message(owner, "sample", sample, "is not a whole number >= 1", "Give None for the default")
+        )
     size = _ROWS_BEFORE_SAMPLING if sample is None else int(sample)
     if size >= n:
         return np.arange(n)

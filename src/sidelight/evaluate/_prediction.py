@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
-from ._known import Known, codes_of, known_of
+from ._known_columns import KnownColumns, codes_of, known_columns
 from ._neighbourhoods import majority
 from ._ranks import Array, Index, check_neighbours, nearest, nearest_among, rows_of, unit_scale
 
@@ -76,7 +76,7 @@ def leakage(Z: ArrayLike, given: ArrayLike, *, n_neighbors: int = 10, kind: str 
     Leakage(kind='category', value=1.0, chance=0.5)
     """
     rows = rows_of("leakage", "Z", Z)
-    known = known_of("leakage", "given", given, len(rows), kind)
+    known = known_columns("leakage", "given", given, len(rows), kind)
     rows = rows[known.kept]
     check_neighbours("leakage", n_neighbors, len(rows) - 1, f"{len(rows)} rows with known values")
     value = _readability(known, nearest(rows, n_neighbors))
@@ -123,8 +123,8 @@ def recovery(
     """
     rows = rows_of("recovery", "Z", Z)
     if period is not None and not 0.0 < period < np.inf:
-        raise ValueError(complain("recovery", "period", period, "is not a number > 0", "Give 360 for degrees"))
-    known = known_of("recovery", "factor", factor, len(rows), kind if period is None else "number")
+        raise ValueError(error_message("recovery", "period", period, "is not a number > 0", "Give 360 for degrees"))
+    known = known_columns("recovery", "factor", factor, len(rows), kind if period is None else "number")
     if groups is None:
         check_neighbours("recovery", n_neighbors, len(known.columns) - 1, f"{len(known.columns)} known rows")
         neighbours = nearest(rows[known.kept], n_neighbors)
@@ -147,7 +147,7 @@ def _nearest_in_other_groups(rows: Array, codes: Index, n_neighbors: int) -> Ind
     return neighbours
 
 
-def _readability(known: Known, neighbours: Index, period: float | None = None) -> float:
+def _readability(known: KnownColumns, neighbours: Index, period: float | None = None) -> float:
     """Mean over the columns of accuracy (categories), R² (numbers) or R² on the circle (angles)."""
     if known.kind == "category":
         return float(np.mean([np.mean(majority(codes[neighbours]) == codes) for codes in known.columns.T]))

@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.neighbours import search
 
 __all__ = [
@@ -66,7 +66,7 @@ def check_same_rows(owner: str, **matrices: Array) -> None:
     for name, matrix in others:
         if len(matrix) != len(reference):
             rule = f"does not have as many rows as {first} ({len(reference)})"
-            raise ValueError(complain(owner, name, f"array of {len(matrix)} rows", rule, "Match the rows"))
+            raise ValueError(error_message(owner, name, f"array of {len(matrix)} rows", rule, "Match the rows"))
 
 
 def check_neighbours(owner: str, n_neighbors: int, limit: float, why: str) -> None:
@@ -75,7 +75,7 @@ def check_neighbours(owner: str, n_neighbors: int, limit: float, why: str) -> No
     if not whole or not 1 <= n_neighbors <= limit:
         rule = f"is not a whole number from 1 to {int(limit)} ({why})"
         raise ValueError(
-            complain(owner, "n_neighbors", n_neighbors, rule, "Ask for fewer neighbours or give more rows")
+            error_message(owner, "n_neighbors", n_neighbors, rule, "Ask for fewer neighbours or give more rows")
         )
 
 

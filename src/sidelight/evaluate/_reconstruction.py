@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["TwoWay", "reconstruction_error"]
 
@@ -45,7 +45,7 @@ def reconstruction_error(model: TwoWay, X: ArrayLike, *, relative: bool = True) 
     if back.shape != given.shape:
         rule = f"does not have the shape of X {given.shape}"
         remedy = "Give a model fitted on such rows"
-        raise ValueError(complain("reconstruction_error", "model.denoise(X)", str(back.shape), rule, remedy))
+        raise ValueError(error_message("reconstruction_error", "model.denoise(X)", str(back.shape), rule, remedy))
     # Squares of 1e150 overflow: measure in units of the largest value.
     unit = max(float(np.abs(given).max()), float(np.abs(back).max())) or 1.0
     given, back = given / unit, back / unit

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 
 from ._ranks import Array, check_same_rows, rows_of
@@ -57,12 +57,14 @@ def sheet_correlation(
     1.0
     """
     if not isinstance(sample, (int, np.integer)) or isinstance(sample, bool) or sample < 3:
-        raise ValueError(complain("sheet_correlation", "sample", sample, "is not a whole number >= 3", "Give 1000"))
+        raise ValueError(
+            error_message("sheet_correlation", "sample", sample, "is not a whole number >= 3", "Give 1000")
+        )
     rows, sheet = rows_of("sheet_correlation", "Z", Z), rows_of("sheet_correlation", "factors", _stacked(factors))
     check_same_rows("sheet_correlation", Z=rows, factors=sheet)
     if len(rows) < 3:
         rule = "has fewer than 3 rows, so that there is nothing to correlate"
-        raise ValueError(complain("sheet_correlation", "Z", f"array of {len(rows)} rows", rule, "Give more rows"))
+        raise ValueError(error_message("sheet_correlation", "Z", f"array of {len(rows)} rows", rule, "Give more rows"))
     if sample < len(rows):
         chosen = random_numbers(random_state).choice(len(rows), size=sample, replace=False)
         rows, sheet = rows[chosen], sheet[chosen]

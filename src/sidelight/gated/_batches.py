@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, distributed
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["Batch", "Place", "array_batches", "as_batches", "first_of", "in_order", "share", "tensor"]
 
@@ -56,7 +56,7 @@ def as_batches(
         columns = columns or found
         if found != columns:
             rule = f"does not have the columns of the first batch {columns}"
-            raise ValueError(complain(owner, name, f"batch of {found} columns", rule, "Give the same columns"))
+            raise ValueError(error_message(owner, name, f"batch of {found} columns", rule, "Give the same columns"))
         yield parts
 
 
@@ -65,20 +65,20 @@ def _parts(batch: Any, owner: object, width: int, name: str) -> list[npt.NDArray
     listed = batch if isinstance(batch, tuple | list) else (batch,)
     if len(listed) != width:
         rule = f"does not have the {width} arrays of a batch"
-        raise ValueError(complain(owner, name, f"batch of {len(listed)}", rule, "Yield tuples of arrays"))
+        raise ValueError(error_message(owner, name, f"batch of {len(listed)}", rule, "Yield tuples of arrays"))
     parts = [np.asarray(part) for part in listed]
     shapes = [part.shape for part in parts]
     if {len(shape) for shape in shapes} != {2} or len({shape[0] for shape in shapes}) > 1:
         rule = "is not made of matrices with as many rows each"
-        raise ValueError(complain(owner, name, f"batch of shapes {shapes}", rule, "Pair the rows"))
+        raise ValueError(error_message(owner, name, f"batch of shapes {shapes}", rule, "Pair the rows"))
     if shapes[0][0] == 0:
-        raise ValueError(complain(owner, name, f"batch of shapes {shapes}", "has no rows", "Leave it out"))
+        raise ValueError(error_message(owner, name, f"batch of shapes {shapes}", "has no rows", "Leave it out"))
     kinds = {part.dtype.kind for part in parts}
     if not kinds <= set("fiub"):
         rule = "is not made of numbers"
-        raise ValueError(complain(owner, name, f"batch of {parts[0].dtype}", rule, "Give arrays of numbers"))
+        raise ValueError(error_message(owner, name, f"batch of {parts[0].dtype}", rule, "Give arrays of numbers"))
     if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError(complain(owner, name, "batch", "contains NaN or infinity", "Leave these rows out"))
+        raise ValueError(error_message(owner, name, "batch", "contains NaN or infinity", "Leave these rows out"))
     return parts
 
 
@@ -89,11 +89,11 @@ def first_of(source: Any, owner: object = "fit_batches") -> tuple[Any, Iterator[
     """
     if not (callable(source) or isinstance(source, Iterable)):
         rule = "is neither an iterable of batches nor a callable that makes one"
-        raise TypeError(complain(owner, "source", type(source).__name__, rule, "Give a generator or a function"))
+        raise TypeError(error_message(owner, "source", type(source).__name__, rule, "Give a generator or a function"))
     batches = _called(source) if callable(source) else iter(source)
     for first in batches:
         return first, chain([first], batches)
-    raise ValueError(complain(owner, "source", "<empty>", "has no batches", "Yield at least one"))
+    raise ValueError(error_message(owner, "source", "<empty>", "has no batches", "Yield at least one"))
 
 
 def _called(make: Callable[[], Any]) -> Iterator[Any]:
@@ -113,7 +113,7 @@ def share(batch: Batch) -> Batch:
     rows = len(batch[0]) - len(batch[0]) % world
     if rows == 0:
         rule = f"has fewer rows than there are processes ({world})"
-        raise ValueError(complain("train", "batch", f"{len(batch[0])} rows", rule, "Give larger batches"))
+        raise ValueError(error_message("train", "batch", f"{len(batch[0])} rows", rule, "Give larger batches"))
     return tuple(part[rank:rows:world] for part in batch)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["FREE", "identity_of", "read"]
 
@@ -49,10 +49,10 @@ def read(path: str | os.PathLike[str], settings: Mapping[str, str]) -> dict[str,
         before: dict[str, str] = content["settings"]
     except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError) as error:
         rule = "is no checkpoint that can be gone on with"
-        raise ValueError(complain(owner, "checkpoint", shown, rule, "Name another file, or delete it")) from error
+        raise ValueError(error_message(owner, "checkpoint", shown, rule, "Name another file, or delete it")) from error
     for name in sorted({*before, *settings}, key=lambda name: (name != _OWNER, name)):
         then, now = before.get(name), settings.get(name)
         if then != now:
             rule = f"was written with {name}={then}, not {name}={now}"
-            raise ValueError(complain(owner, "checkpoint", shown, rule, "Set it back, or delete the file"))
+            raise ValueError(error_message(owner, "checkpoint", shown, rule, "Set it back, or delete the file"))
     return dict(content)

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from sidelight.base.fitting import KeptInterrupt
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult
+from sidelight.base.messages import error_message
 
 from ._architecture import Architecture
 from ._checkpoints import identity_of
@@ -70,7 +70,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
         for name, value in before.items():
             if now[name] != value:
                 rule = f"is not that of the fit, which had {name}={value!r}"
-                raise ValueError(complain(self._owner, name, now[name], rule, "Set it back, or fit again"))
+                raise ValueError(error_message(self._owner, name, now[name], rule, "Set it back, or fit again"))
 
     def _module(self, dtype: npt.DTypeLike = np.float32) -> Module:
         """The fitted torch module, for rows of type ``dtype``."""
@@ -95,7 +95,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
         if found.paused is not None:
             self._paused_ = found.paused
         if found.was_interrupted:
-            raise KeptInterrupt
+            raise InterruptedWithResult
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the optimiser state that ``partial_fit`` continues from."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
@@ -134,7 +134,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         batch = setup.layout.cut(
             kinds, self.crop, settings.batch_size, settings.draw_seed(), settings.place, progress.n_iter
         )
-        found = self._trainer(setup, frames).go_on_with(progress, iter([batch]))
+        found = self._trainer(setup, frames).continue_on_batches(progress, iter([batch]))
         return self._keep_fields(setup, frames, found)
 
     def _new_setup(self) -> Setup[Kind, Model]:
@@ -198,7 +198,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
             return (batch,)
         if not isinstance(batch, tuple | list) or len(batch) not in self._widths:
             rule = "is not a pair of lists of samples"
-            raise ValueError(complain(self, name, type(batch).__name__, rule, "Yield (X, Y)"))
+            raise ValueError(error_message(self, name, type(batch).__name__, rule, "Yield (X, Y)"))
         return tuple(batch)
 
     def _layout(self) -> FieldLayout:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
@@ -128,7 +128,7 @@ class FieldReader:
         found = [self.checked(name, self.like(name, part, inputs)) for name, part in named]
         if self.layout.residual and inputs.channels != found[0].channels:
             rule = f"needs as many channels in Y ({found[0].channels}) as in X ({inputs.channels})"
-            raise ValueError(complain(self.owner, "residual", True, rule, "Set residual=False"))
+            raise ValueError(error_message(self.owner, "residual", True, rule, "Set residual=False"))
         return [inputs, *(self.difference(part, inputs) for part in found)]
 
     def inside(self, kinds: list[Fields], frames: FieldFrames) -> list[Fields]:
@@ -151,7 +151,7 @@ class FieldReader:
                 sites = f"{height} x {width}" if layout.structure == "grid" else f"{height}"
                 rule = f"is smaller than patch_size={layout.patch_size}"
                 remedy = "Give larger samples, or smaller patches"
-                raise ValueError(complain(self.owner, name, f"sample of {sites} sites", rule, remedy))
+                raise ValueError(error_message(self.owner, name, f"sample of {sites} sites", rule, remedy))
         return fields
 
     def like(self, name: str, samples: Any, inputs: Fields) -> Fields:
@@ -160,7 +160,7 @@ class FieldReader:
         if fields.shapes != inputs.shapes:
             rule = "does not have the sizes of X, sample by sample"
             remedy = "Give one value per site of X"
-            raise ValueError(complain(self.owner, name, f"samples of {fields.shapes}", rule, remedy))
+            raise ValueError(error_message(self.owner, name, f"samples of {fields.shapes}", rule, remedy))
         return fields
 
     def checked(self, name: str, fields: Fields) -> Fields:
@@ -173,5 +173,7 @@ class FieldReader:
         """Fields that have as many channels as those of the fit."""
         if fields.channels != channels:
             rule = f"does not match the {channels} channels of the fit"
-            raise ValueError(complain(self.owner, name, f"{fields.channels} channels", rule, "Give the same channels"))
+            raise ValueError(
+                error_message(self.owner, name, f"{fields.channels} channels", rule, "Give the same channels")
+            )
         return fields

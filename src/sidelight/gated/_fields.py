@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import Frame
 
@@ -66,20 +66,22 @@ def as_fields(owner: object, name: str, samples: Any, structure: str) -> Fields:
     """Validate samples: finite numbers, all with the same channels."""
     axes = STRUCTURES[structure]
     if isinstance(samples, str) or not isinstance(samples, Sequence | np.ndarray) or len(samples) == 0:
-        raise ValueError(complain(owner, name, type(samples).__name__, "is no list of samples", "Give [first, ...]"))
+        raise ValueError(
+            error_message(owner, name, type(samples).__name__, "is no list of samples", "Give [first, ...]")
+        )
     found = [np.asarray(sample) for sample in samples]
     for sample in found:
         if sample.ndim not in (axes, axes + 1) or sample.ndim != found[0].ndim or sample.size == 0:
             rule = f"is not one of a list of {structure} samples of {axes} axes, or {axes + 1} with channels"
-            raise ValueError(complain(owner, name, f"sample of shape {sample.shape}", rule, "Give [first, ...]"))
+            raise ValueError(error_message(owner, name, f"sample of shape {sample.shape}", rule, "Give [first, ...]"))
         if sample.dtype.kind not in "fiub" or not np.isfinite(sample).all():
             rule = "has values that are not finite numbers"
-            raise ValueError(complain(owner, name, f"sample of {sample.dtype}", rule, "Fill or drop them"))
+            raise ValueError(error_message(owner, name, f"sample of {sample.dtype}", rule, "Fill or drop them"))
         refuse_too_large(owner, name, sample)
     bare = found[0].ndim == axes
     if not bare and len({sample.shape[-1] for sample in found}) > 1:
         seen = f"{sorted({sample.shape[-1] for sample in found})} channels"
-        raise ValueError(complain(owner, name, seen, "differ from sample to sample", "Give the same channels"))
+        raise ValueError(error_message(owner, name, seen, "differ from sample to sample", "Give the same channels"))
     dtype = np.float32 if all(sample.dtype == np.float32 for sample in found) else np.float64
     return Fields(tuple(_shaped(s.astype(dtype), axes, bare) for s in found), structure, bare, _is_stack(samples))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._interactions import FullInteraction
 from ._machines import GatedMachine
@@ -54,4 +54,4 @@ def check_picture(owner: object, shape: tuple[int, int], n_inputs: int, n_output
     """Inputs and outputs must both be pictures of that ``shape``."""
     if len(shape) != 2 or not shape[0] * shape[1] == n_inputs == n_outputs:
         rule = f"does not fit the {n_inputs} columns of X and {n_outputs} of Y"
-        raise ValueError(complain(owner, "shape", shape, rule, "Give the (height, width) of both"))
+        raise ValueError(error_message(owner, "shape", shape, rule, "Give the (height, width) of both"))

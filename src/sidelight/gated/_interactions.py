@@ -18,10 +18,10 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-__all__ = ["FactoredInteraction", "Folded", "FullInteraction", "PlainInteraction"]
+__all__ = ["Contracted", "FactoredInteraction", "FullInteraction", "PlainInteraction"]
 
 
-class Folded(Protocol):
+class Contracted(Protocol):
     """Weights between t(y) (n, j) and t(z) (n, k) for n inputs, the input already contracted."""
 
     def to_hidden(self, y: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class PlainInteraction(nn.Module):
         super().__init__()
         self.weights = _small(n_visible, n_hidden, size=size)
 
-    def fold(self, x: Tensor | None = None) -> Folded:
+    def contract(self, x: Tensor | None = None) -> Contracted:
         """The same weights for any input."""
         del x
         return _Matrix(self.weights)
@@ -143,7 +143,7 @@ class FullInteraction(nn.Module):
         super().__init__()
         self.weights = _small(n_inputs, n_visible, n_hidden, size=size)
 
-    def fold(self, x: Tensor) -> Folded:
+    def contract(self, x: Tensor) -> Contracted:
         """The input-dependent filters Ŵ(x) (n, j, k)."""
         i, j, k = self.weights.shape
         return _Filters((x @ self.weights.reshape(i, j * k)).reshape(len(x), j, k))
@@ -158,6 +158,6 @@ class FactoredInteraction(nn.Module):
         self.visible = _small(n_visible, n_factors, size=size)
         self.hidden = _small(n_hidden, n_factors, size=size)
 
-    def fold(self, x: Tensor) -> Folded:
+    def contract(self, x: Tensor) -> Contracted:
         """The input's factors (n, f)."""
         return _Factors(x @ self.inputs, self.visible, self.hidden)

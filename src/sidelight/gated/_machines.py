@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ._interactions import FactoredInteraction, Folded, FullInteraction, PlainInteraction
+from ._interactions import Contracted, FactoredInteraction, FullInteraction, PlainInteraction
 from ._units import Units
 
 __all__ = ["BIASES", "Conditioned", "GatedMachine", "PlainMachine"]
@@ -28,7 +28,7 @@ BIASES = ("xy", "xz", "yz", "y", "z")
 class Conditioned:
     """A bipartite machine for each row: weights, biases (n or 1, ·) and unit types."""
 
-    ties: tuple[Folded, ...]
+    ties: tuple[Contracted, ...]
     visible_bias: Tensor
     hidden_bias: Tensor
     visible: Units
@@ -84,7 +84,7 @@ class PlainMachine(nn.Module):
 
     def condition(self, x: Tensor | None = None) -> Conditioned:
         """The machine itself, for any number of rows."""
-        return Conditioned((self.tie.fold(x),), self.visible_bias, self.hidden_bias, self.visible, self.hidden)
+        return Conditioned((self.tie.contract(x),), self.visible_bias, self.hidden_bias, self.visible, self.hidden)
 
 
 class GatedMachine(nn.Module):
@@ -128,7 +128,7 @@ class GatedMachine(nn.Module):
     def condition(self, x: Tensor) -> Conditioned:
         """The bipartite machine of each input (n, i)."""
         phi = self.features(x)
-        ties = (self.gated.fold(phi),) if self.tie is None else (self.gated.fold(phi), self.tie.fold())
+        ties = (self.gated.contract(phi),) if self.tie is None else (self.gated.contract(phi), self.tie.contract())
         visible = _bias(phi, self.input_visible, self.visible_bias, self.visible.size)
         hidden = _bias(phi, self.input_hidden, self.hidden_bias, self.hidden.size)
         return Conditioned(ties, visible, hidden, self.visible, self.hidden)

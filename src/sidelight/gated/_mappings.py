@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._fields import Fields
 
-__all__ = ["begun_again", "given_mappings"]
+__all__ = ["codes_for_new_sites", "given_mappings"]
 
 Array = npt.NDArray[Any]
 Places = list[tuple[int, ...]]
@@ -26,16 +26,16 @@ def given_mappings(owner: object, mapping: Any, places: Places, k: int, structur
     if [part.shape for part in listed] != wanted:
         rule = f"does not match the places of X {wanted}"
         seen = f"arrays of shapes {[part.shape for part in listed]}"
-        raise ValueError(complain(owner, "mapping", seen, rule, "Give what infer returns, or one row of it"))
+        raise ValueError(error_message(owner, "mapping", seen, rule, "Give what infer returns, or one row of it"))
     shaped = (part[:, None] if structure == "sequence" else part for part in listed)
     return Fields(tuple(shaped), structure, False, False)
 
 
-def begun_again(owner: object, codes: list[Array], places: Places) -> list[Array]:
+def codes_for_new_sites(owner: object, codes: list[Array], places: Places) -> list[Array]:
     """Codes of one pair, or of one pair for each sample, cropped or tiled to other numbers of patches (``places``)."""
     if len(codes) not in (1, len(places)):
         rule = f"does not match the {len(places)} samples of X_new"
-        raise ValueError(complain(owner, "X", f"{len(codes)} pairs", rule, "Give one pair, or one for each"))
+        raise ValueError(error_message(owner, "X", f"{len(codes)} pairs", rule, "Give one pair, or one for each"))
     codes = codes * len(places) if len(codes) == 1 else codes
     return [_repeated(z, shape) for z, shape in zip(codes, places, strict=True)]
 

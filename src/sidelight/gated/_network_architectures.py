@@ -25,11 +25,11 @@ __all__ = [
     "BiasedArchitecture",
     "GatedArchitecture",
     "PredictionArchitecture",
-    "Readings",
+    "WeightedOutputs",
 ]
 
 Array = npt.NDArray[Any]
-Readings = list[tuple[float, Tensor]]
+WeightedOutputs = list[tuple[float, Tensor]]
 """Raw outputs (n, j) that are each compared with the target, with their weights in the loss."""
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -37,7 +37,7 @@ Module = TypeVar("Module", bound=nn.Module)
 class PredictionArchitecture(Architecture[Module], Protocol[Module]):
     """Architecture of a network whose raw outputs are compared with targets."""
 
-    def readings(self, module: Module, batch: Batch) -> Readings:
+    def weighted_outputs(self, module: Module, batch: Batch) -> WeightedOutputs:
         """Raw outputs (n, j) of a batch that are each compared with its target."""
         ...
 
@@ -84,7 +84,7 @@ class AutoencoderArchitecture:
         del n_inputs
         return AutoencoderNetwork((n_outputs, *self.hidden, self.n_components), self.activation, tied=self.tied)
 
-    def readings(self, module: AutoencoderNetwork, batch: Batch) -> Readings:
+    def weighted_outputs(self, module: AutoencoderNetwork, batch: Batch) -> WeightedOutputs:
         """Reconstructions."""
         return [(1.0, module(batch[0]))]
 
@@ -135,7 +135,7 @@ class BiasedArchitecture:
         autoencoder = None if code is None else AutoencoderNetwork(code, self.activation)
         return BiasedNetwork(sizes, autoencoder, self.activation, loss=self.loss, levels=self.levels)
 
-    def readings(self, module: BiasedNetwork, batch: Batch, *, reconstruction: float = 0.0) -> Readings:
+    def weighted_outputs(self, module: BiasedNetwork, batch: Batch, *, reconstruction: float = 0.0) -> WeightedOutputs:
         """Predictions, and reconstructions of the true outputs if their weight ``reconstruction`` is above 0."""
         x, y = batch
         read = [(1.0, module(x))]
@@ -200,7 +200,7 @@ class GatedArchitecture:
             predictor=None if self.predictor is None else layers((n_inputs, *self.predictor, n_outputs)),
         )
 
-    def readings(self, module: GatedNetwork, batch: Batch) -> Readings:
+    def weighted_outputs(self, module: GatedNetwork, batch: Batch) -> WeightedOutputs:
         """Projections of the outputs, of the predictor's guesses and of the user's; and the predictor's guesses."""
         x, y, *given = batch
         coded = module.condition(x)

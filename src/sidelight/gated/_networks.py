@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ._interactions import FactoredInteraction, Folded, FullInteraction
+from ._interactions import Contracted, FactoredInteraction, FullInteraction
 from ._premapping import layers
 from ._units import MultinomialUnits
 
@@ -120,8 +120,8 @@ class _Transposed(nn.Module):
 class ConditionedCode:
     """The auto-encoder of each input: weights to codes and to outputs, and input-dependent biases."""
 
-    encoding: Folded
-    decoding: Folded
+    encoding: Contracted
+    decoding: Contracted
     code_bias: Tensor
     output_bias: Tensor
     plain_encoding: Tensor | None
@@ -174,8 +174,8 @@ class GatedNetwork(nn.Module):
         """The auto-encoder of each input (n, i)."""
         phi = x if self.premapping is None else self.premapping(x)
         return ConditionedCode(
-            self.encoding.fold(phi),
-            self.decoding.fold(phi),
+            self.encoding.contract(phi),
+            self.decoding.contract(phi),
             _bias(phi, self.to_code, "z", x),
             _bias(phi, self.to_output, "y", x),
             self.to_code.get("yz"),

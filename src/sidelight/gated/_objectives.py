@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_choice, check_integer
 
 from ._architecture import Architecture
@@ -24,7 +24,7 @@ from ._batches import Batch
 from ._divergence import contrast
 from ._machine_architectures import GatedMachineArchitecture, RestrictedArchitecture
 from ._machines import Conditioned, GatedMachine, PlainMachine
-from ._network_architectures import Readings
+from ._network_architectures import WeightedOutputs
 from ._networks import error
 from ._patches import Patches
 from ._site_product import SiteProduct
@@ -54,7 +54,7 @@ class Objective(Protocol[Module]):
         ...
 
     @property
-    def settle(self) -> float:
+    def decay_share(self) -> float:
         """Share of the updates, at the end, in which the learning rate falls to 0."""
         ...
 
@@ -83,9 +83,9 @@ class PredictionObjective(Generic[Module]):
     """
 
     architecture: Architecture[Module]
-    readings: Callable[[Module, Batch], Readings]
+    weighted_outputs: Callable[[Module, Batch], WeightedOutputs]
     more: Callable[[Module, Batch, torch.Generator], Tensor] | None = None
-    settle: float = 0.0
+    decay_share: float = 0.0
 
     def loss(self, module: Module, batch: Batch, generator: torch.Generator) -> Tensor:
         """Σ weight · error."""
@@ -96,7 +96,8 @@ class PredictionObjective(Generic[Module]):
         """Σ weight · error."""
         target, values = target_of(batch), self.architecture.values
         parts = [
-            weight * error(values.kind, raw, target, values.levels) for weight, raw in self.readings(module, batch)
+            weight * error(values.kind, raw, target, values.levels)
+            for weight, raw in self.weighted_outputs(module, batch)
         ]
         return torch.stack(parts).sum()
 
@@ -119,7 +120,7 @@ class PatchObjective(Generic[Module]):
     rows: PredictionObjective[Module]
     patches: Patches
     alone: float
-    settle: float = 0.0
+    decay_share: float = 0.0
 
     @property
     def architecture(self) -> Architecture[Module]:
@@ -137,7 +138,7 @@ class PatchObjective(Generic[Module]):
         rows = tuple(self.patches.rows(part) for part in batch)
         n, shape = len(target), (int(target.shape[2]), int(target.shape[3]))
         total = target.new_zeros(())
-        for weight, raw in self.rows.readings(module, rows):
+        for weight, raw in self.rows.weighted_outputs(module, rows):
             together = error(loss, self.patches.averaged(raw, n, shape), target)
             each = error(loss, raw, target_of(rows))
             total = total + weight * ((1 - self.alone) * together + self.alone * each)
@@ -197,7 +198,7 @@ class Sampling:
             return
         if several():
             rule = "keeps chains, which several processes cannot share"
-            raise ValueError(complain(owner, "persistent", True, rule, "Use one process, or persistent=False"))
+            raise ValueError(error_message(owner, "persistent", True, rule, "Use one process, or persistent=False"))
         module.chains = torch.tensor(start).to(next(module.parameters()))
 
 
@@ -208,7 +209,7 @@ class RestrictedObjective:
     architecture: RestrictedArchitecture
     sampling: Sampling
     n_chains: int
-    settle: float = _SETTLE
+    decay_share: float = _SETTLE
 
     def loss(self, module: PlainMachine, batch: Batch, generator: torch.Generator) -> Tensor:
         """The surrogate loss of contrastive divergence."""
@@ -232,7 +233,7 @@ class GatedObjective:
 
     architecture: GatedMachineArchitecture
     sampling: Sampling
-    settle: float = _SETTLE
+    decay_share: float = _SETTLE
 
     def loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
         """The surrogate loss; the third item of a batch, if any, holds its row numbers."""
@@ -248,7 +249,7 @@ class GatedObjective:
         """Persistent chains need all rows in advance: there is one for each."""
         if self.sampling.persistent:
             rule = "keeps a chain for each training row, and batches made on the fly have none"
-            raise ValueError(complain(owner, "persistent", True, rule, "Use fit, or persistent=False"))
+            raise ValueError(error_message(owner, "persistent", True, rule, "Use fit, or persistent=False"))
 
     def prepare(self, owner: str, module: GatedMachine, opening: Sequence[Array]) -> None:
         """Nothing is needed: a stream has no chains."""
@@ -262,7 +263,7 @@ class SiteObjective:
     sampling: Sampling
     patches: Patches
     batch_size: int
-    settle: float = _SETTLE
+    decay_share: float = _SETTLE
 
     def loss(self, module: GatedMachine, batch: Batch, generator: torch.Generator) -> Tensor:
         """The surrogate, a mean over patches."""

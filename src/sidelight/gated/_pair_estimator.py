@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_rows, checked_array, refuse_too_large, validated
 from sidelight.maps.frames import Frame
 
@@ -63,7 +63,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         first, batches = first_of(source, self._owner)
         if not isinstance(first, tuple | list) or len(first) not in self._widths:
             rule = "is not a pair of arrays"
-            raise ValueError(complain(self, "source", type(first).__name__, rule, "Yield (X, Y)"))
+            raise ValueError(error_message(self, "source", type(first).__name__, rule, "Yield (X, Y)"))
         parts = self._new_parts(architecture, *first)
         framing = self._framing(architecture, *parts[:2])
         trainer = self._trainer(objective, settings, parts)
@@ -88,7 +88,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         objective.check_stream(self._owner)
         parts = self._new_parts(architecture, *given) if is_new else self._parts(*given)
         framing = self._framing(architecture, *parts[:2]) if is_new else self._fitted_framing(architecture)
-        found = self._trainer(objective, settings, parts).go_on(progress, framing.inside(*parts))
+        found = self._trainer(objective, settings, parts).continue_on_rows(progress, framing.inside(*parts))
         return self._keep_pairs(architecture, framing, found)
 
     def _check_parameters(self) -> None:
@@ -166,7 +166,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
     def _check_columns(self, name: str, array: Array, columns: int) -> None:
         if array.shape[1] != columns:
             rule = f"does not match the {columns} of the fit"
-            raise ValueError(complain(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
+            raise ValueError(error_message(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
 
     def _mapping(self, mapping: Any, n_mapping: int, X: Array) -> Array:
         """Validate mapping units: one row for each input, or one for all."""
@@ -175,7 +175,9 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         self._check_columns("mapping", mapping, n_mapping)
         if len(mapping) not in (1, len(X)):
             rule = f"does not match the {len(X)} rows of X"
-            raise ValueError(complain(self, "mapping", f"{len(mapping)} rows", rule, "Give one row, or one for each"))
+            raise ValueError(
+                error_message(self, "mapping", f"{len(mapping)} rows", rule, "Give one row, or one for each")
+            )
         return np.broadcast_to(mapping, (len(X), n_mapping))
 
     def _mapped(self, function: Callable[..., Tensor], *arrays: Array, block: int = BLOCK) -> Array:

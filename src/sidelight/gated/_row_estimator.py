@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import checked_array, validated
 from sidelight.maps.frames import Frame
 
@@ -81,7 +81,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         objective.check_stream(self._owner)
         X = self._new_rows(X, architecture.values) if is_new else self._rows(X)
         framing = self._framing(X, architecture.values, None if is_new else self.frame_)
-        found = self._trainer(objective, settings).go_on(progress, framing.inside(X))
+        found = self._trainer(objective, settings).continue_on_rows(progress, framing.inside(X))
         return self._keep_rows(architecture, framing, found)
 
     def _check_parameters(self) -> None:
@@ -125,7 +125,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         Z = np.asarray(checked_array(self, Z, dtype=_FLOATS, input_name="X"))
         if Z.shape[1] != self._n_features_out:
             rule = f"does not match the {self._n_features_out} of the fit"
-            raise ValueError(complain(self, "X", f"{Z.shape[1]} columns", rule, "Give the same columns"))
+            raise ValueError(error_message(self, "X", f"{Z.shape[1]} columns", rule, "Give the same columns"))
         return np.asarray(Z)
 
     def _mapped(self, function: Callable[..., Tensor], rows: Array) -> Array:

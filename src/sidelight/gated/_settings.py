@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import torch
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
 from sidelight.base.validation import check_choice, check_integer, check_number
@@ -107,7 +107,7 @@ class TrainingSettings:
         """Raise ValueError for an optimiser that needs all rows at once."""
         if self.optimizer == "lbfgs":
             rule = "works on all rows at once, and here they come batch by batch"
-            raise ValueError(complain(owner, "optimizer", "lbfgs", rule, 'Use "adam", which "auto" takes here'))
+            raise ValueError(error_message(owner, "optimizer", "lbfgs", rule, 'Use "adam", which "auto" takes here'))
 
     @property
     def place(self) -> tuple[torch.device, torch.dtype]:
@@ -124,7 +124,7 @@ class TrainingSettings:
             return n_rows * n_parameters <= _SMALL and self.checkpoint is None and self.device == "cpu"
         return self.optimizer == "lbfgs"
 
-    def schedule(self, seed: int, *, settle: float = 0.0, identity: Mapping[str, str] | None = None) -> Schedule:
+    def schedule(self, seed: int, *, decay_share: float = 0.0, identity: Mapping[str, str] | None = None) -> Schedule:
         """The settings of the training loop; ``identity``: settings that a checkpoint must have been written with."""
         return Schedule(
             optimizer="adam" if self.optimizer == "auto" else self.optimizer,
@@ -135,7 +135,7 @@ class TrainingSettings:
             patience=self.patience,
             seed=seed,
             checkpoint=self.checkpoint,
-            settle=settle,
+            decay_share=decay_share,
             settings={} if identity is None else identity,
         )
 

@@ -28,8 +28,8 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
-from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.messages import error_message
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Record, Status
 from sidelight.base.warnings import warn
 
@@ -165,7 +165,7 @@ class Trainer(Generic[Module]):
     ) -> TrainedNetwork:
         """Minimise the ``loss`` of all rows by L-BFGS, in double precision."""
         bar = ProgressBar(self.owner) if self.settings.verbose else None
-        callback = both(bar, self.settings.callback)
+        callback = combine_callbacks(bar, self.settings.callback)
         with one_thread():
             schedule = self.settings.schedule(seed)
             found = descend(module.double(), loss, schedule, held_out=held_out, callback=callback)
@@ -188,9 +188,9 @@ class Trainer(Generic[Module]):
                 module,
                 self._loss_of(module),
                 stream.batches,
-                self.settings.schedule(seed, settle=self.objective.settle, identity=self.identity),
+                self.settings.schedule(seed, decay_share=self.objective.decay_share, identity=self.identity),
                 held_out=None if held_out is None else lambda: self._judged(module, held_out),
-                callback=both(bar, self.settings.callback),
+                callback=combine_callbacks(bar, self.settings.callback),
             )
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} updates")
@@ -204,14 +204,16 @@ class Trainer(Generic[Module]):
         if found.dry:
             rule = f"ended before max_iter={self.settings.max_iter}"
             remedy = f"Yield more, or set max_iter={found.n_iter}"
-            warn(complain(self.owner, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning)
+            warn(error_message(self.owner, "source", f"{found.n_iter} batches", rule, remedy), ConvergenceWarning)
         return trained
 
-    def go_on(self, progress: Progress, rows: Sequence[Array]) -> TrainedNetwork:
-        """Continue training: one update for each batch of scaled ``rows``, in their order (see ``go_on_with``)."""
-        return self.go_on_with(progress, in_order(rows, self.settings.batch_size, self.settings.place), rows)
+    def continue_on_rows(self, progress: Progress, rows: Sequence[Array]) -> TrainedNetwork:
+        """Continue training: one update for each batch of scaled ``rows``, in order (see ``continue_on_batches``)."""
+        return self.continue_on_batches(progress, in_order(rows, self.settings.batch_size, self.settings.place), rows)
 
-    def go_on_with(self, progress: Progress, batches: Iterator[Batch], opening: Sequence[Array] = ()) -> TrainedNetwork:
+    def continue_on_batches(
+        self, progress: Progress, batches: Iterator[Batch], opening: Sequence[Array] = ()
+    ) -> TrainedNetwork:
         """Continue training: one update for each batch, with the optimiser and random state of the last call.
 
         These are kept in memory only: a model that was copied, pickled or loaded continues with a fresh optimiser.
@@ -273,12 +275,12 @@ class Trainer(Generic[Module]):
             rule = "let the parameters grow without bound"
             remedy = "Lower learning_rate, or scale the data"
             rate = self.settings.learning_rate
-            raise FloatingPointError(complain(self.owner, "learning_rate", rate, rule, remedy))
+            raise FloatingPointError(error_message(self.owner, "learning_rate", rate, rule, remedy))
         history = [vars(record) for record in found.history]
         return TrainedNetwork(arrays, history, found.n_iter, found.status is Status.INTERRUPTED)
 
     def _warn(self, rule: str, remedy: str) -> None:
-        warn(complain(self.owner, "max_iter", self.settings.max_iter, rule, remedy), ConvergenceWarning)
+        warn(error_message(self.owner, "max_iter", self.settings.max_iter, rule, remedy), ConvergenceWarning)
 
 
 def _doubles(arrays: Sequence[Array]) -> Batch:

@@ -35,7 +35,7 @@ _RECORDS = 200  # losses are averaged into at most this many records
 class Schedule:
     """Settings of the loop: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between validations.
 
-    ``settle``: share of the updates, at the end, in which the learning rate falls linearly to 0.
+    ``decay_share``: share of the updates, at the end, in which the learning rate falls linearly to 0.
     ``settings``: settings that a checkpoint must have been written with to be resumed.
     """
 
@@ -48,19 +48,19 @@ class Schedule:
     check: int = 100
     seed: int = 0
     checkpoint: str | os.PathLike[str] | None = None
-    settle: float = 0.0
+    decay_share: float = 0.0
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def rate(self, n_iter: int) -> float:
         """The learning rate after ``n_iter`` updates.
 
-        >>> schedule = Schedule(learning_rate=0.1, max_iter=100, settle=0.5)
+        >>> schedule = Schedule(learning_rate=0.1, max_iter=100, decay_share=0.5)
         >>> [round(schedule.rate(done), 3) for done in (0, 50, 75, 99)]
         [0.1, 0.1, 0.05, 0.002]
         """
-        if not self.settle:
+        if not self.decay_share:
             return self.learning_rate
-        return self.learning_rate * min(1.0, (1 - n_iter / self.max_iter) / self.settle)
+        return self.learning_rate * min(1.0, (1 - n_iter / self.max_iter) / self.decay_share)
 
 
 @dataclass(frozen=True)

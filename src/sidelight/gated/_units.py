@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["KINDS", "BinaryUnits", "GaussianUnits", "MultinomialUnits", "PoissonUnits", "Units", "units"]
 
@@ -146,7 +146,9 @@ class MultinomialUnits(Units):
         self.levels = size if levels is None else levels
         if size % self.levels:
             rule = f"does not divide the {size} columns"
-            raise ValueError(complain("MultinomialUnits", "levels", self.levels, rule, "Give the columns of one group"))
+            raise ValueError(
+                error_message("MultinomialUnits", "levels", self.levels, rule, "Give the columns of one group")
+            )
 
     def _groups(self, eta: Tensor) -> Tensor:
         return eta.reshape(len(eta), -1, self.levels)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["ValueKind"]
 
@@ -48,7 +48,7 @@ class ValueKind:
         if Y.min() < low or Y.max() > high:
             seen = f"values from {Y.min():g} to {Y.max():g}"
             remedy = f"Scale them, or use {self.option}={_ANY_NUMBERS[self.option]!r}"
-            raise ValueError(complain(owner, name, seen, f"does not suit {self.option}={self.kind!r}", remedy))
+            raise ValueError(error_message(owner, name, seen, f"does not suit {self.option}={self.kind!r}", remedy))
         if self.kind == "multinomial":
             _check_one_hot(owner, name, Y, Y.shape[1] if self.levels is None else self.levels)
 
@@ -56,7 +56,7 @@ class ValueKind:
 def _check_one_hot(owner: str, name: str, Y: Array, levels: int) -> None:
     if Y.shape[1] % levels:
         rule = f"does not divide the {Y.shape[1]} columns of {name}"
-        raise ValueError(complain(owner, "levels", levels, rule, "Give the columns of one group"))
+        raise ValueError(error_message(owner, "levels", levels, rule, "Give the columns of one group"))
     if not np.allclose(Y.reshape(len(Y), -1, levels).sum(axis=2), 1.0, atol=1e-4):
         rule = f"does not add up to 1 in each group of {levels} columns"
-        raise ValueError(complain(owner, name, "rows", rule, "Give one-hot rows, and levels="))
+        raise ValueError(error_message(owner, name, "rows", rule, "Give one-hot rows, and levels="))

@@ -167,4 +167,4 @@ class Autoencoder(
         return AutoencoderArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: AutoencoderArchitecture) -> PredictionObjective[AutoencoderNetwork]:
-        return PredictionObjective(architecture, architecture.readings)
+        return PredictionObjective(architecture, architecture.weighted_outputs)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.validation import check_number
 
@@ -142,7 +142,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         if outputs is not None and (self.n_components is None or not self.reconstruction):
             rule = "teach nothing without an auto-encoder that is to reconstruct them"
             remedy = "Set reconstruction=1.0, or leave them out"
-            raise ValueError(complain(self, "outputs", f"{len(outputs)} rows", rule, remedy))
+            raise ValueError(error_message(self, "outputs", f"{len(outputs)} rows", rule, remedy))
         X, Y = parts = self._new_parts(architecture, X, Y)
         framing = self._framing(architecture, X, Y)
         if outputs is not None:
@@ -187,7 +187,9 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
 
     def _objective(self, architecture: BiasedArchitecture) -> PredictionObjective[BiasedNetwork]:
         check_number(self, "reconstruction", self.reconstruction, -1e-12)
-        return PredictionObjective(architecture, partial(architecture.readings, reconstruction=self.reconstruction))
+        return PredictionObjective(
+            architecture, partial(architecture.weighted_outputs, reconstruction=self.reconstruction)
+        )
 
 
 @dataclass(frozen=True)

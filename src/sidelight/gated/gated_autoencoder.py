@@ -12,7 +12,7 @@ from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 
 from ._frames import explained
@@ -210,7 +210,9 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     def _first(self, X: Array) -> Array:
         if self.n_features_in_ != self.n_outputs_:
             rule = f"is needed: inputs have {self.n_features_in_} columns, outputs {self.n_outputs_}"
-            raise ValueError(complain(self, "guess", None, rule, "Give a first guess, or fit with predictor=(30,)"))
+            raise ValueError(
+                error_message(self, "guess", None, rule, "Give a first guess, or fit with predictor=(30,)")
+            )
         return X
 
     def _finished(self, raw: Tensor) -> Tensor:
@@ -220,4 +222,4 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         return GatedArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: GatedArchitecture) -> PredictionObjective[GatedNetwork]:
-        return PredictionObjective(architecture, architecture.readings)
+        return PredictionObjective(architecture, architecture.weighted_outputs)

@@ -16,7 +16,7 @@ from torch import Tensor
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 
 from ._distance import pairwise_distance
@@ -224,7 +224,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
             kinds = f"{self.n_features_in_} and {self.n_outputs_} columns"
             remedy = "Leave it out"
             raise ValueError(
-                complain(self, "symmetric", True, f"needs inputs and outputs of one kind ({kinds})", remedy)
+                error_message(self, "symmetric", True, f"needs inputs and outputs of one kind ({kinds})", remedy)
             )
         module = self._module(X.dtype)
         found = self._far(module, X, Y, soft)
@@ -248,7 +248,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         if premapping:
             rule = "mixes the columns of inputs, so that they have no places to go to"
             shown = premapping[0] if len(premapping) == 1 else premapping
-            raise ValueError(complain(self, "premapping", shown, rule, "Fit without one"))
+            raise ValueError(error_message(self, "premapping", shown, rule, "Fit without one"))
         mapping = self.infer(X, Y)
         if shape is not None:
             check_picture(self, shape, self.n_features_in_, self.n_outputs_)

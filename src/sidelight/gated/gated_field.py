@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.validation import check_integer
 
@@ -26,7 +26,7 @@ from ._fields import Fields, as_tensor
 from ._frames import explained
 from ._machine_architectures import GatedMachineArchitecture
 from ._machines import GatedMachine
-from ._mappings import begun_again, given_mappings
+from ._mappings import codes_for_new_sites, given_mappings
 from ._modules import one_thread
 from ._objectives import Sampling, SiteObjective
 from ._site_product import SiteProduct
@@ -150,7 +150,9 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         ``reconstruct`` afterwards, which reconcile overlapping patches.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
-        found = self.apply(X_new, begun_again(self, codes, [self._layout().places(s.shape) for s in new.samples]))
+        found = self.apply(
+            X_new, codes_for_new_sites(self, codes, [self._layout().places(s.shape) for s in new.samples])
+        )
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
     def reconstruct(self, X: Any, Y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
@@ -190,21 +192,21 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         model: object = self._given_model()
         if not isinstance(model, GatedBoltzmannMachine):
             rule = "is not a GatedBoltzmannMachine"
-            raise ValueError(complain(self, "model", model, rule, "Give one, not fitted"))
+            raise ValueError(error_message(self, "model", model, rule, "Give one, not fitted"))
         model._check_parameters()
         if model.visible not in ("gaussian", "binary"):
             rule = "is not one that overlapping patches can share"
-            raise ValueError(complain(self, "model.visible", model.visible, rule, 'Choose "gaussian" or "binary"'))
+            raise ValueError(error_message(self, "model.visible", model.visible, rule, 'Choose "gaussian" or "binary"'))
         if model.persistent:
             rule = "is not for crops, which are drawn anew for every batch"
-            raise ValueError(complain(self, "model.persistent", True, rule, "Leave it out"))
+            raise ValueError(error_message(self, "model.persistent", True, rule, "Leave it out"))
         sides = self._sides()
         for side in sides:
             check_integer(self, "patch_size", side, 1)
         check_integer(self, "stride", self.stride, 1)
         if self.stride > min(sides):
             rule = f"leaves sites between patches of {self.patch_size}"
-            raise ValueError(complain(self, "stride", self.stride, rule, "Give at most the patch's side"))
+            raise ValueError(error_message(self, "stride", self.stride, rule, "Give at most the patch's side"))
         if self.crop is not None:
             check_integer(self, "crop", self.crop, max(sides))
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_choice, check_integer, check_number
 
 from ._batches import Batch
@@ -26,7 +26,7 @@ from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
 from ._fields import STRUCTURES, Fields, as_tensor
 from ._frames import explained
-from ._mappings import begun_again, given_mappings
+from ._mappings import codes_for_new_sites, given_mappings
 from ._modules import one_thread
 from ._network_architectures import GatedArchitecture, PredictionArchitecture
 from ._networks import AutoencoderNetwork, GatedNetwork
@@ -232,7 +232,9 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         For a sample larger than the pair, the pair's mapping units are repeated from the start.
         """
         codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
-        return self.apply(X_new, begun_again(self, codes, [self._layout().places(s.shape) for s in new.samples]))
+        return self.apply(
+            X_new, codes_for_new_sites(self, codes, [self._layout().places(s.shape) for s in new.samples])
+        )
 
     def score(self, X: Any, Y: Any = None) -> float:
         """R² of the predictions of ``Y`` (of an unconditional field: of the reconstructions of ``X``)."""
@@ -281,7 +283,9 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             return None
         if self.n_channels_in_ != self.n_channels_out_:
             rule = f"is needed: inputs have {self.n_channels_in_} channels, outputs {self.n_channels_out_}"
-            raise ValueError(complain(self, "guess", None, rule, "Give first guesses, or a model with a predictor"))
+            raise ValueError(
+                error_message(self, "guess", None, rule, "Give first guesses, or a model with a predictor")
+            )
         return inputs
 
     def _given_model(self) -> PatchModel:
@@ -307,14 +311,14 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         model: object = self._given_model()
         if not isinstance(model, PatchModel):
             rule, remedy = "is no patch model", "Give an Autoencoder, BiasedAutoencoder or GatedAutoencoder"
-            raise TypeError(complain(self, "model", type(model).__name__, rule, remedy))
+            raise TypeError(error_message(self, "model", type(model).__name__, rule, remedy))
         model._check_parameters()
         if model.loss == "multinomial":
             rule = "is not one whose groups patches can share"
-            raise ValueError(complain(self, "model.loss", model.loss, rule, 'Choose "squared" or "cross-entropy"'))
+            raise ValueError(error_message(self, "model.loss", model.loss, rule, 'Choose "squared" or "cross-entropy"'))
         if self.residual and (isinstance(model, Autoencoder) or model.loss != "squared"):
             rule = "needs a conditional model with squared loss"
-            raise ValueError(complain(self, "residual", True, rule, "Set residual=False"))
+            raise ValueError(error_message(self, "residual", True, rule, "Set residual=False"))
 
 
 def _bands(patches: Patches, x: Tensor) -> list[Band]:

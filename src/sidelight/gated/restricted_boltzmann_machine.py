@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
 from sidelight.base.validation import check_integer
@@ -197,7 +197,7 @@ class RestrictedBoltzmannMachine(
         """
         check_is_fitted(self, "parameters_")
         if not isinstance(n_samples, int | np.integer) or n_samples < 1:
-            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
+            raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
         check_integer(self, "n_steps", n_steps, 1)
         seed = random_seed(random_state, self.random_state)
         machine = self._module(np.float64).condition()

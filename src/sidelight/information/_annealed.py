@@ -24,7 +24,7 @@ from sidelight.solvers.annealing import ENDED_EARLY, Annealing, FitProgress
 from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum
 
 from ._learned_bandwidth import learn_bandwidth
-from ._problem import Problem, refined
+from ._problem import Problem, with_refined_effect
 from ._settings import LatentSettings
 
 __all__ = ["SMOOTH_MODES", "Descent", "annealed", "solve_annealed", "solve_learned"]
@@ -127,7 +127,7 @@ def solve_annealed(
         start = best_size(descent.objective_at(annealing.first), start)
     path = annealed(descent, schedule, start, annealing, progress, n_stages=total)
     if problem.refinement is not None and path.status not in ENDED_EARLY:
-        problem = refined(problem, problem.refinement, path.point)
+        problem = with_refined_effect(problem, problem.refinement, path.point)
         spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, latent.n_components))
         descent = _descent(problem, spectrum, latent, n_jobs)
         path = annealed(descent, again, path.point, annealing, progress, before=path, n_stages=total)

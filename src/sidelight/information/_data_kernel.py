@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import relative_bandwidth
 from sidelight.kernels.data_kernel import (
     EXACT_ROWS,
     MOST_STORED,
     DataKernel,
-    fitting_kernel,
+    auto_kernel,
     fixed_kernel,
-    likely_bandwidth,
+    loo_bandwidth,
     perplexity_kernel,
 )
 from sidelight.kernels.gauss_transform import factored_cost, normaliser_cost
@@ -33,7 +33,7 @@ from sidelight.neighbours.sparse_distances import nearest_known
 
 from ._settings import KernelSettings
 
-__all__ = ["ChosenKernel", "annealed_cost", "choose_kernel", "described", "effective_perplexity"]
+__all__ = ["ChosenKernel", "annealed_cost", "as_chosen_kernel", "choose_kernel", "effective_perplexity"]
 
 Array = npt.NDArray[Any]
 Latent = tuple[str, int]
@@ -59,7 +59,7 @@ def effective_perplexity(perplexity: float, n: int) -> float:
     return float(max(1.0 + 1e-6, min(perplexity, (n - 1) / 3)))
 
 
-def described(kernel: DataKernel, perplexity: float | None = None) -> ChosenKernel:
+def as_chosen_kernel(kernel: DataKernel, perplexity: float | None = None) -> ChosenKernel:
     """The kernel as a ``ChosenKernel``, with its approximation error as a dict."""
     return ChosenKernel(kernel, perplexity, None if kernel.error is None else asdict(kernel.error))
 
@@ -88,8 +88,8 @@ def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent
     if settings.adaptive:
         perplexity = effective_perplexity(settings.perplexity, len(points))
         how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
-        return described(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)
-    return described(_one_bandwidth_kernel(points, scale, settings, latent, alone))
+        return as_chosen_kernel(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)
+    return as_chosen_kernel(_one_bandwidth_kernel(points, scale, settings, latent, alone))
 
 
 def _one_bandwidth_kernel(
@@ -100,7 +100,7 @@ def _one_bandwidth_kernel(
         h = relative_bandwidth(settings.owner, "bandwidth", settings.bandwidth, scale)
     if settings.form == "low_rank" and not alone:
         rule, remedy = "cannot be multiplied with the kernel of given", "Use data_kernel='sparse' or 'dense'"
-        raise ValueError(complain(settings.owner, "data_kernel", settings.form, rule, remedy))
+        raise ValueError(error_message(settings.owner, "data_kernel", settings.form, rule, remedy))
     if settings.form != "auto" or settings.precomputed:
         how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
         return fixed_kernel(points, h, profile(settings.profile), form=settings.form, **how)
@@ -113,9 +113,9 @@ def _automatic_form(
     """A sparse or low-rank kernel if it approximates well; otherwise a dense one, refused if it is too large."""
     n, kernel = len(points), profile(settings.profile)
     if h is None:
-        h = likely_bandwidth(points, kernel)
+        h = loo_bandwidth(points, kernel)
     suits = alone or settings.profile == "quartic"
-    found = fitting_kernel(points, h, kernel, settings.n_jobs) if suits else None
+    found = auto_kernel(points, h, kernel, settings.n_jobs) if suits else None
     if found is None:
         if n > EXACT_ROWS:
             cost = _cost_of_form(n, points.shape[1], settings.perplexity, latent, "dense")
@@ -138,7 +138,7 @@ def _short_lists_kernel(points: Any, settings: KernelSettings) -> ChosenKernel:
     matrix, bandwidth = adaptive_kernel(found, perplexity)
     kernel = DataKernel(matrix, bandwidth, found.index)
     if settings.precomputed:
-        return described(kernel, perplexity)
+        return as_chosen_kernel(kernel, perplexity)
     lost = left_out(points, found.index, np.asarray(bandwidth), settings.n_jobs)
     return ChosenKernel(kernel, perplexity, {"left_out": lost})
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import DataKernel
-from sidelight.kernels.known import given_bandwidth, widened
+from sidelight.kernels.given_kernels import given_bandwidth, widened
 from sidelight.maps.conditional import conditional_forward, product_backward
 from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
 from sidelight.maps.frames import Frame

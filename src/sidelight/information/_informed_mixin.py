@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import checked_weights
 from sidelight.base.warnings import warn
@@ -134,7 +134,7 @@ class InformedMixin(TwoWayMixin):
         X = self._checked(X)
         if given is None:
             seen, rule = "nothing", "does not say what is to be different"
-            raise ValueError(complain(self, "given", seen, rule, "Give one entry per row"))
+            raise ValueError(error_message(self, "given", seen, rule, "Give one entry per row"))
         known = self._known(given, len(X))
         rows = self.frame_.outside(self._rows(self._latent(X, None), known))
         return np.asarray(rows.astype(X.dtype, copy=False))
@@ -212,11 +212,11 @@ class InformedMixin(TwoWayMixin):
             return None
         if self.given_ is None:
             seen, rule = "something", "cannot be used by a model that was fitted without given"
-            raise ValueError(complain(self, "given", seen, rule, "Fit with given, or leave it out"))
+            raise ValueError(error_message(self, "given", seen, rule, "Fit with given, or leave it out"))
         known = self.given_.encode(self, given, n)
         if self.metric == "precomputed":
             rule = "has no effect on rows that are known by their distances, which decide alone"
-            warn(complain(self, "given", "something", rule, "Leave it out"), UserWarning)
+            warn(error_message(self, "given", "something", rule, "Leave it out"), UserWarning)
         return None if self.marginal_forward_ is None else known
 
     def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:

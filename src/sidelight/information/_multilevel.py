@@ -23,7 +23,7 @@ from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.pair_sums import latent_sums, sum_error
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.neighbours.graph import joined_links
-from sidelight.neighbours.search import linked_distances
+from sidelight.neighbours.search import edge_lengths
 from sidelight.neighbours.sparse_distances import SparseDistances
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import Path, best_size
@@ -33,9 +33,9 @@ from sidelight.solvers.lbfgs import minimise
 from sidelight.solvers.levels import Level, levels_of, prolonged
 from sidelight.solvers.multigrid import DIRECT, Hierarchy
 
-from ._problem import Problem, refined
+from ._problem import Problem, with_refined_effect
 from ._settings import LatentSettings
-from ._starts import start_places
+from ._starts import initial_points
 
 __all__ = ["ATTRACTION", "MultilevelFit", "attraction_inverse", "coarse_start", "multilevel_cost", "solve_multilevel"]
 
@@ -120,7 +120,7 @@ def solve_multilevel(
 
     path = solved(problem, start, None)
     if problem.refinement is not None and path.status not in ENDED_EARLY:
-        problem = refined(problem, problem.refinement, path.point)
+        problem = with_refined_effect(problem, problem.refinement, path.point)
         path = solved(problem, path.point, path)
     kernel_profile = profile(latent.kernel)
     sums = latent_sums(path.point, kernel_profile, tolerance=_TOLERANCES[0], n_jobs=n_jobs)
@@ -150,12 +150,12 @@ def coarse_start(
         share = (1 / level.weights[ancestor]).astype(points.dtype)  # another dtype would make R @ points copy the rows
         R = csr_array((share, (ancestor, np.arange(len(ancestor)))), shape=(level.n, len(ancestor)))
         means = np.asarray(R @ points, dtype=np.float64)
-        lengths = linked_distances(means, level.kernel)
+        lengths = edge_lengths(means, level.kernel)
     graph = None
     if isinstance(latent.init, str) and latent.init == "mds":
         graph = joined_links(means, one, other, lengths, precomputed=precomputed)
     q = latent.n_components
-    return start_places(
+    return initial_points(
         means, graph, lambda: graph_spectrum(level.kernel, q), latent, precomputed=precomputed, n_jobs=n_jobs
     )
 
@@ -227,7 +227,7 @@ class _Levels:
                 inverse_at=attraction_inverse(self.hierarchy, depth, objective),
                 on_step=self._recorder(ancestor, factor * self.attraction - 1.0),
             )
-            Z = _gathered(found.point, box, level.kernel)
+            Z = _pull_in_outliers(found.point, box, level.kernel)
             self.stages.append(replace(found, point=Z[ancestor]))
             self.schedule.append(factor * self.attraction - 1.0)
             if self.stages[-1].status in ENDED_EARLY:
@@ -291,7 +291,7 @@ def _box(Z: Array) -> Array:
     return np.array([middle - half, middle + half])
 
 
-def _gathered(Z: Array, box: Array | None, K: csr_array) -> Array:
+def _pull_in_outliers(Z: Array, box: Array | None, K: csr_array) -> Array:
     """Move rows that ended outside the box (outliers) to the weighted mean of their neighbours in the graph ``K``."""
     strays = np.zeros(len(Z), dtype=bool) if box is None else ((box[0] > Z) | (box[1] < Z)).any(axis=1)
     if strays.any():

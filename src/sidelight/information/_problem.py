@@ -29,12 +29,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.warnings import warn
 from sidelight.kernels.balanced import balanced_kernel
 from sidelight.kernels.data_kernel import DataKernel
+from sidelight.kernels.given_kernels import (
+    given_bandwidth,
+    given_kernel,
+    strata_of,
+    stratum_factors,
+    widened,
+    widened_factors,
+)
 from sidelight.kernels.hints import with_hints
-from sidelight.kernels.known import fitting_factors, given_bandwidth, given_kernel, strata_of, stratum_factors, widened
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
 from sidelight.neighbours.sparse_distances import SparseDistances
@@ -42,10 +49,10 @@ from sidelight.neighbours.strata import merged
 from sidelight.objectives.entropy import Entropy, conditional_information, information, informed_information
 from sidelight.side.given import EncodedGiven, Given
 
-from ._data_kernel import ChosenKernel, Latent, choose_kernel, described, effective_perplexity
+from ._data_kernel import ChosenKernel, Latent, as_chosen_kernel, choose_kernel, effective_perplexity
 from ._settings import GivenSettings, KernelSettings
 
-__all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "refined"]
+__all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "with_refined_effect"]
 
 Array = npt.NDArray[Any]
 _FACTORS = 12  # of the kernel of categories, multilevel; Yale B: 38 people in 12 parts leak as little as in 38
@@ -70,7 +77,7 @@ class SideInformation:
 
 
 @dataclass(frozen=True)
-class Refinement:
+class EffectRefinement:
     """The rows as they are, what is known of them, the settings, and the kernel of ``given`` (multilevel: None)."""
 
     points: Array
@@ -113,7 +120,7 @@ class Problem:
     explained: float = 0.0
     factors: Array | None = None
     given_bandwidth: list[float] | None = None
-    refinement: Refinement | None = None
+    refinement: EffectRefinement | None = None
 
     @property
     def kernel(self) -> DataKernel:
@@ -132,16 +139,16 @@ def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, poi
     if settings.conditioning == "balanced" and bandwidth != "perplexity":
         rule = f"needs a perplexity, and bandwidth={bandwidth!r} is one for all rows"
         remedy = "Use conditioning='residual' (as 'auto' does) or 'product', or bandwidth='perplexity'"
-        raise ValueError(complain(owner, "conditioning", settings.conditioning, rule, remedy))
+        raise ValueError(error_message(owner, "conditioning", settings.conditioning, rule, remedy))
     if settings.conditioning != "balanced":
         remedy = "Use conditioning='balanced' and bandwidth='perplexity', or leave it out"
         if hints is not None:
-            raise ValueError(complain(owner, "same", f"{len(hints)} pairs", "needs the balanced kernel", remedy))
+            raise ValueError(error_message(owner, "same", f"{len(hints)} pairs", "needs the balanced kernel", remedy))
         if settings.weight != 1.0:
-            raise ValueError(complain(owner, "given_weight", settings.weight, "needs the balanced kernel", remedy))
+            raise ValueError(error_message(owner, "given_weight", settings.weight, "needs the balanced kernel", remedy))
     if hints is not None and isinstance(points, SparseDistances):
         rule, remedy = "needs all distances, and a sparse array holds some", "Give a dense array, or leave it out"
-        raise ValueError(complain(owner, "same", f"{len(hints)} pairs", rule, remedy))
+        raise ValueError(error_message(owner, "same", f"{len(hints)} pairs", rule, remedy))
 
 
 def informed_problem(
@@ -204,11 +211,11 @@ def informed_problem(
         explained,
         factors,
         widths,
-        None if final else Refinement(points, side, kernel, settings, G),
+        None if final else EffectRefinement(points, side, kernel, settings, G),
     )
 
 
-def refined(problem: Problem, refinement: Refinement, Z: Array) -> Problem:
+def with_refined_effect(problem: Problem, refinement: EffectRefinement, Z: Array) -> Problem:
     """The problem again, with the effect of ``given`` estimated at each row among its neighbours on the map ``Z``."""
     points, side, rest = refinement.points, refinement.side, problem.points
     found = local_effect(points, Z, side.features, side.categories, points - rest, refinement.kernel.n_jobs)
@@ -245,7 +252,7 @@ def _balanced(
     how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
     compared = rest if side.hints is None else with_hints(points, rest, side.strata, side.hints, **how)
     how |= {"confounded": confounded, "short": settings.multilevel}
-    return described(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
+    return as_chosen_kernel(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
 
 
 def _few_factors(
@@ -264,20 +271,20 @@ def _few_factors(
         return mixed_factors(A, settings.weight), widths
     if side.categories.any():
         return mixed_factors(stratum_factors(merged(side.strata, _FACTORS)), settings.weight), None
-    A, bandwidth = fitting_factors(known.features, given_bandwidth(known.features), _NUMBER_FACTORS)
+    A, bandwidth = widened_factors(known.features, given_bandwidth(known.features), _NUMBER_FACTORS)
     return mixed_factors(A, settings.weight), given.bandwidths(bandwidth)
 
 
 def _chosen_factors(owner: str, given: Given, features: Array, asked: Any) -> tuple[Array, list[float]]:
     """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
     others = given_bandwidth(features, given.chosen)
-    A, every = fitting_factors(widened(features, others, given.chosen), 1.0)
+    A, every = widened_factors(widened(features, others, given.chosen), 1.0)
     widths = given.bandwidths(others, every)
     if every > 1.0:
         wide = ", ".join(f"{width:.3g}" for width in widths)
         rule = f"is too narrow for a multilevel fit, which widened it to {wide}"
         remedy = "Use solver='annealed', or a given_bandwidth like that"
-        warn(complain(owner, "given_bandwidth", asked, rule, remedy), UserWarning)
+        warn(error_message(owner, "given_bandwidth", asked, rule, remedy), UserWarning)
     return A, widths
 
 
@@ -303,5 +310,5 @@ def _unless_explained(owner: str, points: Array, rest: Array, least: float) -> A
         return rest
     rule = "explains X entirely, so that nothing is left to show"
     remedy = "Give less: a column with a value of its own in every row knows everything"
-    warn(complain(owner, "given", "what was given", rule, remedy), UserWarning)
+    warn(error_message(owner, "given", "what was given", rule, remedy), UserWarning)
     return np.zeros_like(rest)

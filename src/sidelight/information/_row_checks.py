@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import validated
 from sidelight.maps.missing import LocalFill, fit_fill
@@ -75,14 +75,14 @@ class RowChecks(InformedMixin):
             if self.bandwidth != "perplexity":
                 rule = "needs all distances, and a sparse array holds some"
                 remedy = 'Use bandwidth="perplexity", or give a dense array'
-                raise ValueError(complain(self, "bandwidth", self.bandwidth, rule, remedy))
+                raise ValueError(error_message(self, "bandwidth", self.bandwidth, rule, remedy))
             known = SparseDistances.between_rows(X, owner=self)
             validated(self, known.stored, accept_sparse="csr", ensure_min_samples=2)
             return CheckedRows(known)
         D = self._rows_of_fit(X).X
         if D.shape[0] != D.shape[1]:
             rule = "is not square, as precomputed distances are"
-            raise ValueError(complain(self, "X", f"array of shape {D.shape}", rule, "Give an (n, n) matrix"))
+            raise ValueError(error_message(self, "X", f"array of shape {D.shape}", rule, "Give an (n, n) matrix"))
         refuse_negative(self, D.min())
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
@@ -95,7 +95,7 @@ class RowChecks(InformedMixin):
             if "contains NaN" not in str(error):
                 raise
             remedy = 'Set missing="impute", or drop or fill those entries'
-            raise ValueError(complain(self, "X", "NaN", "has missing entries", remedy)) from error
+            raise ValueError(error_message(self, "X", "NaN", "has missing entries", remedy)) from error
         if not _imputes(self):
             return CheckedRows(X)
         self._refuse_empty(X, "row", axis=1)
@@ -126,7 +126,7 @@ class RowChecks(InformedMixin):
         empty = np.flatnonzero(np.isnan(X).all(axis=axis))
         if len(empty):
             seen, rule = f"{what} {empty[0]}", "has no observed entry"
-            raise ValueError(complain(self, "X", seen, rule, f"Leave out every {what} of which nothing is known"))
+            raise ValueError(error_message(self, "X", seen, rule, f"Leave out every {what} of which nothing is known"))
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()

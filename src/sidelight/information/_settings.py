@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
@@ -51,7 +51,7 @@ class KernelSettings:
         if self.profile != "gaussian" and self.adaptive:
             rule = f"is for a kernel with one bandwidth, and with bandwidth={bandwidth!r} it is Gaussian"
             remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"
-            raise ValueError(complain(owner, "kernel", self.profile, rule, remedy))
+            raise ValueError(error_message(owner, "kernel", self.profile, rule, remedy))
         check_choice(owner, "data_kernel", self.form, ("auto", "dense", "sparse", "low_rank"))
         if self.form != "auto":
             self._check_form()
@@ -67,7 +67,7 @@ class KernelSettings:
             remedy = "Use kernel='gaussian' or 'student'"
         else:
             return
-        raise ValueError(complain(self.owner, "data_kernel", self.form, rule, remedy))
+        raise ValueError(error_message(self.owner, "data_kernel", self.form, rule, remedy))
 
     @property
     def adaptive(self) -> bool:

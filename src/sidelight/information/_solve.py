@@ -16,7 +16,7 @@ from ._annealed import SMOOTH_MODES, solve_annealed, solve_learned
 from ._multilevel import solve_multilevel
 from ._problem import Problem
 from ._settings import KernelSettings, LatentSettings
-from ._starts import start_places
+from ._starts import initial_points
 
 __all__ = ["Solution", "solve"]
 
@@ -74,7 +74,7 @@ def solve(
     spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, latent.n_components))
     resize = start is None and not (isinstance(latent.init, str) and latent.init == "random")
     if start is None:
-        start = start_places(problem.points, problem.kernel.graph, lambda: spectrum, latent, **how)
+        start = initial_points(problem.points, problem.kernel.graph, lambda: spectrum, latent, **how)
     if kernel.bandwidth == "learned":
         found = solve_learned(problem, spectrum, start, latent, annealing, progress(), n_jobs=n_jobs)
         return Solution(*found)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.warnings import warn
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.profiles import BOUND_PROFILES
 from sidelight.neighbours.dimension import local_dimension
-from sidelight.neighbours.search import listed_distances
+from sidelight.neighbours.search import distances_to_listed
 from sidelight.neighbours.sparse_distances import SparseDistances
 from sidelight.solvers.annealing import Annealing
 
@@ -23,7 +23,7 @@ __all__ = [
     "choose_solver",
     "current_name",
     "data_dimension",
-    "fits_flat",
+    "gaussian_kernel_suffices",
     "warn_of_old_name",
     "warn_without_annealing",
 ]
@@ -88,7 +88,7 @@ def warn_of_old_name(owner: str, solver: str) -> None:
     """Warn (FutureWarning) if a solver was passed by its old name."""
     if solver in _OLD_NAMES:
         rule, remedy = "has another name", f"Write solver={current_name(solver)!r}; the old name will go"
-        warn(complain(owner, "solver", solver, rule, remedy), FutureWarning)
+        warn(error_message(owner, "solver", solver, rule, remedy), FutureWarning)
 
 
 def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
@@ -98,7 +98,7 @@ def choose_solver(request: SolverRequest, n: int) -> tuple[str, str]:
     if request.solver == "multilevel" and refused:
         name, seen = next(iter(refused.items()))
         rule, remedy = "has no place in a multilevel fit", "Use solver='annealed', or leave it as it is by default"
-        raise ValueError(complain(request.owner, name, seen, rule, remedy))
+        raise ValueError(error_message(request.owner, name, seen, rule, remedy))
     few = n <= (INFORMED_ROWS if request.given else ANNEALED_ROWS)
     solver = request.solver
     if solver == "auto":
@@ -111,7 +111,7 @@ def warn_without_annealing(request: SolverRequest) -> None:
     """Warn that parameters of the schedule of λ have no effect, because "auto" chose the multilevel solver."""
     for name, value in request.annealing_options().items():
         rule = "has no effect on a multilevel fit, which solver='auto' takes for so many rows"
-        message = complain(request.owner, name, value, rule, f"Use solver='annealed', or leave {name} out")
+        message = error_message(request.owner, name, value, rule, f"Use solver='annealed', or leave {name} out")
         warn(message, UserWarning)
 
 
@@ -126,10 +126,10 @@ def data_dimension(points: Any, kernel: DataKernel, *, precomputed: bool) -> flo
     elif precomputed:
         distances = np.take_along_axis(np.asarray(points[rows]), lists[rows], axis=1)
     else:
-        distances = listed_distances(points[rows], points, lists[rows])
+        distances = distances_to_listed(points[rows], points, lists[rows])
     return local_dimension(np.sort(distances, axis=1))
 
 
-def fits_flat(dimension: float, n_components: int) -> bool:
+def gaussian_kernel_suffices(dimension: float, n_components: int) -> bool:
     """Whether the intrinsic dimension exceeds ``n_components`` by at most 0.75; then a Gaussian kernel is used."""
     return bool(dimension <= n_components + _SPARE)

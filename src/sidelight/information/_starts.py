@@ -18,7 +18,7 @@ from sidelight.solvers.eigen import GraphSpectrum, landmark_scaling
 
 from ._settings import LatentSettings
 
-__all__ = ["LINKS", "noise", "padded", "start_places"]
+__all__ = ["LINKS", "initial_points", "noise", "padded"]
 
 Array = npt.NDArray[Any]
 LINKS = 15
@@ -38,7 +38,7 @@ def padded(found: Array, n: int, q: int) -> Array:
     return start
 
 
-def start_places(
+def initial_points(
     points: Any,
     graph: csr_array | None,
     spectrum: Callable[[], GraphSpectrum],

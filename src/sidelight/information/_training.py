@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.frames import Frame
 from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
@@ -58,14 +58,16 @@ def read_given(owner: str, given: Any, same: Any, n: int, types: Any, bandwidths
     if given is None:
         if same is not None:
             rule = "is a hint across groups, and there are no groups"
-            raise ValueError(complain(owner, "same", "pairs", rule, "Say with given which group each row belongs to"))
+            raise ValueError(
+                error_message(owner, "same", "pairs", rule, "Say with given which group each row belongs to")
+            )
         return ReadGiven()
     columns = Given.learn(owner, given, n, types, bandwidths)
     known = columns.encode(owner, given, n)
     count = int(known.complete.sum())
     if count < 2:
         rule = f"leaves {count} rows of which everything is known"
-        raise ValueError(complain(owner, "given", "missing entries", rule, "Give it for two rows or more"))
+        raise ValueError(error_message(owner, "given", "missing entries", rule, "Give it for two rows or more"))
     if len(np.unique(known.values[known.complete], axis=0)) == 1:
         return ReadGiven(columns)
     return ReadGiven(columns, known, None if same is None else as_pairs(same, n).take(known.complete).index)

@@ -13,14 +13,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.progress import RowProgress
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.base.validation import check_integer
-from sidelight.kernels.field import repulsion_table
 from sidelight.kernels.profiles import profile
-from sidelight.maps.placing import Placing
+from sidelight.kernels.repulsion import repulsion_table
+from sidelight.maps.new_points import NewPointEmbedder
 from sidelight.maps.weights import PrecomputedWeights
 from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_rows, writing_rows
 
@@ -70,7 +70,7 @@ def embed_rows(
         Rows embedded at a time. Memory grows with it; the result does not depend on it.
     refine : bool, default=None
         Whether each row is moved from the result of ``transform``, the weighted mean of its neighbours, to the minimum
-        of its part of the objective (``sidelight.maps.placing``). Possible in up to three dimensions for a
+        of its part of the objective (``sidelight.maps.new_points``). Possible in up to three dimensions for a
         KernelInformationEmbedding fitted with the multilevel solver, alone or as the last step of a Pipeline. None:
         refine if possible.
     random_state : int, RandomState or None, default=0
@@ -133,12 +133,12 @@ def _checked_target(source: Any, out: Any) -> Path | None:
         return None
     target = Path(out)
     if target.suffix != ".npy":
-        raise ValueError(complain(_OWNER, "out", target.name, "is no .npy file", "Let its name end with .npy"))
+        raise ValueError(error_message(_OWNER, "out", target.name, "is no .npy file", "Let its name end with .npy"))
     if not target.parent.is_dir():
         remedy = "Make the folder first"
-        raise FileNotFoundError(complain(_OWNER, "out", str(out), "is in a folder that does not exist", remedy))
+        raise FileNotFoundError(error_message(_OWNER, "out", str(out), "is in a folder that does not exist", remedy))
     if isinstance(source, str | os.PathLike) and target.exists() and Path(source).exists() and target.samefile(source):
-        raise ValueError(complain(_OWNER, "out", target.name, "is the source itself", "Choose another name"))
+        raise ValueError(error_message(_OWNER, "out", target.name, "is the source itself", "Choose another name"))
     return target
 
 
@@ -146,7 +146,7 @@ def _opened(source: Any) -> tuple[Rows, Array | None]:
     """The rows as blocks, and the array that holds them; None unless the source is an array or a ``.npy`` file."""
     if isinstance(source, np.ndarray) and source.ndim != 2:
         rule, remedy = "has not rows and columns", "Reshape it to (n, d)"
-        raise ValueError(complain(_OWNER, "source", f"array of shape {source.shape}", rule, remedy))
+        raise ValueError(error_message(_OWNER, "source", f"array of shape {source.shape}", rule, remedy))
     rows = as_rows(source, owner=_OWNER)
     if isinstance(source, str | os.PathLike) and Path(source).suffix == ".npy":
         return rows, np.load(source, mmap_mode="r")
@@ -200,12 +200,12 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     last = _last(model)
     if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
         rule, remedy = "was fitted with given, which the source does not hold", "Use transform(X, given=...) on batches"
-        raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, remedy))
+        raise ValueError(error_message(_OWNER, "model", type(last).__name__, rule, remedy))
     placing = None if refine is False else _placing(last)
     if placing is None:
         if refine:
             rule = "is no multilevel kernel information embedding of at most three dimensions"
-            raise ValueError(complain(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
+            raise ValueError(error_message(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
         return lambda X: np.array(model.transform(X))
 
     def place(X: Array) -> Array:
@@ -216,7 +216,7 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     return place
 
 
-def _placing(model: Any) -> Placing | None:
+def _placing(model: Any) -> NewPointEmbedder | None:
     """The refinement of a model's embedding of new rows; None if the model does not support it."""
     if not isinstance(model, KernelInformationEmbedding):
         return None
@@ -230,7 +230,7 @@ def _placing(model: Any) -> Placing | None:
     assert not isinstance(weights, PrecomputedWeights)
     inputs = weights.inputs
     k = max(2, min(len(inputs), round(model.perplexity)))
-    return Placing(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
+    return NewPointEmbedder(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
 
 
 def _written(parts: Iterator[Array], target: Path) -> Array:

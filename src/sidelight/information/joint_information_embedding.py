@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import (
@@ -44,13 +44,13 @@ from sidelight.maps.parzen import ParzenDensity
 from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import (
-    SeenView,
+    ObservedView,
     as_columns,
     check_second_view,
     fit_view_maps,
+    observed_rows,
+    observed_view,
     refuse_half_rows,
-    seen_rows,
-    seen_view,
 )
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.evaluation import penalised
@@ -240,7 +240,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
             self.y_is_flat_ = np.asarray(y).ndim == 1
             self.prediction_ = KernelMap(first.backward.weights, maps[1].forward(Z[views[0].rows], self.n_jobs))
         if path.status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -269,7 +269,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
             expected = len(maps.frame.centre)
             if V.shape[1] != expected:
                 rule = f"does not match the {expected} of view {view}"
-                raise ValueError(complain(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
+                raise ValueError(error_message(self, "V", f"{V.shape[1]} columns", rule, "Give the columns of the fit"))
         return np.asarray(maps.backward(maps.frame.points(V), self.n_jobs).astype(V.dtype, copy=False))
 
     @one_blas_thread
@@ -292,7 +292,9 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         Y = check_second_view(self, y, len(X))
         rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
         if len(rows) == 0:
-            raise ValueError(complain(self, "y", "only NaN", "has nothing to compare with", "Give the second view"))
+            raise ValueError(
+                error_message(self, "y", "only NaN", "has nothing to compare with", "Give the second view")
+            )
         weight = checked_weights(self, sample_weight, len(X))[rows]
         frame = self._view(1).frame
         truth, found = frame.inside(Y[rows]), frame.inside(self._predicted(X[rows]))
@@ -333,7 +335,9 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         if not isinstance(self.bandwidth, (tuple, list)):
             return [self.bandwidth] * n_views
         if len(self.bandwidth) != 2:
-            raise ValueError(complain(self, "bandwidth", self.bandwidth, "is not a pair", "Give one for each view"))
+            raise ValueError(
+                error_message(self, "bandwidth", self.bandwidth, "is not a pair", "Give one for each view")
+            )
         return list(self.bandwidth)[:n_views]
 
     def _check_views(self, X: Array, y: Any) -> list[Array]:
@@ -344,24 +348,24 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         refuse_half_rows(self, "X", X)
         return [np.asarray(X), check_second_view(self, y, len(X))]
 
-    def _seen_views(self, V: list[Array]) -> list[SeenView]:
-        seen = seen_rows(self, V, self.n_components + 1)
+    def _seen_views(self, V: list[Array]) -> list[ObservedView]:
+        seen = observed_rows(self, V, self.n_components + 1)
         share = 3 if len(V) == 1 else _SHARE
         options = {"n_neighbors": self.n_neighbors, "n_jobs": self.n_jobs}
         views = []
         for view, rows, bandwidth in zip(V, seen, self._bandwidths(len(V)), strict=True):
             perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (len(rows) - 1) / share)))
-            views.append(seen_view(view, rows, bandwidth, perplexity=perplexity, **options))
+            views.append(observed_view(view, rows, bandwidth, perplexity=perplexity, **options))
         return views
 
-    def _problem(self, views: list[SeenView], n: int) -> tuple[Kernel, Parts]:
+    def _problem(self, views: list[ObservedView], n: int) -> tuple[Kernel, Parts]:
         """The alternating kernel S (n, n) of the views, and the parts of the objective."""
         kernels = [ViewKernel(view.kernel.pairs, view.rows, n) for view in views]
         telling = [kernel for kernel, view in zip(kernels, views, strict=True) if not view.is_constant]
         if len(telling) < len(views) == 2:
             rule = "is the same in every row, so the map is that of the other view alone"
             name = "X" if views[0].is_constant else "y"
-            warn(complain(self, name, "constant", rule, "Leave it out"), UserWarning)
+            warn(error_message(self, name, "constant", rule, "Leave it out"), UserWarning)
         S = alternating_kernel(telling or kernels[:1], keep=round(_KEPT * self.perplexity), n_jobs=self.n_jobs)
         latent = profile(self.latent_kernel)
         if self.objective == "joint" and len(views) == 2:
@@ -385,7 +389,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         check_is_fitted(self)
         if view not in range(len(self.views_)):
             known = "0 (X) or 1 (y)" if len(self.views_) == 2 else "0: the model was fitted without y"
-            raise ValueError(complain(self, "view", view, "is not a view of this model", f"Give {known}"))
+            raise ValueError(error_message(self, "view", view, "is not a view of this model", f"Give {known}"))
         return self.views_[view]
 
     def __sklearn_tags__(self) -> Tags:
@@ -395,7 +399,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         return tags
 
 
-def _labels(views: list[SeenView], n: int) -> Array:
+def _labels(views: list[ObservedView], n: int) -> Array:
     """Integer labels (n, views): two rows get equal labels if they are equal in every view; -1: not observed."""
     labels = np.full((n, len(views)), -1.0)
     for column, view in enumerate(views):

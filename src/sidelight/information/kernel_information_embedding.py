@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_number, checked_start
@@ -42,7 +42,7 @@ from ._solver_choice import (
     choose_solver,
     current_name,
     data_dimension,
-    fits_flat,
+    gaussian_kernel_suffices,
     warn_of_old_name,
     warn_without_annealing,
 )
@@ -306,7 +306,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         dimension = None
         if solver == "multilevel" and self.latent_kernel == "auto":
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
-            latent_kernel = "gaussian" if fits_flat(dimension, self.n_components) else latent_kernel
+            latent_kernel = "gaussian" if gaussian_kernel_suffices(dimension, self.n_components) else latent_kernel
         latent = self._latent_settings(latent_kernel)
         start = None
         if not isinstance(self.init, str):
@@ -335,7 +335,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         if checked.filler is not None:
             self.filler_, self.filled_ = checked.filler, X
         if solution.path.status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
@@ -365,15 +365,15 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             self.latent_kernel not in ("auto", "gaussian") or self.metric == "precomputed"
         ):
             rule, remedy = "needs rows and a Gaussian latent kernel", "Use latent_kernel='gaussian' and no distances"
-            raise ValueError(complain(owner, "bandwidth", self.bandwidth, rule, remedy))
+            raise ValueError(error_message(owner, "bandwidth", self.bandwidth, rule, remedy))
         if self.bandwidth == "learned" and given:
             rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
-            raise ValueError(complain(owner, "bandwidth", "learned", rule, remedy))
+            raise ValueError(error_message(owner, "bandwidth", "learned", rule, remedy))
         check_choice(owner, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
         check_choice(owner, "missing", self.missing, ("refuse", "impute"))
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
-            raise ValueError(complain(owner, "missing", "impute", rule, 'Use missing="refuse"'))
+            raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
         if self.given_weight != 0:
             check_number(owner, "given_weight", self.given_weight, 0.0)
 

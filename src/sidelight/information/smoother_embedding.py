@@ -20,7 +20,7 @@ from sklearn.utils import Tags
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from sidelight.base.warnings import warn
@@ -176,7 +176,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         found = smoother_vectors(K, self.n_components, graph_spectrum(K, _MODES))
         if not found.converged:
             rule = "makes an eigenproblem that did not converge"
-            message = complain(self, "bandwidth", self.bandwidth, rule, "Give a wider kernel")
+            message = error_message(self, "bandwidth", self.bandwidth, rule, "Give a wider kernel")
             warn(message, ConvergenceWarning)
         return found.values, padded(np.sqrt(n) * found.vectors, n, self.n_components)
 

@@ -37,7 +37,7 @@ from sidelight.neighbours.strata import InStratum, nearest_in_strata
 from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
 
-__all__ = ["NEAREST", "balanced_kernel", "closeness", "stratum_distances"]
+__all__ = ["NEAREST", "balanced_kernel", "confounded_stratum_factors", "stratum_distances"]
 
 Array = npt.NDArray[Any]
 NEAREST = 5
@@ -91,7 +91,7 @@ def balanced_kernel(
     k = np.rint(2 * p).astype(int) if short else np.rint(3 * p).astype(int) + 1
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
     strata = nearest_in_strata(points, codes, k if short else np.maximum(k, edges), **how)
-    close = closeness(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
+    close = confounded_stratum_factors(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
     graph = None
     if n_neighbors is not None:
         graph = joined_graph(points, _edges(strata, close, edges), precomputed=precomputed)
@@ -107,7 +107,7 @@ def stratum_distances(strata: list[InStratum], n: int) -> Array:
     return D
 
 
-def closeness(D: Array, codes: Array) -> Array:
+def confounded_stratum_factors(D: Array, codes: Array) -> Array:
     """Factors in [0, 1] (n, S) by which the masses of confounded strata fall, from squared distances ``D`` (n, S)."""
     own = np.arange(len(codes)), codes
     others = D.copy()

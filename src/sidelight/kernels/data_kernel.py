@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight.base.messages import complain
-from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.base.messages import error_message
+from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
@@ -31,17 +31,17 @@ from sidelight.neighbours.search import Neighbours, nearest
 from sidelight.neighbours.sparse_distances import nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
-from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, seen
-from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, within_reach
+from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, residual_row_moments
+from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, share_of_near_pairs
 from .profiles import QUARTIC, Profile
 
 __all__ = [
     "EXACT_ROWS",
     "MOST_STORED",
     "DataKernel",
-    "fitting_kernel",
+    "auto_kernel",
     "fixed_kernel",
-    "likely_bandwidth",
+    "loo_bandwidth",
     "perplexity_kernel",
 ]
 
@@ -168,7 +168,7 @@ def fixed_kernel(
         h = median**2 if bandwidth is None else bandwidth
         values = profile.value(np.asarray(points, dtype=np.float64) ** 2 / h)
         return DataKernel(SymmetricTiles.from_dense(values), h)
-    h = likely_bandwidth(points, profile) if bandwidth is None else bandwidth
+    h = loo_bandwidth(points, profile) if bandwidth is None else bandwidth
     if form == "sparse":
         return _narrow_kernel(points, h, profile, _negligible(points, h, profile, n_jobs), n_jobs)
     if form == "low_rank":
@@ -177,7 +177,7 @@ def fixed_kernel(
     return DataKernel(dense_kernel(points, h, profile, n_jobs=n_jobs), h)
 
 
-def fitting_kernel(points: Array, h: float, profile: Profile, n_jobs: int | None = None) -> DataKernel | None:
+def auto_kernel(points: Array, h: float, profile: Profile, n_jobs: int | None = None) -> DataKernel | None:
     """The kernel in the storage form that "auto" chooses; None where that is dense.
 
     Parameters
@@ -190,7 +190,7 @@ def fitting_kernel(points: Array, h: float, profile: Profile, n_jobs: int | None
         Threads.
     """
     if profile is QUARTIC:
-        few = within_reach(points, h) < _FEW
+        few = share_of_near_pairs(points, h) < _FEW
         return DataKernel(compact_kernel(points, h, profile, n_jobs=n_jobs), h) if few else None
     if len(points) <= EXACT_ROWS:
         return None
@@ -208,11 +208,11 @@ def _narrow_kernel(points: Array, h: float, profile: Profile, cut: _Cut, n_jobs:
             f"leaves {cut.stored:.0f} entries of a row that count, and more than {MOST_STORED} are not stored sparsely"
         )
         remedy = "Use data_kernel='low_rank' or 'dense', or a narrower kernel"
-        raise ValueError(complain("sparse data kernel", "bandwidth", h, rule, remedy))
+        raise ValueError(error_message("sparse data kernel", "bandwidth", h, rule, remedy))
     return DataKernel(compact_kernel(points, h, profile, least=cut.least, n_jobs=n_jobs), h, error=cut.error)
 
 
-def likely_bandwidth(points: Array, profile: Profile) -> float:
+def loo_bandwidth(points: Array, profile: Profile) -> float:
     """Bandwidth by leave-one-out likelihood of at most 1,000 evenly spread rows, each against all others."""
     n = len(points)
     centred = points - points.mean(axis=0)
@@ -241,13 +241,13 @@ def _negligible(points: Array, h: float, profile: Profile, n_jobs: int | None) -
     def some(part: slice) -> tuple[Array, Array, Array]:
         K = profile.value(squared_distances(A[rows[part]], A))
         cubes = K * K * K
-        lost = np.array([seen(np.where(least > K, K, 0.0), K, cubes) for least in _CUTS])
-        return seen(K, K, cubes), lost, np.array([np.count_nonzero(least <= K) for least in _CUTS])
+        lost = np.array([residual_row_moments(np.where(least > K, K, 0.0), K, cubes) for least in _CUTS])
+        return residual_row_moments(K, K, cubes), lost, np.array([np.count_nonzero(least <= K) for least in _CUTS])
 
     made = run_tiles(some, spans(len(rows), 32), n_jobs)
     total = np.concatenate([part[0] for part in made], axis=1)
     lost = np.concatenate([part[1] for part in made], axis=2) / total
-    stored = added([part[2] for part in made]) / len(rows)
+    stored = sum_in_order([part[2] for part in made]) / len(rows)
     fine = [k for k in range(len(_CUTS)) if lost[k, 0].mean() <= _LEFT_OUT]
     k = fine[0] if fine else len(_CUTS) - 1
     return _Cut(_CUTS[k], float(stored[k]), KernelError.of(lost[k], _CUTS[k]))

@@ -29,14 +29,14 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, eye_array
 
 from sidelight.base.eigenvalues import selected_pairs
-from sidelight.base.tiles import TILE, added, run_tiles, spans
+from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import nearest
 
 from .profiles import Profile
 
-__all__ = ["CHECKED", "MOST_FACTORS", "KernelError", "LowRankKernel", "low_rank_kernel", "seen"]
+__all__ = ["CHECKED", "MOST_FACTORS", "KernelError", "LowRankKernel", "low_rank_kernel", "residual_row_moments"]
 
 Array = npt.NDArray[Any]
 Key = tuple[int, int]
@@ -198,7 +198,7 @@ def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array
 
     total: list[Array] = []
     for some in spans(len(parts), 4):  # at most four squares in memory at the same time
-        total = [added([*total, *run_tiles(squares, parts[some], n_jobs)])]
+        total = [sum_in_order([*total, *run_tiles(squares, parts[some], n_jobs)])]
     S = solve_triangular(L, solve_triangular(L, total[0], lower=True).T, lower=True)
     m = len(L)
     _, V = selected_pairs(0.5 * (S + S.T), max(0, m - most), m - 1)
@@ -224,17 +224,17 @@ def _errors_by_rank(
     def tile(cols: slice) -> tuple[Array, Array, Array]:
         K = profile.value(squared_distances(A[rows], A[cols]))
         R, cubes = K.copy(), K * K * K
-        total, sums, largest = seen(K, K, cubes), [], []
+        total, sums, largest = residual_row_moments(K, K, cubes), [], []
         near_here = stored[:, cols].nonzero()
         for step in steps:
             R -= F[rows, step] @ F[cols, step].T
             R[near_here] = 0.0  # near pairs are stored, hence exact
-            sums.append(seen(R, K, cubes))
+            sums.append(residual_row_moments(R, K, cubes))
             largest.append(np.abs(R).max())
         return total, np.array(sums), np.array(largest)
 
     made = run_tiles(tile, spans(len(A), _COLUMNS), n_jobs)
-    total, sums = (added([part[k] for part in made]) for k in (0, 1))
+    total, sums = (sum_in_order([part[k] for part in made]) for k in (0, 1))
     largest = np.max([part[2] for part in made], axis=0)
     kept = np.square(F[rows]).mean(axis=0)
     return {
@@ -243,7 +243,7 @@ def _errors_by_rank(
     }
 
 
-def seen(R: Array, K: Array, cubes: Array) -> Array:
+def residual_row_moments(R: Array, K: Array, cubes: Array) -> Array:
     """``Σ_j r_ij k_ij^p`` for p = 0, 1 and 3 (3, rows): what the objective sees of residuals ``R``."""
     return np.stack([R.sum(axis=1), np.einsum("ij,ij->i", R, K), np.einsum("ij,ij->i", R, cubes)])
 

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
-from sidelight.base.tiles import TILE, added, run_tiles, spans
+from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.landmarks import spread_rows
-from sidelight.neighbours.search import Neighbours, listed_distances
+from sidelight.neighbours.search import Neighbours, distances_to_listed
 
 from .bandwidths import perplexity_rows
 from .profiles import DELTA, Profile
@@ -29,7 +29,7 @@ __all__ = [
     "left_out",
     "matrix_rows",
     "multiply",
-    "within_reach",
+    "share_of_near_pairs",
 ]
 
 Array = npt.NDArray[Any]
@@ -138,7 +138,7 @@ def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None
     """
     rows = spread_rows(len(X), _PROBED)
     h = np.maximum(bandwidth[rows], 1e-290)[:, None]  # duplicates have bandwidth 0
-    Q, near = X[rows].astype(np.float64), listed_distances(X[rows], X, lists[rows]) ** 2
+    Q, near = X[rows].astype(np.float64), distances_to_listed(X[rows], X, lists[rows]) ** 2
     least = near.min(axis=1, keepdims=True)
 
     def total(part: slice) -> Array:
@@ -148,7 +148,7 @@ def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None
         return np.asarray(np.exp(np.minimum(least - R, 0.0) / h).sum(axis=1))  # rounding may make a row nearer
 
     listed = np.exp((least - near) / h).sum(axis=1)
-    everything = added(run_tiles(total, spans(len(X), _ROWS), n_jobs))
+    everything = sum_in_order(run_tiles(total, spans(len(X), _ROWS), n_jobs))
     return float(np.mean(np.clip(1.0 - listed / everything, 0.0, 1.0)))
 
 
@@ -232,7 +232,7 @@ def compact_kernel(
     return K
 
 
-def within_reach(X: Array, bandwidth: float) -> float:
+def share_of_near_pairs(X: Array, bandwidth: float) -> float:
     """The share of pairs nearer than √bandwidth, from at most 256 evenly spread rows."""
     rows = spread_rows(len(X), 256)
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.neighbours.distances import squared_distances
 
 from .gauss_transform import FastSums, fast_sums
@@ -67,7 +67,7 @@ def factored_sums(sums: FastSums | PairSums, A: Array, w: Array | None = None) -
     """``s_i = Σ_j w_j (a_i·a_j) k_ij`` (n,), for factors ``A`` (n, r); without ``w`` (n,) every weight is 1."""
     weight = 1.0 if w is None else w[:, None]
     some = (A[:, columns] for columns in spans(A.shape[1], _COLUMNS))
-    return added([np.einsum("ir,ir->i", part, sums.sums(weight * part)) for part in some])
+    return sum_in_order([np.einsum("ir,ir->i", part, sums.sums(weight * part)) for part in some])
 
 
 def factored_pulls(sums: FastSums | PairSums, A: Array, v: Array, w: Array | None = None) -> Array:
@@ -78,7 +78,7 @@ def factored_pulls(sums: FastSums | PairSums, A: Array, v: Array, w: Array | Non
         own, others = np.split(sums.pulls(np.hstack([weight * part, weight * part * v[:, None]])), 2, axis=2)
         return np.asarray(np.einsum("ir,qir->iq", part, own * v[:, None] + others))
 
-    return added([some(A[:, columns]) for columns in spans(A.shape[1], _COLUMNS)])
+    return sum_in_order([some(A[:, columns]) for columns in spans(A.shape[1], _COLUMNS)])
 
 
 class PairSums:
@@ -118,7 +118,7 @@ class PairSums:
         """Kernel values of some rows (m, n); cached if there are few points."""
         if part.start in self.kept:
             return self.kept[part.start]
-        R = added([np.square(column[part, None] - column) for column in self.columns])
+        R = sum_in_order([np.square(column[part, None] - column) for column in self.columns])
         K = self.profile.value(R)
         if len(self.Z) <= _KEPT:
             self.kept[part.start] = K

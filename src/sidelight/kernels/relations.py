@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.search import Neighbours, nearest_precomputed
 from sidelight.side.relations import Relation
@@ -185,6 +185,6 @@ def _listed(matrix: csr_array) -> Neighbours:
     counts = np.bincount(rows, minlength=matrix.shape[0])
     if counts.min() != counts.max() or counts[0] == 0:
         rule, remedy = "do not list the same number of neighbours for each row", "Make them with kneighbors_graph"
-        raise ValueError(complain("Relation", "P", "sparse distances", rule, remedy))
+        raise ValueError(error_message("Relation", "P", "sparse distances", rule, remedy))
     shape = (matrix.shape[0], int(counts[0]))
     return Neighbours(cols[order].reshape(shape).astype(np.int64), distance[order].reshape(shape))

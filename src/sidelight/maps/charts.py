@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.objectives.mixtures import normalised
 from sidelight.solvers.eigen import fix_signs
 
@@ -118,7 +118,7 @@ def local_numbers(owner: object, n_local: int | Sequence[int], n_charts: int, d:
     wanted = [n_local] * n_charts if isinstance(n_local, int | np.integer) else list(n_local)
     if len(wanted) != n_charts or not all(0 <= q <= d for q in wanted):
         rule = f"is not one number from 0 to {d} for all {n_charts} charts, or one for each"
-        raise ValueError(complain(owner, "n_local", n_local, rule, "Give such numbers"))
+        raise ValueError(error_message(owner, "n_local", n_local, rule, "Give such numbers"))
     return tuple(int(q) for q in wanted)
 
 

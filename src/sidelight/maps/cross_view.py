@@ -27,7 +27,7 @@ from sidelight.rows import Sums
 
 from .coordinated import ChartedView, CoordinatedMap, padded, weighed
 
-__all__ = ["CrossView", "Regression", "across", "cross_sums", "cross_view"]
+__all__ = ["CrossView", "Regression", "cross_sums", "cross_view", "predict_view_rows"]
 
 Array = npt.NDArray[Any]
 _COLUMNS = 300  # for a view with more columns, φ has its chart features only
@@ -84,7 +84,7 @@ class CrossView:
         return np.asarray(found[: len(X)] * own.scale + own.centre)
 
 
-def across(cross: CrossView, both: CoordinatedMap, X: Array, view: int) -> Array:
+def predict_view_rows(cross: CrossView, both: CoordinatedMap, X: Array, view: int) -> Array:
     """Predict a view (m, d) of rows from the others that are observed.
 
     Rows without a usable view (no training rows in common with ``view``) are predicted through the latent space.

@@ -14,7 +14,7 @@ smooth    numbers and angles, alone or with categories: kernel ridge regression 
 
 local     once there is an embedding: difference between the local mean of the row's group and that of all rows,
           m(z, g) - m(z), both at its latent point. With few rows of the group nearby it is shrunk to the overall
-          effect. Computed over all pairs; beyond 8,192 rows on a grid (``maps.places``, q ≤ 3) or from a sample.
+          effect. Computed over all pairs; beyond 8,192 rows on a grid (``maps.latent_grid``, q ≤ 3) or from a sample.
 
 Of means and matched, the one is used after which rows have nearer neighbours in other categories (``mismatch``).
 """
@@ -29,14 +29,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 
-from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.kernels.balanced import NEAREST, stratum_distances
-from sidelight.kernels.known import gaussian_factors
+from sidelight.kernels.given_kernels import gaussian_factors
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.graph import mutual
 from sidelight.neighbours.strata import MOST_STRATA, centres, nearest_in_strata
 
-from .places import Places, has_places
+from .latent_grid import LatentGrid, grid_is_affordable
 
 __all__ = [
     "Effect",
@@ -271,7 +271,7 @@ def _regression(
         return B.T @ B, B.T @ (points[rows] - mean)
 
     parts = [one(rows) for rows in spans(len(points), _MANY)]
-    squares, products = (added([part[which] for part in parts]) for which in (0, 1))
+    squares, products = (sum_in_order([part[which] for part in parts]) for which in (0, 1))
     S, V = np.linalg.eigh(squares)
     S = np.maximum(S, 0.0) + max(penalty, 1e-13 * float(S[-1]))
     return np.asarray(V @ ((V.T @ products) / S[:, None]))
@@ -298,12 +298,12 @@ def local_effect(
 
     Notes
     -----
-    Time O(n · min(n, 8192) · d), or near-linear in n on a grid (``maps.places``).
+    Time O(n · min(n, 8192) · d), or near-linear in n on a grid (``maps.latent_grid``).
     """
     spread = Z - Z.mean(axis=0)
     width = _PLACE * 2.0 * float(np.mean(np.einsum("ij,ij->i", spread, spread))) or 1.0
     typical = overall - overall.mean(axis=0)
-    if len(points) > _MANY and has_places(Z, width):
+    if len(points) > _MANY and grid_is_affordable(Z, width):
         return _on_places(points, Z, features, categories, typical, width)
     some = _some_of_each(categories, _MANY)
     sources = points if len(some) == len(points) else points[some]
@@ -326,7 +326,7 @@ def _on_places(points: Array, Z: Array, features: Array, categories: Array, typi
 
     The kernel of the numeric features is replaced by a low-rank factorisation.
     """
-    places = Places.of(Z, width)
+    places = LatentGrid.of(Z, width)
     mean = points.mean(axis=0)  # centred, to lose less to rounding
     everyone = places.smoothed(np.ones((len(points), 1)))
     out = places.smoothed(points - mean)

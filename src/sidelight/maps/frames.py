@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import added, spans
+from sidelight.base.tiles import spans, sum_in_order
 from sidelight.neighbours.sparse_distances import SparseDistances
 
 from .nearby import is_many
@@ -64,7 +64,7 @@ class Frame:
             return cls(np.zeros(1), float(np.ldexp(1.0, np.frexp(float(X.max()) or 1.0)[1] - 1)), metric)
         if lean and X.dtype == np.float32 and is_many(X):
             parts = spans(len(X), _TILE)
-            centre = added([X[rows].sum(axis=0, dtype=np.float64) for rows in parts]) / len(X)
+            centre = sum_in_order([X[rows].sum(axis=0, dtype=np.float64) for rows in parts]) / len(X)
             return cls(centre, max(float(np.abs(X[rows] - centre).max()) for rows in parts) or 1.0, metric, True)
         size = float(np.abs(X).max()) or 1.0
         centre = (X / size).mean(axis=0) * size  # a sum of huge numbers would overflow

@@ -31,11 +31,11 @@ import numpy.typing as npt
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.distances import bounded, padded_product
 from sidelight.neighbours.landmarks import spread_rows
-from sidelight.neighbours.search import Neighbours, listed_distances, listed_squares, nearest
+from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 
 from .kernel_map import KernelMap
 from .nearby import RowSearch, is_many, row_search
-from .weights import SHARED, AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, listed_average
+from .weights import SHARED, AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_by_map_tile, list_weighted_mean
 
 __all__ = [
     "BackwardMap",
@@ -96,19 +96,19 @@ class InterpolatingMap:
         if isinstance(weights, FixedWeights):
             return self.mean(Q, n_jobs) + self.correction(*nearest_anchors(weights.inputs, Q, n_jobs))
         near = weights.near(Q)
-        mean = listed_average(weights.weigh_squares(near.distance**2), self.mean.outputs, near.index)
+        mean = list_weighted_mean(weights.weigh_squares(near.distance**2), self.mean.outputs, near.index)
         return mean + self.correction(*_anchors(near.index, near.distance))
 
     def _on_lists(self, weights: AdaptiveWeights, Q: Array, n_jobs: int | None) -> Array:
         V = self.mean.outputs
 
         def answer(Q: Array, near: Array) -> Array:
-            candidates, D2 = weights.reached(Q, near[:, :1])
+            candidates, D2 = weights.nearest_lists(Q, near[:, :1])
             if near.shape[1] > 1:
-                anchors, distance, share = _anchors(near, listed_distances(Q, weights.inputs, near))
+                anchors, distance, share = _anchors(near, distances_to_listed(Q, weights.inputs, near))
             else:
                 anchors, distance, share = _anchors(*_first_few(candidates, D2))
-            out = share[:, :1] * listed_average(weights.weigh_squares(D2), V, candidates)
+            out = share[:, :1] * list_weighted_mean(weights.weigh_squares(D2), V, candidates)
             for k in range(1, share.shape[1]):
                 at = np.flatnonzero(share[:, k])
                 if at.size:
@@ -118,7 +118,7 @@ class InterpolatingMap:
         if is_many(weights.inputs):
             Q, out = weights.search.within(Q), np.empty((len(Q), V.shape[1]), dtype=V.dtype)
             find = partial(_find, weights.search) if weights.search.is_exact else None
-            return answers_nearby(weights, Q, out, answer, SHARED, n_jobs, find)
+            return answers_by_map_tile(weights, Q, out, answer, SHARED, n_jobs, find)
 
         def one(rows: slice) -> Array:
             part = bounded(Q[rows])
@@ -168,7 +168,7 @@ def interpolate(mean: KernelMap, near: Neighbours | None = None, n_jobs: int | N
         assert near is not None
         near = Neighbours(near.index[:, : weights.n_candidates - 1], near.distance[:, : weights.n_candidates - 1])
         index, D2 = _with_self(near)
-        at_rows, gap = listed_average(weights.weigh_squares(D2), V, index), _gap(near.distance**2)
+        at_rows, gap = list_weighted_mean(weights.weigh_squares(D2), V, index), _gap(near.distance**2)
         tried = _left_out_of_near(weights, V, near)
     fade = _best_fade(tried)
     return InterpolatingMap(mean, Correction(np.asarray(V - at_rows, dtype=np.float64), _falloff(gap, fade)))
@@ -239,8 +239,8 @@ def _at_own_lists(weights: AdaptiveWeights, V: Array, n_jobs: int | None) -> tup
     def one(rows: slice) -> None:
         own = np.arange(rows.start, rows.stop)
         candidates = np.column_stack([own, weights.lists[rows]])
-        D2 = listed_squares(X[rows], X, candidates)
-        at_rows[rows] = listed_average(weights.weigh_squares(D2), V, candidates)
+        D2 = squares_to_listed(X[rows], X, candidates)
+        at_rows[rows] = list_weighted_mean(weights.weigh_squares(D2), V, candidates)
         gap[rows] = _gap(D2[:, 1:])
 
     tile = max(1, min(SHARED, _BUDGET // (weights.lists.shape[1] + 1)))
@@ -294,10 +294,10 @@ def _best_fade(tried: _LeftOut) -> float:
 def _left_out_of_lists(weights: AdaptiveWeights, V: Array, rows: Array) -> _LeftOut:
     """Leave-one-out predictions with adaptive weights."""
     X, lists = weights.inputs, weights.lists
-    D2 = listed_squares(X[rows], X, lists[rows])
+    D2 = squares_to_listed(X[rows], X, lists[rows])
     other = lists[rows, D2.argmin(axis=1)].astype(np.int64)
     candidates = np.column_stack([other, lists[other]])
-    return _left_out(weights, V, rows, lists[rows], D2, candidates, listed_squares(X[other], X, candidates))
+    return _left_out(weights, V, rows, lists[rows], D2, candidates, squares_to_listed(X[other], X, candidates))
 
 
 def _left_out_of_near(weights: PrecomputedWeights, V: Array, near: Neighbours) -> _LeftOut:
@@ -322,11 +322,11 @@ def _left_out(
     ``lists`` (m, k) with squared distances D2 are those of the rows; ``candidates`` with E2 are the nearest other row
     of each and its list.
     """
-    mean = listed_average(weights.weigh_squares(D2), V, lists)
+    mean = list_weighted_mean(weights.weigh_squares(D2), V, lists)
     others = candidates != rows[:, None]
     W = np.where(others, weights.weigh_squares(E2), 0.0)
     W /= W.sum(axis=1, keepdims=True)
-    residual = V[candidates[:, 0]] - listed_average(W, V, candidates)
+    residual = V[candidates[:, 0]] - list_weighted_mean(W, V, candidates)
     return _LeftOut(V[rows], mean, residual, D2.min(axis=1), _gap(np.where(others, E2, np.inf)[:, 1:]))
 
 

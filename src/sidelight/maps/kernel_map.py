@@ -15,10 +15,17 @@ import numpy.typing as npt
 
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.neighbours.landmarks import spread_rows
-from sidelight.neighbours.search import Neighbours, listed_distances, nearest
+from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest
 
 from .nearby import is_many
-from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby, kept_lists, listed_average
+from .weights import (
+    AdaptiveWeights,
+    FixedWeights,
+    PrecomputedWeights,
+    answers_by_map_tile,
+    kept_lists,
+    list_weighted_mean,
+)
 
 __all__ = ["KernelMap", "adaptive_map", "adaptive_weights", "best_perplexity", "precomputed_weights"]
 
@@ -56,11 +63,11 @@ class KernelMap:
             rows, listed = np.unique(index, return_inverse=True)
             B = V[rows].astype(np.float64, copy=False)
             listed = listed.reshape(index.shape)
-            mean, second = listed_average(W, B, listed), listed_average(W, B**2, listed)
+            mean, second = list_weighted_mean(W, B, listed), list_weighted_mean(W, B**2, listed)
             return np.asarray(np.maximum(second - mean**2, 0.0))
 
         out = np.empty((len(Q), V.shape[1]))
-        return answers_nearby(weights, Q, out, spread, min(512, _BUDGET // (60 * V.shape[1])), n_jobs)
+        return answers_by_map_tile(weights, Q, out, spread, min(512, _BUDGET // (60 * V.shape[1])), n_jobs)
 
     def leave_one_out_error(self) -> float:
         """Relative leave-one-out error: rms of ``b_i - f_{-i}(a_i)`` over that of ``b_i - mean``; a sample if many."""
@@ -87,7 +94,7 @@ def best_perplexity(inputs: Array, outputs: Array, lists: Array, grid: Sequence[
     With many rows the error is computed on 5,000 evenly spaced ones.
     """
     some: Any = spread_rows(len(inputs), _TRIED) if is_many(inputs) else slice(None)
-    near = Neighbours(lists[some], listed_distances(inputs[some], inputs, lists[some]))
+    near = Neighbours(lists[some], distances_to_listed(inputs[some], inputs, lists[some]))
     return _least_error(near, outputs, outputs[some], grid)
 
 
@@ -112,7 +119,7 @@ def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[
     allowed = [p for p in grid if p <= max(2.0, 0.5 * near.index.shape[1])] or [grid[0]]
     whole = bool(np.isfinite(near.distance).all())
     weights = [quick_rows(near.distance**2, p) if whole else perplexity_rows(near.distance**2, p)[0] for p in allowed]
-    rows = [listed_average(W, outputs, near.index) for W in weights]
+    rows = [list_weighted_mean(W, outputs, near.index) for W in weights]
     return allowed[int(np.argmin([_relative_error(truth, predicted) for predicted in rows]))]
 
 

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.messages import error_message
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Record, Status
 from sidelight.base.warnings import warn
@@ -304,7 +304,7 @@ def run_em(
     FittedMixture
     """
     bar = ProgressBar(settings.owner) if settings.verbose else None
-    callback = both(bar, settings.callback)
+    callback = combine_callbacks(bar, settings.callback)
     step = _em_step(family, rows, summary.frame)
     history = list(before)
 
@@ -327,7 +327,7 @@ def run_em(
         bar.close(best.message)
     if best.status in (Status.ITERATIONS, Status.STALLED):
         rule = f"did not let the fit converge: it {best.message}"
-        message = complain(settings.owner, "max_iter", settings.max_iter, rule, "Raise max_iter or tol")
+        message = error_message(settings.owner, "max_iter", settings.max_iter, rule, "Raise max_iter or tol")
         warn(message, ConvergenceWarning)
     interrupted = best.status is Status.INTERRUPTED
     return FittedMixture(best.parameters, summary, best.status, tuple(history), interrupted)

@@ -31,7 +31,7 @@ from sidelight.neighbours.distances import padded_product, squared_distances
 
 from .kernel_map import KernelMap
 from .nearby import RowSearch, is_many, row_search
-from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_nearby
+from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_by_map_tile
 
 __all__ = ["InformationContent", "conditional_log_density", "conditional_mode", "content_mode"]
 
@@ -126,15 +126,15 @@ def content_mode(
         def nearby(Q: Array, near: Array) -> Array:
             points, W = _latent_rows(search, *many.listed(Q, near))
             content = InformationContent(points, W, kernel, penalty, weight)
-            return climb(content, _starts(W, points, lambda at: content.value_and_grad(at)[0]))
+            return maximise_batch(content, _starts(W, points, lambda at: content.value_and_grad(at)[0]))
 
         tile = _BUDGET // (40 * _AROUND * Z.shape[1])
-        return answers_nearby(many, Q, np.empty((len(Q), Z.shape[1])), nearby, tile, n_jobs)
+        return answers_by_map_tile(many, Q, np.empty((len(Q), Z.shape[1])), nearby, tile, n_jobs)
 
     def one(rows: slice) -> Array:
         content = InformationContent(Z, backward.weights.matrix(Q[rows]), kernel, penalty, weight)
         starts = _starts(content.W, Z, lambda at: content.value_and_grad(at)[0])
-        return climb(content, starts)
+        return maximise_batch(content, starts)
 
     return np.concatenate(run_tiles(one, spans(len(Q), max(1, _BUDGET // (4 * len(Z)))), n_jobs))
 
@@ -168,7 +168,7 @@ def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int
             return _mean_shift(starts, own, W, h)
 
         tile = _BUDGET // (2 * 60 * X.shape[1])
-        return answers_nearby(many, Q, np.empty((len(Q), X.shape[1])), nearby, tile, n_jobs)
+        return answers_by_map_tile(many, Q, np.empty((len(Q), X.shape[1])), nearby, tile, n_jobs)
 
     def one(rows: slice) -> Array:
         W = mapped.weights.matrix(Q[rows])
@@ -270,7 +270,7 @@ def _mean_shift(x: Array, X: Array, W: Array, h: Array, *, n_steps: int = 300, t
     return x
 
 
-def climb(content: InformationContent, Z: Array, *, n_steps: int = 100, tolerance: float = 1e-7) -> Array:
+def maximise_batch(content: InformationContent, Z: Array, *, n_steps: int = 100, tolerance: float = 1e-7) -> Array:
     """Local maximum of each query's objective, from Z (m, q): batched BFGS with steps of at most one bandwidth."""
     Z = Z.copy()
     m, q = Z.shape

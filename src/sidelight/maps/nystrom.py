@@ -25,10 +25,10 @@ import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.distances import padded_product
-from sidelight.neighbours.search import listed_distances, nearest
+from sidelight.neighbours.search import distances_to_listed, nearest
 from sidelight.objectives.spectral import reconstruction_weights
 
-from .weights import listed_average
+from .weights import list_weighted_mean
 
 __all__ = ["NystromMap"]
 
@@ -73,10 +73,10 @@ class NystromMap:
             near, listed = index, np.where(there, index, -1)
             if self.n_neighbors:
                 near = listed = nearest(self.points, Q, k=self.n_neighbors, n_jobs=1).index
-            degree, pulled = 1.0, listed_average(reconstruction_weights(self.points, listed, Q), self.vectors, near)
+            degree, pulled = 1.0, list_weighted_mean(reconstruction_weights(self.points, listed, Q), self.vectors, near)
         else:
             W = np.where(there, np.exp(-(distance**2) / self.heat) if self.heat else 1.0, 0.0)
-            degree, pulled = W.sum(axis=1, keepdims=True), listed_average(W, self.vectors, index)
+            degree, pulled = W.sum(axis=1, keepdims=True), list_weighted_mean(W, self.vectors, index)
         told = self._distances(Q, index, np.where(there, distance, np.inf)) + self.pull * pulled
         below = self.values + self.pull * degree
         fine = below > 1e-9 * np.abs(self.values).max(initial=1e-300)
@@ -92,7 +92,7 @@ class NystromMap:
         listed = self.lists[anchor[:, 0]]
         there = np.column_stack([np.ones(len(Q), dtype=bool), listed >= 0])
         index = np.column_stack([anchor, np.where(listed >= 0, listed, anchor)])
-        return index, listed_distances(Q, self.points, index), there
+        return index, distances_to_listed(Q, self.points, index), there
 
     def _distances(self, Q: Array, index: Array, distance: Array) -> Array:
         """``(1-α) s m(x)·v`` for each query (m, q)."""

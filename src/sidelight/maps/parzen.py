@@ -27,7 +27,7 @@ from sidelight.kernels.bandwidths import leave_one_out_bandwidth, maximise_over_
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.neighbours.distances import bounded, squared_distances
 from sidelight.neighbours.landmarks import spread_rows
-from sidelight.neighbours.search import listed_distances
+from sidelight.neighbours.search import distances_to_listed
 
 from .nearby import Searched, is_many, row_search
 
@@ -128,7 +128,7 @@ class Background:
         Q, b = bounded(Q), near.shape[1]
         R, shift = np.empty((len(Q), b + len(self.rows))), np.empty((len(Q), b + len(self.rows)))
         with np.errstate(over="ignore"):  # a query may be beyond the range of float32
-            R[:, :b] = np.minimum(listed_distances(Q, self.search.X, near), 1e140) ** 2 / self.bandwidths[near]
+            R[:, :b] = np.minimum(distances_to_listed(Q, self.search.X, near), 1e140) ** 2 / self.bandwidths[near]
         R[:, b:] = squared_distances(Q, self.points)
         R[:, b:] /= self.bandwidths[self.rows]
         shift[:, :b], shift[:, b:] = self.shift[near], self.shift[self.rows]

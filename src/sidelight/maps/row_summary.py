@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.warnings import warn
 from sidelight.rows import Rows, Sums
 
@@ -88,15 +88,15 @@ def _refuse(owner: str, n: int, n_charts: int, seen: Array, empty: int) -> None:
         raise ValueError(f"{owner}: n_samples={n} while a minimum of 2 is required. Give more rows.")
     if n_charts > n:
         rule = f"is more than the {n} rows of X"
-        raise ValueError(complain(owner, "n_charts", n_charts, rule, f"Give at most {n}, or more rows"))
+        raise ValueError(error_message(owner, "n_charts", n_charts, rule, f"Give at most {n}, or more rows"))
     if empty:
         rule = "have no value at all, and tell nothing"
-        message = complain(owner, "X", f"{empty} rows", rule, "Leave them out of the fit")
+        message = error_message(owner, "X", f"{empty} rows", rule, "Leave them out of the fit")
         warn(message, UserWarning)
     if (seen == 0).any():
         column = int(np.flatnonzero(seen == 0)[0])
         rule = "has no value in any row, so nothing can be learned of it"
-        raise ValueError(complain(owner, "X", f"column {column}", rule, "Leave the column out"))
+        raise ValueError(error_message(owner, "X", f"column {column}", rule, "Leave the column out"))
 
 
 def _frame_of(X: Array) -> Frame:

@@ -10,7 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import checked_latent, checked_weights, validated
@@ -135,7 +135,7 @@ class TwoWayMixin(TransformerMixin):
         """
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+            raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
         seed = random_seed(random_state, self.random_state)
         return self._maps().sample(n_samples, np.random.default_rng(seed))
 

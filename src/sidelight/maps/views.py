@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_rows, checked_array, relative_bandwidth
 from sidelight.base.warnings import warn
 from sidelight.kernels.data_kernel import DataKernel, fixed_kernel, perplexity_kernel
@@ -27,14 +27,14 @@ from .parzen import ParzenDensity, fit_density
 from .weights import AdaptiveWeights, FixedWeights
 
 __all__ = [
-    "SeenView",
+    "ObservedView",
     "ViewMaps",
     "as_columns",
     "check_second_view",
     "fit_view_maps",
+    "observed_rows",
+    "observed_view",
     "refuse_half_rows",
-    "seen_rows",
-    "seen_view",
 ]
 
 Array = npt.NDArray[Any]
@@ -42,7 +42,7 @@ _WIDTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 @dataclass(frozen=True)
-class SeenView:
+class ObservedView:
     """One view: indices of its observed ``rows`` (m,), their scaled ``points`` (m, d), its ``frame`` and kernel."""
 
     rows: Array
@@ -66,7 +66,7 @@ class ViewMaps:
     density: ParzenDensity
 
 
-def seen_view(
+def observed_view(
     V: Array,
     rows: Array,
     bandwidth: str | float,
@@ -74,7 +74,7 @@ def seen_view(
     perplexity: float,
     n_neighbors: int | None,
     n_jobs: int | None,
-) -> SeenView:
+) -> ObservedView:
     """Scale a view and compute its data kernel, over its observed rows.
 
     Parameters
@@ -90,7 +90,7 @@ def seen_view(
 
     Returns
     -------
-    SeenView
+    ObservedView
     """
     seen = V[rows]
     frame = Frame.of(seen)
@@ -102,15 +102,15 @@ def seen_view(
         if not isinstance(bandwidth, str):
             h = relative_bandwidth("JointInformationEmbedding", "bandwidth", bandwidth, frame.scale)
         kernel = fixed_kernel(points, h, GAUSSIAN, n_jobs=n_jobs)
-    return SeenView(rows, frame, points, kernel)
+    return ObservedView(rows, frame, points, kernel)
 
 
-def fit_view_maps(view: SeenView, Z: Array, latent_kernel: str) -> ViewMaps:
+def fit_view_maps(view: ObservedView, Z: Array, latent_kernel: str) -> ViewMaps:
     """Fit the maps between a view and the latent space, and the view's density.
 
     Parameters
     ----------
-    view : SeenView
+    view : ObservedView
     Z : array of shape (n, q)
         Latent points of all rows.
     latent_kernel : str
@@ -135,7 +135,7 @@ def fit_view_maps(view: SeenView, Z: Array, latent_kernel: str) -> ViewMaps:
     )
 
 
-def _forward(view: SeenView, own: Array, n: int, latent_kernel: str) -> KernelMap:
+def _forward(view: ObservedView, own: Array, n: int, latent_kernel: str) -> KernelMap:
     """The forward map; a subset of the rows is sparser in latent space, so its bandwidth is chosen by leave-one-out."""
     widths = _WIDTHS if len(own) < n else _WIDTHS[:1]
     maps = [KernelMap(FixedWeights(own, width, latent_kernel), view.points) for width in widths]
@@ -162,10 +162,10 @@ def refuse_half_rows(owner: object, name: str, V: Array) -> None:
     half = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
     if len(half):
         rule = "has NaN beside numbers; only a whole row of NaN says that the view has not seen it"
-        raise ValueError(complain(owner, name, f"row {half[0]}", rule, "Fill the gaps, or make the whole row NaN"))
+        raise ValueError(error_message(owner, name, f"row {half[0]}", rule, "Fill the gaps, or make the whole row NaN"))
 
 
-def seen_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
+def observed_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
     """Indices of the rows observed in each view.
 
     Parameters
@@ -186,16 +186,16 @@ def seen_rows(owner: object, V: list[Array], n_wanted: int) -> list[Array]:
     for name, rows in zip("Xy", seen, strict=False):
         if len(rows) < 2:
             rule, remedy = "is too few to embed (the others are NaN)", "Give two or more"
-            raise ValueError(complain(owner, name, f"{len(rows)} rows", rule, remedy))
+            raise ValueError(error_message(owner, name, f"{len(rows)} rows", rule, remedy))
     n, paired = len(V[0]), np.intersect1d(seen[0], seen[-1])
     unseen = np.setdiff1d(np.arange(n), np.concatenate(seen))
     if len(unseen):
-        raise ValueError(complain(owner, "X", f"row {unseen[0]}", "is NaN in both views", "Leave such rows out"))
+        raise ValueError(error_message(owner, "X", f"row {unseen[0]}", "is NaN in both views", "Leave such rows out"))
     remedy = f"Pair {n_wanted} rows or more"
     if len(paired) == 0:
         rule = "has no row that X has too, so nothing ties the views together"
-        raise ValueError(complain(owner, "y", f"{len(seen[1])} rows", rule, remedy))
+        raise ValueError(error_message(owner, "y", f"{len(seen[1])} rows", rule, remedy))
     if len(paired) < min(n, n_wanted):
         rule = "leave one view free to turn against the other"
-        warn(complain(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning)
+        warn(error_message(owner, "y", f"{len(paired)} pairs", rule, remedy), UserWarning)
     return seen

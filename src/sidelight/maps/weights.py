@@ -32,7 +32,7 @@ from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.profiles import profile
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
-from sidelight.neighbours.search import Neighbours, listed_distances, listed_squares, nearest
+from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 from sidelight.neighbours.sparse_distances import SparseDistances, nearest_known
 
 from .nearby import RowSearch, Searched, is_many, row_search
@@ -43,9 +43,9 @@ __all__ = [
     "AdaptiveWeights",
     "FixedWeights",
     "PrecomputedWeights",
-    "answers_nearby",
+    "answers_by_map_tile",
     "kept_lists",
-    "listed_average",
+    "list_weighted_mean",
 ]
 
 Array = npt.NDArray[Any]
@@ -79,7 +79,7 @@ class FixedWeights(Searched):
 
     def listed(self, Q: Array, index: Array) -> tuple[Array, Array]:
         """Rows ``index`` (m, k) of each query, and their weights (m, k)."""
-        return index, self._weights(listed_distances(self.search.within(Q), self.inputs, index) ** 2)
+        return index, self._weights(distances_to_listed(self.search.within(Q), self.inputs, index) ** 2)
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
         """Weighted means ``Σ_j w_j(q) V_j`` (m, r) of V (n, r) at each query."""
@@ -105,7 +105,7 @@ class FixedWeights(Searched):
         if is_many(self.inputs):
             some = np.arange(n) if rows is None else rows
             near = self.search.others(some, NEAREST)
-            return listed_average(self._weights(near.distance**2), V, near.index)
+            return list_weighted_mean(self._weights(near.distance**2), V, near.index)
         out = np.empty((n, V.shape[1]))
         for part in spans(n, max(8, _BUDGET // n)):
             R = squared_distances(self.inputs[part], self.inputs)
@@ -149,13 +149,13 @@ class AdaptiveWeights(Searched):
 
     def listed(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """Rows with weight for each query, and their weights (m, k + 1), given its nearest row ``anchor`` (m, 1)."""
-        candidates, D2 = self.reached(self.search.within(Q), anchor)
+        candidates, D2 = self.nearest_lists(self.search.within(Q), anchor)
         return candidates, quick_rows(D2, self.perplexity)
 
     def average_from(self, Q: Array, anchor: Array, V: Array) -> Array:
         """Weighted means (m, r) over the neighbour lists of the rows ``anchor`` (m,), be these nearest or not."""
         candidates = np.column_stack([anchor, self.lists[anchor]])
-        return listed_average(self.weigh_squares(listed_squares(Q, self.inputs, candidates)), V, candidates)
+        return list_weighted_mean(self.weigh_squares(squares_to_listed(Q, self.inputs, candidates)), V, candidates)
 
     def weigh_squares(self, D2: Array) -> Array:
         """Weights (m, k) from squared distances."""
@@ -163,13 +163,13 @@ class AdaptiveWeights(Searched):
             return quick_rows(D2, self.perplexity)
         return perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)[0]
 
-    def reached(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
+    def nearest_lists(self, Q: Array, anchor: Array) -> tuple[Array, Array]:
         """Nearest row and its list for each query (m, k + 1), and their squared distances.
 
         If a row of the list is nearer than the row whose list it is, the search moves on to that row's list.
         """
         candidates = np.column_stack([anchor, self.lists[anchor[:, 0]]])
-        D2 = listed_squares(Q, self.inputs, candidates)
+        D2 = squares_to_listed(Q, self.inputs, candidates)
         column = D2.argmin(axis=1)
         wrong = np.flatnonzero(column)
         for _ in range(_HOPS):
@@ -177,15 +177,15 @@ class AdaptiveWeights(Searched):
                 break
             nearer = candidates[wrong, column[wrong]]
             candidates[wrong, 0], candidates[wrong, 1:] = nearer, self.lists[nearer]
-            D2[wrong] = listed_squares(Q[wrong], self.inputs, candidates[wrong])
+            D2[wrong] = squares_to_listed(Q[wrong], self.inputs, candidates[wrong])
             column[wrong] = D2[wrong].argmin(axis=1)
             wrong = np.flatnonzero(column)
         return candidates, D2
 
-    def weigh(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
+    def weights_and_bandwidths(self, Q: Array, n_jobs: int | None = None) -> tuple[Array, Array, Array]:
         """Candidates (m, k + 1), their weights, and the bandwidths (m,)."""
         Q = bounded(Q)
-        candidates, D2 = self.reached(Q, self.near(Q, n_jobs))
+        candidates, D2 = self.nearest_lists(Q, self.near(Q, n_jobs))
         return candidates, *perplexity_rows(D2.astype(np.float64, copy=False), self.perplexity)
 
     def average(self, Q: Array, V: Array, n_jobs: int | None = None) -> Array:
@@ -194,8 +194,8 @@ class AdaptiveWeights(Searched):
             return _average_nearby(self, Q, V, n_jobs)
 
         def one(rows: slice) -> Array:
-            candidates, W, _ = self.weigh(Q[rows], n_jobs=1)
-            return listed_average(W, V, candidates)
+            candidates, W, _ = self.weights_and_bandwidths(Q[rows], n_jobs=1)
+            return list_weighted_mean(W, V, candidates)
 
         wide = max(self.lists.shape[1] * max(V.shape[1], self.inputs.shape[1]), len(self.inputs))
         tile = max(1, min(512, _BUDGET // max(wide, 1)))
@@ -203,14 +203,14 @@ class AdaptiveWeights(Searched):
 
     def matrix(self, Q: Array) -> Array:
         """Dense weights (m, n) of all training rows; the caller passes few queries at a time to save memory."""
-        candidates, W, _ = self.weigh(Q, n_jobs=1)
+        candidates, W, _ = self.weights_and_bandwidths(Q, n_jobs=1)
         return _scattered(W, candidates, len(self.inputs))
 
     def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
         """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
         inputs, lists = (self.inputs, self.lists) if rows is None else (self.inputs[rows], self.lists[rows])
-        D = listed_distances(inputs, self.inputs, lists)
-        return listed_average(perplexity_rows(D**2, self.perplexity)[0], V, lists)
+        D = distances_to_listed(inputs, self.inputs, lists)
+        return list_weighted_mean(perplexity_rows(D**2, self.perplexity)[0], V, lists)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class PrecomputedWeights:
         """Weighted means ``Σ_j w_j(q) V_j`` (m, r) for rows of distances."""
         del n_jobs
         found = self.near(Q)
-        return listed_average(self.weigh_squares(found.distance**2), V, found.index)
+        return list_weighted_mean(self.weigh_squares(found.distance**2), V, found.index)
 
     def matrix(self, Q: Array | SparseDistances) -> Array:
         """Dense weights (m, n) of all training rows; the caller passes few queries at a time to save memory."""
@@ -254,7 +254,7 @@ Answer = Callable[[Array, Array], Array]
 """Function ``answer(Q, near)`` -> (m, r) for m queries and their nearest rows, as found by the weights."""
 
 
-def answers_nearby(
+def answers_by_map_tile(
     weights: FixedWeights | AdaptiveWeights,
     Q: Array,
     out: Array,
@@ -304,12 +304,12 @@ def _average_nearby(weights: FixedWeights | AdaptiveWeights, Q: Array, V: Array,
 
     def answer(Q: Array, near: Array) -> Array:
         index, W = weights.listed(Q, near)
-        return listed_average(W, V, index)
+        return list_weighted_mean(W, V, index)
 
-    return answers_nearby(weights, Q, out, answer, SHARED, n_jobs)
+    return answers_by_map_tile(weights, Q, out, answer, SHARED, n_jobs)
 
 
-def listed_average(W: Array, V: Array, lists: Array) -> Array:
+def list_weighted_mean(W: Array, V: Array, lists: Array) -> Array:
     """Weighted means over neighbour lists, ``Σ_l W[i, l] V[lists[i, l]]`` (m, r), in the dtype of ``V``."""
     W = W.astype(V.dtype, copy=False)  # else a product with float32 outputs would copy all of them
     return np.asarray(_by_rows(W, lists, len(V)) @ V)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.frames import Frame
 from sidelight.maps.hinted import regression
 from sidelight.maps.span import KernelSpan, LinearSpan, kernel_span, linear_span
@@ -130,6 +130,6 @@ def learned_metric(
         axes = span.axes.T @ V
     if not np.isfinite(axes).all():
         rule = "are so close together that a map to distances of size 1 overflows"
-        raise ValueError(complain(owner, "X", f"rows of spread {span.scale:.3g}", rule, "Rescale the data"))
+        raise ValueError(error_message(owner, "X", f"rows of spread {span.scale:.3g}", rule, "Rescale the data"))
     signs = np.where((np.sign(fix_signs(axes)) * np.sign(axes)).sum(axis=0) < 0, -1.0, 1.0)
     return LinearMetric(span.centre, (axes * signs).T, signs[:, None] * regression(T, V) @ span.axes)

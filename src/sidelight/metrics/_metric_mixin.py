@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, checked_array, validated
 from sidelight.maps.span import KernelSpan
@@ -76,7 +76,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Z = np.asarray(checked_array(self, Z, dtype=[np.float64, np.float32]))
         if Z.shape[1] != self.n_components_:
             rule = f"does not have the {self.n_components_} columns of transform"
-            raise ValueError(complain(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
+            raise ValueError(error_message(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
         return self._linear_metric().reconstruct(Z)
 
     def pair_distance(self, X: Array, Y: Any = None, *, pairs: Any = None) -> Array:
@@ -94,7 +94,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Y, pairs = None, Y
         if (Y is None) == (pairs is None):
             seen = "nothing" if Y is None else "rows beside pairs"
-            raise ValueError(complain(self, "Y", seen, "does not say which rows", "Give either Y or pairs"))
+            raise ValueError(error_message(self, "Y", seen, "does not say which rows", "Give either Y or pairs"))
         first = self._mapped(self._checked(X))
         if pairs is not None:
             index = as_pairs(pairs, len(first)).index
@@ -121,7 +121,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         d = C.shape[1]
         if d > _LARGE:
             rule = f"makes a matrix of {d} x {d} numbers"
-            raise ValueError(complain(self, "mahalanobis_", f"{d} columns", rule, "Use components_, its factor"))
+            raise ValueError(error_message(self, "mahalanobis_", f"{d} columns", rule, "Use components_, its factor"))
         return np.asarray(C.T @ C)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
@@ -149,7 +149,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             check_integer(self, "n_components", self.n_components, 1)
             if self.n_components > limit:
                 rule = f"is more than the {limit} {what} of X"
-                raise ValueError(complain(self, "n_components", self.n_components, rule, "Ask for fewer"))
+                raise ValueError(error_message(self, "n_components", self.n_components, rule, "Ask for fewer"))
         return X
 
     def _keep_metric(self, found: LinearMetric | KernelMetric) -> None:
@@ -179,7 +179,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         largest = float(np.abs(Z).max(initial=0.0))
         if not largest < _FARTHEST:
             seen, rule = f"rows up to {np.abs(X).max():.3g}", "have learned coordinates whose squares overflow"
-            raise ValueError(complain(self, "X", seen, rule, "Rescale the data"))
+            raise ValueError(error_message(self, "X", seen, rule, "Rescale the data"))
         return Z
 
     def _distance(self, a: Array, b: Array) -> float:

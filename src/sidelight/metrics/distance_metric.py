@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from sidelight.base.capabilities import METRIC
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.messages import error_message
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number
@@ -138,7 +138,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         check_number(self, "tol", self.tol, 0.0)
         X = self._checked_fit_rows(X)
         if pairs is None and distances is not None:
-            raise ValueError(complain(self, "pairs", None, "leaves distances without rows", "Give the pairs too"))
+            raise ValueError(error_message(self, "pairs", None, "leaves distances without rows", "Give the pairs too"))
         index, values = np.empty((0, 2), dtype=np.int64), np.empty(0)
         if pairs is not None:
             checked, values = check_distances(self, pairs, distances, len(X))
@@ -164,7 +164,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
 
     def _search(self, known: KnownDistances) -> FoundMetric:
         bar = ProgressBar(type(self).__name__) if self.verbose else None
-        watched = both(self.callback, bar)
+        watched = combine_callbacks(self.callback, bar)
         settings = SearchSettings(
             self.prior, self.regularization, self.n_components, self.max_iter, float(self.tol), watched
         )
@@ -176,8 +176,8 @@ class DistanceMetric(MetricMixin, BaseEstimator):
     def _report(self, status: Status) -> None:
         """Raise Ctrl-C again, now that everything is set, or warn where the search did not converge."""
         if status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         if status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let the search converge: it {status.value}"
-            message = complain(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
+            message = error_message(self, "max_iter", self.max_iter, rule, "Raise it, or tol")
             warn(message, ConvergenceWarning)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice
 from sidelight.maps.hinted import informed_directions, literal_directions
@@ -146,7 +146,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
             columns = list(label_codes(self, y, n).values())
             if len(columns) > 1:
                 rule, remedy = "is more than one label per row", "Use MultiAttributeMetric for several attributes"
-                raise ValueError(complain(self, "y", f"{len(columns)} columns", rule, remedy))
+                raise ValueError(error_message(self, "y", f"{len(columns)} columns", rule, remedy))
             return LabelScatter(columns[0]), LabelScatter(columns[0], different=True)
         together = distinct_pairs(self, "same", none if same is None else same, n)
         apart = distinct_pairs(self, "different", none if different is None else different, n)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer
 from sidelight.maps.hinted import informed_directions, literal_directions, variances_of, weight_of
@@ -139,6 +139,6 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         named: Any = {"same": same} if isinstance(same, Pairs) else same
         if not isinstance(named, Mapping) or not named:
             rule, remedy = "does not name attributes", "Give a dict from names to pairs, or labels as y"
-            raise ValueError(complain(self, "same", type(same).__name__, rule, remedy))
+            raise ValueError(error_message(self, "same", type(same).__name__, rule, remedy))
         checked = {str(name): distinct_pairs(self, f"same[{name!r}]", pairs, n) for name, pairs in named.items()}
         return {name: PairScatter(pairs.index, n) for name, pairs in checked.items()}

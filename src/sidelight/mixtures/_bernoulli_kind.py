@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
 from sidelight.maps.mixture_fit import MixtureStream
@@ -106,5 +106,5 @@ def binary(X: Array, threshold: float | None) -> Array:
     if strange.any():
         seen = f"array with {float(X[strange][0])!r}"
         remedy = "Give 0 and 1 (NaN where missing), or to a BernoulliMixture by itself a threshold: binarize="
-        raise ValueError(complain("BernoulliMixture", "X", seen, "is not binary", remedy))
+        raise ValueError(error_message("BernoulliMixture", "X", seen, "is not binary", remedy))
     return X

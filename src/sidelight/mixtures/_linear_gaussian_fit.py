@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Record, State, Status
 from sidelight.maps.row_summary import summarise_rows
 from sidelight.objectives.gaussian import Gaussian, gaussian_maximised, gaussian_of, gaussian_statistics
@@ -115,7 +115,7 @@ def fit_linear_gaussian(rows: Rows, settings: GaussianSettings) -> FittedGaussia
         seen=counted.get("seen", np.full(d, summary.n)),
         variance=float((summary.variance / widths**2).mean()),
         settings=settings,
-        callback=both(bar, settings.callback),
+        callback=combine_callbacks(bar, settings.callback),
     )
     found = _solved(problem)
     if bar is not None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import checked_latent, validated
@@ -106,7 +106,7 @@ class LinearGaussianMixin(TransformerMixin):
         """Draw rows (n_samples, d); ``random_state=None`` uses the model's own, so that it gives the same rows."""
         check_is_fitted(self, "model_")
         if n_samples < 1:
-            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
+            raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
         return self._maps().sample(n_samples, np.random.default_rng(random_seed(random_state, self.random_state)))
 
     def _maps(self) -> LinearGaussianMaps:

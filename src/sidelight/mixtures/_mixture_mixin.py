@@ -11,8 +11,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing, all_or_nothing_continued
+from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
@@ -157,7 +157,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Draw rows (n_samples, d) from the fitted density; ``random_state=None`` uses the model's own."""
         check_is_fitted(self, "charts_")
         if n_samples < 1:
-            raise ValueError(complain(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
+            raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
         rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
 
@@ -202,7 +202,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
             self.criteria_ = found.criteria
         self._keep_stream(stream)
         if found.interrupted:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         return self
 
     def _settings(self) -> EMSettings:

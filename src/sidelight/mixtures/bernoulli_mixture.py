@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
 from sidelight.base.validation import check_number
@@ -167,7 +167,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
 
     def _n_stream_charts(self) -> int:
         if self.n_charts == "auto":
-            raise ValueError(complain(self, "n_charts", "auto", "cannot be chosen from a stream", "Give a number"))
+            raise ValueError(error_message(self, "n_charts", "auto", "cannot be chosen from a stream", "Give a number"))
         return int(self.n_charts)
 
     def _prepared(self, X: Array) -> Array:

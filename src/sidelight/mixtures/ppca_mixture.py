@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
 from sidelight.base.validation import check_integer, check_number
@@ -183,7 +183,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
     def _n_stream_charts(self) -> int:
         if self.n_charts == "auto" or self.n_components == "auto":
             rule = '"auto" cannot be chosen from a stream'
-            raise ValueError(complain(self, "n_charts or n_components", "auto", rule, "Give numbers"))
+            raise ValueError(error_message(self, "n_charts or n_components", "auto", rule, "Give numbers"))
         return int(self.n_charts)
 
     def _block(self, n: int) -> int:

@@ -17,8 +17,8 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing, all_or_nothing_continued, forget
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing, all_or_nothing_continued, clear_fitted
+from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
@@ -212,11 +212,11 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         self._check_parameters()
         begun = "moments_" in vars(self)
         if not begun:
-            forget(self)
+            clear_fitted(self)
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
-            raise ValueError(complain(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
+            raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
         before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None
         stream = advance_moments(before, X)
         self._keep(maps_of_moments(stream, self._fixed_components(), standardize=self.standardize))
@@ -280,10 +280,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     def _report(self, found: FittedGaussian) -> None:
         """Raise Ctrl-C again, now that everything is set, or warn where EM did not converge."""
         if found.status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
-            message = complain(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
+            message = error_message(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")
             warn(message, ConvergenceWarning)
 
     @property

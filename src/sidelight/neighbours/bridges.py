@@ -29,13 +29,13 @@ from sidelight.base.tiles import run_tiles, spans
 from .graph import joined_graph
 from .search import Neighbours
 
-__all__ = ["confirmed_graph"]
+__all__ = ["graph_without_shortcuts"]
 
 Array = npt.NDArray[Any]
 _TILE, _LANDMARKS = 128, 32
 
 
-def confirmed_graph(
+def graph_without_shortcuts(
     X: Array,
     neighbours: Neighbours,
     *,

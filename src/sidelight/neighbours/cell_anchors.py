@@ -26,7 +26,7 @@ from sidelight.base.tiles import run_tiles, spans
 
 from .candidates import product_error
 from .cell_search import Index, prepared, relative, runs
-from .search import listed_distances
+from .search import distances_to_listed
 
 __all__ = ["Anchors", "SpreadIndex"]
 
@@ -149,7 +149,7 @@ class Anchors:
         number = self.index.order[place]
         distance = np.empty(len(rows))
         for part in spans(len(rows), max(1, _BUDGET // self.Q.shape[1])):  # duplicates may be very many
-            distance[part] = listed_distances(self.Q[rows[part]], self.index.X, number[part, None])[:, 0]
+            distance[part] = distances_to_listed(self.Q[rows[part]], self.index.X, number[part, None])[:, 0]
         order = np.lexsort((number, distance, group))
         first = np.flatnonzero(np.diff(group[order], prepend=-1))
         return group[order[first]], place[order[first]]

@@ -32,7 +32,7 @@ from .cells import Cells, cell_size, cells_of
 from .distances import bounded
 from .reach import Reach
 from .reduction import Reduction, reduction
-from .search import Neighbours, listed_distances
+from .search import Neighbours, distances_to_listed
 
 __all__ = ["CellIndex"]
 
@@ -90,7 +90,7 @@ class CellIndex:
         self.scale = self.reduction.scale
         self.widest = float(np.sqrt(squared_norms(self.P).max()))
         self.spread = self._spread()
-        self.beacons = self._beacons()
+        self.probe_centres = self._probe_centres()
         self.around = self._lists(n_jobs)
 
     @property
@@ -135,7 +135,7 @@ class CellIndex:
         run_tiles(one, spans(len(Q) if k else 0, _BLOCK), n_jobs)
         if queries is not None:
             far = self.reach.beyond(queries)
-            own_distance = listed_distances(bounded(queries[far].astype(np.float64)), self.X, index[far])
+            own_distance = distances_to_listed(bounded(queries[far].astype(np.float64)), self.X, index[far])
             distance[far] = np.maximum.accumulate(own_distance, axis=1)  # rounding may break the order
         return Neighbours(index, distance)
 
@@ -157,7 +157,7 @@ class CellIndex:
         spread = np.array([square.mean() for square in squares])
         return np.asarray(np.minimum(spread, _WIDEST * np.median(spread)))
 
-    def _beacons(self) -> Array:
+    def _probe_centres(self) -> Array:
         """The cell means with one more column (c, r + 1), which is zero for queries.
 
         The column lowers squared distances to a cell by a quarter of its mean squared radius (up to a constant).
@@ -166,7 +166,7 @@ class CellIndex:
 
     def _lists(self, n_jobs: int | None) -> Array:
         """For each cell, itself and then the cells to probe first from its mean (c, l)."""
-        norms = squared_norms(self.beacons)
+        norms = squared_norms(self.probe_centres)
         width = min(len(norms), max(_LIST, 8 * self.n_probes))
 
         def one(rows: slice) -> Array:

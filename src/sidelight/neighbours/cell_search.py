@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sidelight.base.tiles import spans
 
 from .candidates import closest, collected, product_error
-from .search import listed_distances
+from .search import distances_to_listed
 
 __all__ = ["Block", "Index", "prepared", "relative", "runs", "squared_norms"]
 
@@ -38,7 +38,7 @@ class Index(Protocol):
     rank: Array
     start: Array
     means: Array
-    beacons: Array
+    probe_centres: Array
     around: Array
     n_probes: int
     scale: float
@@ -127,15 +127,15 @@ class Block:
         if not count:
             return np.zeros(len(size))
         M = self.index.means[cells] - self.index.means[cell]
-        beacons = prepared(M, np.square(self.index.beacons[cells, -1]))
-        error = 2 * product_error(size + np.sqrt(beacons[:, -2].max()), M.shape[1])
+        probe_centres = prepared(M, np.square(self.index.probe_centres[cells, -1]))
+        error = 2 * product_error(size + np.sqrt(probe_centres[:, -2].max()), M.shape[1])
         P = self.extended[rows]
         chosen, distance = closest(
-            left @ beacons.T,
+            left @ probe_centres.T,
             np.broadcast_to(cells, (len(size), len(cells))),
             count,
             error,
-            lambda some, listed: listed_distances(P[some], self.index.beacons, listed),
+            lambda some, listed: distances_to_listed(P[some], self.index.probe_centres, listed),
         )
         self.probes.append((np.repeat(np.arange(rows.start, rows.stop), count), chosen.ravel()))
         return distance[:, -1]
@@ -172,16 +172,16 @@ class Block:
         X, Q, P, scale = self.index.X, self.Q[rows], self.P[rows], self.index.scale
         if not self.index.reduced:
             found, distance = closest(
-                D, index, k, self.error[rows], lambda some, listed: listed_distances(Q[some], X, listed) / scale
+                D, index, k, self.error[rows], lambda some, listed: distances_to_listed(Q[some], X, listed) / scale
             )
             return found, distance * scale
 
         def coarse(some: Array, listed: Array) -> Array:
-            return listed_distances(P[some], self.index.P, self.index.rank[listed])
+            return distances_to_listed(P[some], self.index.P, self.index.rank[listed])
 
         found, _ = closest(D, index, wanted, self.error[rows], coarse)
         found.sort(axis=1)
-        distance = listed_distances(Q, X, found)
+        distance = distances_to_listed(Q, X, found)
         order = np.argsort(distance, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(found, order, axis=1), np.take_along_axis(distance, order, axis=1)
 

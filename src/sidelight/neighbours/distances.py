@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import corner
+from sidelight.base.tiles import tile_buffer
 
 __all__ = ["PairDistances", "bounded", "padded_product", "squared_distances"]
 
@@ -70,7 +70,7 @@ class PairDistances:
                 np.fill_diagonal(K, 0)
             return K
         for k, column in enumerate(self.columns):
-            out = corner(spare, K) if k else K
+            out = tile_buffer(spare, K) if k else K
             np.subtract(column[rows, None], column[None, cols], out=out)
             out *= out
             if k:

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight.base.tiles import run_tiles, spans
 
-from .search import Neighbours, listed_distances, smallest
+from .search import Neighbours, distances_to_listed, smallest
 from .sparse_distances import SparseDistances
 
 __all__ = ["along_graph", "joined_graph", "joined_links", "mutual"]
@@ -164,7 +164,7 @@ def _shortest_links(X: Array, piece: Array, n_pieces: int, precomputed: bool) ->
     order = np.lexsort((np.arange(n), best, piece))
     sources = order[np.r_[True, np.diff(piece[order]) > 0]]
     ends = target[sources]
-    lengths = X[sources, ends] if precomputed else listed_distances(X[sources], X, ends[:, None])[:, 0]
+    lengths = X[sources, ends] if precomputed else distances_to_listed(X[sources], X, ends[:, None])[:, 0]
     return sources, ends, lengths
 
 

@@ -28,14 +28,14 @@ from .candidates import closest, collected, product_error
 __all__ = [
     "EXACT_SECONDS",
     "Neighbours",
+    "distances_to_listed",
+    "edge_lengths",
     "exact_seconds",
-    "linked_distances",
-    "listed_distances",
-    "listed_squares",
     "nearest",
     "nearest_by_tree",
     "nearest_precomputed",
     "smallest",
+    "squares_to_listed",
 ]
 
 Array = npt.NDArray[Any]
@@ -127,7 +127,7 @@ def nearest_by_tree(X: Array, queries: Array | None = None, *, k: int) -> Neighb
     k = min(k, len(X) - own)
     listed = min(len(X), k + own + 1)
     far, index = (np.asarray(part).reshape(len(Q), listed) for part in cKDTree(X).query(Q, listed))
-    distance = listed_distances(Q, X, index)
+    distance = distances_to_listed(Q, X, index)
     if own:
         distance[index == np.arange(len(X))[:, None]] = np.inf
     order = np.lexsort((index, distance), axis=-1)[:, :k]
@@ -177,7 +177,11 @@ class _Tiles:
             D, listed = collected(np.repeat(np.arange(clear.size), count[clear]), index[kept], value[kept], clear.size)
             Q = self.Q[rows[clear]]
             found[clear], distance[clear] = closest(
-                D, listed, self.k, error[clear], lambda some, near: listed_distances(Q[some], self.X, near) / self.scale
+                D,
+                listed,
+                self.k,
+                error[clear],
+                lambda some, near: distances_to_listed(Q[some], self.X, near) / self.scale,
             )
             distance[clear] *= self.scale
         if crowded.any():
@@ -288,12 +292,12 @@ def smallest(D: Array, k: int) -> tuple[Array, Array]:
     return np.take_along_axis(chosen, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
-def listed_distances(queries: Array, X: Array, index: Array) -> Array:
+def distances_to_listed(queries: Array, X: Array, index: Array) -> Array:
     """``|q_i - x_index[i, l]|`` (m, k) of queries (m, d) and their listed rows (m, k), computed from differences."""
-    return np.sqrt(listed_squares(queries, X, index)).astype(np.float64, copy=False)
+    return np.sqrt(squares_to_listed(queries, X, index)).astype(np.float64, copy=False)
 
 
-def listed_squares(queries: Array, X: Array, index: Array) -> Array:
+def squares_to_listed(queries: Array, X: Array, index: Array) -> Array:
     """``|q_i - x_index[i, l]|²`` (m, k), computed from differences, in the precision of the inputs."""
     m, k = index.shape
     kind = np.result_type(X, queries)
@@ -308,11 +312,11 @@ def listed_squares(queries: Array, X: Array, index: Array) -> Array:
     return out
 
 
-def linked_distances(X: Array, graph: csr_array) -> Array:
+def edge_lengths(X: Array, graph: csr_array) -> Array:
     """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), computed from differences."""
     one, out = np.repeat(np.arange(len(X)), np.diff(graph.indptr)), np.empty(graph.nnz)
     for part in spans(graph.nnz, max(1, _LISTED // X.shape[1])):
-        out[part] = listed_distances(X[one[part]], X, graph.indices[part, None])[:, 0]
+        out[part] = distances_to_listed(X[one[part]], X, graph.indices[part, None])[:, 0]
     return out
 
 
@@ -324,6 +328,6 @@ def _squares(A: Array) -> Array:
 def _sorted_exact(Q: Array, X: Array, candidates: Array, k: int) -> tuple[Array, Array]:
     """The ``k`` nearest of the candidates (m, w), by distances from differences: row numbers and distances (m, k)."""
     candidates = np.sort(candidates, axis=1)
-    distance = listed_distances(Q, X, candidates)
+    distance = distances_to_listed(Q, X, candidates)
     order = np.argsort(distance, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(distance, order, axis=1)

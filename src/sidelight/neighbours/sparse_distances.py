@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from .search import Neighbours, nearest_precomputed
 
@@ -51,7 +51,7 @@ class SparseDistances:
         n = graph.shape[0]
         if n != graph.shape[1] or n < 2:
             rule, remedy = "is not square with two rows or more", "Give the distances between all rows, as (n, n)"
-            raise ValueError(complain(owner, "X", f"sparse array of shape {graph.shape}", rule, remedy))
+            raise ValueError(error_message(owner, "X", f"sparse array of shape {graph.shape}", rule, remedy))
         row, column, distance = _entries(graph)
         other = row != column
         row, column, distance = row[other], column[other], distance[other]
@@ -132,7 +132,7 @@ class SparseDistances:
         if len(empty):
             rule = "has no distance to another row, so that it can be anywhere"
             remedy = "Store more distances (n_neighbors or radius of the graph), or leave the row out"
-            raise ValueError(complain(owner, "X", f"row {empty[0]} of a sparse array", rule, remedy))
+            raise ValueError(error_message(owner, "X", f"row {empty[0]} of a sparse array", rule, remedy))
         return self
 
 
@@ -167,7 +167,7 @@ def refuse_negative(owner: object, lowest: float) -> None:
     """Raise if the smallest distance is negative. scikit-learn's checks expect some words of the message."""
     if lowest < 0:
         rule, remedy = "is a negative distance", "Negative values in data may be similarities: give distances"
-        raise ValueError(complain(owner, "X", float(lowest), rule, remedy))
+        raise ValueError(error_message(owner, "X", float(lowest), rule, remedy))
 
 
 def reach(near: Neighbours) -> Array:
@@ -200,13 +200,15 @@ def _checked(D: Any, owner: object) -> csr_array:
     """The distances as a CSR array of floats; raises a message that names what is wrong."""
     graph: Any = D
     if not issparse(D):
-        raise TypeError(complain(owner, "X", type(D).__name__, "is not a sparse matrix", "Give one of scipy.sparse"))
+        raise TypeError(
+            error_message(owner, "X", type(D).__name__, "is not a sparse matrix", "Give one of scipy.sparse")
+        )
     if graph.ndim != 2 or not all(graph.shape):
         rule, remedy = "is no sparse matrix of distances", "Give one row for each row of the data"
-        raise ValueError(complain(owner, "X", f"array of shape {graph.shape}", rule, remedy))
+        raise ValueError(error_message(owner, "X", f"array of shape {graph.shape}", rule, remedy))
     if graph.dtype.kind not in "fiu":
         rule = "does not hold real numbers"
-        raise TypeError(complain(owner, "X", f"sparse array of {graph.dtype}", rule, "Give distances"))
+        raise TypeError(error_message(owner, "X", f"sparse array of {graph.dtype}", rule, "Give distances"))
     stored, filled, graph = graph.nnz, graph.format in _FILLED, csr_array(graph.tocsr())
     if not graph.has_canonical_format or filled:
         graph = graph.copy()
@@ -214,9 +216,9 @@ def _checked(D: Any, owner: object) -> csr_array:
         if filled:
             graph.eliminate_zeros()
     if graph.nnz < stored and not filled:
-        raise ValueError(complain(owner, "X", "a pair of rows", "is stored twice", "Store each distance once"))
+        raise ValueError(error_message(owner, "X", "a pair of rows", "is stored twice", "Store each distance once"))
     if not np.isfinite(graph.data).all():
         remedy = "Leave out pairs whose distance is not known"
-        raise ValueError(complain(owner, "X", "NaN or infinity", "is not a distance", remedy))
+        raise ValueError(error_message(owner, "X", "NaN or infinity", "is not a distance", remedy))
     refuse_negative(owner, graph.data.min(initial=0))
     return graph if graph.dtype in (np.float32, np.float64) else csr_array(graph.astype(np.float64))

@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sidelight.base.tiles import run_tiles, spans
 
 from .reduction import reduction
-from .search import EXACT_SECONDS, Neighbours, exact_seconds, listed_distances, smallest
+from .search import EXACT_SECONDS, Neighbours, distances_to_listed, exact_seconds, smallest
 from .sparse_distances import SparseDistances
 
 __all__ = ["MOST_STRATA", "InStratum", "cells", "centres", "codes_of", "merged", "nearest_in_strata"]
@@ -240,7 +240,7 @@ def _measured(points: Array, stratum: InStratum, k: int, n_jobs: int | None) -> 
 
     def one(part: slice) -> tuple[Array, Array]:
         candidates = np.sort(stratum.neighbours.index[part], axis=1)
-        distance = listed_distances(points[stratum.rows[part]], points, candidates)
+        distance = distances_to_listed(points[stratum.rows[part]], points, candidates)
         order = np.argsort(distance, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(distance, order, axis=1)
 

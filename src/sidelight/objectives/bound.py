@@ -38,8 +38,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight.base.messages import complain
-from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.base.messages import error_message
+from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import BOUND_PROFILES, GAUSSIAN, Profile
@@ -94,7 +94,7 @@ class InformationBound:
     ) -> None:
         if profile.name not in BOUND_PROFILES:  # ``_weighed`` has -d log k / dr² of these only
             rule, remedy = "has no bound here", f"Use one of {', '.join(BOUND_PROFILES)}"
-            raise ValueError(complain("InformationBound", "profile", profile.name, rule, remedy))
+            raise ValueError(error_message("InformationBound", "profile", profile.name, rule, remedy))
         n = K.shape[0]
         self.weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         self.total = float(self.weights.sum())
@@ -124,7 +124,7 @@ class InformationBound:
         apart, *together = run_tiles(lambda work: work(), [lambda: self._apart(transform), *blocks], self.n_jobs)
         entropy, repulsion = apart
         repulsion[inside != Z] = 0.0
-        spent = added([np.array(part[0]) for part in together]) / self.total
+        spent = sum_in_order([np.array(part[0]) for part in together]) / self.total
         attraction = np.concatenate([part[1] for part in together])
         weighted = self.weights[:, None] * Z
         power = float(np.vdot(weighted, Z)) / self.total
@@ -168,7 +168,7 @@ class InformationBound:
         stored = slice(self.indptr[part.start], self.indptr[part.stop])
         counts, others = self.counts[part], self.indices[stored]
         apart = [np.repeat(column[part], counts) - np.take(column, others) for column in columns]
-        return apart, added([difference * difference for difference in apart]), self.data[stored]
+        return apart, sum_in_order([difference * difference for difference in apart]), self.data[stored]
 
     def _weighed(self, P: Array, R: Array) -> Array:
         """``P_ij u_ij``; ``R`` is overwritten."""

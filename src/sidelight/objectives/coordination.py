@@ -29,7 +29,16 @@ import numpy.typing as npt
 
 from sidelight.rows import Sums
 
-__all__ = ["Overlaps", "bridging", "covariance", "distortion", "off_plane", "overlap_sums", "overlaps_of", "unfolded"]
+__all__ = [
+    "Overlaps",
+    "bridging",
+    "covariance",
+    "distortion",
+    "off_plane_share",
+    "overlap_sums",
+    "overlaps_of",
+    "unfolded",
+]
 
 Array = npt.NDArray[Any]
 _BRIDGE = 0.1, 6.0  # thresholds of the off-plane share of a chart's variance: absolute, and relative to the median
@@ -165,7 +174,7 @@ def _metric(A: Array, W: Array) -> Array:
     return np.asarray(J @ J.T)
 
 
-def off_plane(off: Array, along: Array) -> Array:
+def off_plane_share(off: Array, along: Array) -> Array:
     """Share (k,) of each chart's variance ``off`` its plane, from the variances (k,) off and along it."""
     total = off + along
     return np.where(total > 0, off / np.where(total > 0, total, 1.0), 0.0)

@@ -37,8 +37,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight.base.messages import complain
-from sidelight.base.tiles import TILE, added, corner, run_tiles, spans
+from sidelight.base.messages import error_message
+from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order, tile_buffer
 from sidelight.kernels.gauss_transform import FastSums, fast_sums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, multiply
@@ -146,7 +146,9 @@ class EntropySum:
         kernels = [kernel for kernel in term.kernels if not isinstance(kernel, LowRankKernel)]
         if len(kernels) < len(term.kernels):
             rule, remedy = "cannot be multiplied with another kernel", "Give both in full, or one of them sparse"
-            raise ValueError(complain("EntropySum", "terms", f"{term.name} with a kernel of low rank", rule, remedy))
+            raise ValueError(
+                error_message("EntropySum", "terms", f"{term.name} with a kernel of low rank", rule, remedy)
+            )
         if any(isinstance(kernel, csr_array) for kernel in kernels):
             product = functools.reduce(multiply, kernels)
             assert isinstance(product, csr_array)
@@ -244,7 +246,7 @@ class EntropySum:
         """One tile of ``Σ_c coefficient_c W_c``; ``spare`` are two work buffers."""
         rows, cols = parts[key[0]], parts[key[1]]
         K = self.latent.again(key, spare[0])
-        total, W = (corner(buffer, K) for buffer in spare)
+        total, W = (tile_buffer(buffer, K) for buffer in spare)
         for c, term in enumerate(terms):
             out = W if c else total
             scaled = term.coefficient * inverse[:, c]
@@ -302,5 +304,5 @@ def _added_strips(row: Callable[[int], Array], n_rows: int, n_jobs: int | None) 
     """Sum of ``row(i)`` over i in a fixed order, with at most 32 summands in memory."""
     total: list[Array] = []
     for part in spans(n_rows, _STRIPS):
-        total = [added([*total, *run_tiles(row, range(part.start, part.stop), n_jobs)])]
+        total = [sum_in_order([*total, *run_tiles(row, range(part.start, part.stop), n_jobs)])]
     return total[0]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight.base.tiles import added, corner, run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans, sum_in_order, tile_buffer
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.pair_sums import factored_pulls, factored_sums
@@ -47,7 +47,7 @@ class DenseTerm:
         """One tile of ``m_ij k_ij`` from the latent tile ``K``; ``K`` itself if there are no data kernels."""
         if not self.tiles:
             return K
-        out = corner(spare, K)
+        out = tile_buffer(spare, K)
         np.multiply(K, self.tiles[0][key], out=out)
         for tiles in self.tiles[1:]:
             out *= tiles[key]
@@ -78,7 +78,7 @@ class SparseTerm:
         def first(part: slice) -> Array:
             stored = self._stored(part)
             differences = [self._difference(part, column) for column in columns]
-            K = profile.value(added([difference * difference for difference in differences]))
+            K = profile.value(sum_in_order([difference * difference for difference in differences]))
             sums = self._row_totals(part, self.matrix.data[stored] * K)
             held[part.start] = self.matrix.data[stored] * profile.slope(K), differences
             return sums

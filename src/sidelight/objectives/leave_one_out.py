@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans, sum_in_order
 
 from .evaluation import Evaluation, Objective
 
@@ -80,7 +80,7 @@ class LeaveOneOutLikelihood:
 
         made = run_tiles(one, self.parts, self.n_jobs)
         fit, spread = sum(part[0] for part in made) / n, sum(part[1] for part in made) / n
-        summed = added([part[2] for part in made])
+        summed = sum_in_order([part[2] for part in made])
         gradient = (2.0 / n) * (summed[:, -1:] * Zc - summed[:, :-1])
         value = 0.5 * self.rank * (float(np.log(np.pi)) + max(u, self.least)) - fit
         return value, gradient, 0.5 * self.rank - spread if u > self.least else 0.0

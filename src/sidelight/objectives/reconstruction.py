@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import TILE, added, run_tiles, spans
+from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order
 from sidelight.kernels.profiles import Profile
 from sidelight.neighbours.distances import PairDistances
 
@@ -100,7 +100,7 @@ class LeaveOneOutReconstruction:
                 out[self.parts[i]] += K @ extended[self.parts[j]]
             return out
 
-        summed = added(run_tiles(row, range(len(self.parts)), self.n_jobs))
+        summed = sum_in_order(run_tiles(row, range(len(self.parts)), self.n_jobs))
         return summed[:, :-1] / (summed[:, -1:] + _FLOOR), summed[:, -1]
 
     def _gradient(self, Z: Array, left: Array, offset: Array) -> Array:
@@ -123,6 +123,6 @@ class LeaveOneOutReconstruction:
                     out[cols] += W.T @ extended[rows]
             return out
 
-        summed = added(run_tiles(row, range(len(self.parts)), self.n_jobs))
+        summed = sum_in_order(run_tiles(row, range(len(self.parts)), self.n_jobs))
         moved: Array = summed[:, -1:] * Z - summed[:, :-1]
         return moved

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight.base.files import replacing
+from sidelight.base.files import atomic_write
 
 from ._container import ModelFileError, quoted, read_document, unreadable, write_container
 from ._decode import Decoder
@@ -26,10 +26,10 @@ __all__ = [
     "ForeignEstimator",
     "MismatchError",
     "ModelFileError",
+    "atomic_write",
     "check_notes",
     "load",
     "load_notes",
-    "replacing",
     "save",
 ]
 
@@ -72,7 +72,7 @@ def save(model: object, path: str | os.PathLike[str], *, notes: dict[str, Any] |
     encoder = Encoder()
     tree = encoder.model(model)
     document = {"notes": encoder.value(notes or {}, "notes"), "model": tree}
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         write_container(unfinished, document, encoder.tensors)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._limits import too_much
 
@@ -58,7 +58,7 @@ def unreadable(path: str | os.PathLike[str], rule: str, remedy: str) -> ModelFil
     shown = name if len(name) <= 80 else "..." + name[-77:]
     # whatever a file says of itself is cut, so that no message is longer than a few lines
     rule = rule if len(rule) <= _LONGEST_RULE else rule[: _LONGEST_RULE - 3] + "..."
-    return ModelFileError(complain("load", "path", shown, rule, remedy))
+    return ModelFileError(error_message("load", "path", shown, rule, remedy))
 
 
 def quoted(value: Any) -> str:
@@ -84,7 +84,7 @@ def write_container(path: Path, document: dict[str, Any], tensors: Tensors) -> N
     excess = too_much(text)
     if excess is not None:
         rule = f"is described by {excess} outside arrays, more than a model file takes"
-        raise TypeError(complain("save", "model", "<model>", rule, "Keep long lists as NumPy arrays"))
+        raise TypeError(error_message("save", "model", "<model>", rule, "Keep long lists as NumPy arrays"))
     save_file(tensors, os.fspath(path), metadata={_KEY: text})
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._tables import callables, estimator_class, record_class
 
@@ -105,7 +105,7 @@ class Encoder:
         if not _is_ours(model):
             rule = "is not a model of this library"
             remedy = "Save a Sidelight estimator or a Pipeline of them; TwoWayEmbedding makes one of any embedding"
-            raise TypeError(complain("save", where, type(model).__name__, rule, remedy))
+            raise TypeError(error_message("save", where, type(model).__name__, rule, remedy))
         return self.value(model, type(model).__name__ if where == "model" else where)
 
     def _pipeline(self, pipeline: Any) -> Json:
@@ -286,4 +286,4 @@ def _callable(value: Callable[..., Any], where: str) -> Json:
 
 
 def _refusal(where: str, seen: object, rule: str, remedy: str) -> TypeError:
-    return TypeError(complain("save", where, seen, rule, remedy))
+    return TypeError(error_message("save", where, seen, rule, remedy))

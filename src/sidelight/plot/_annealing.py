@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.base.capabilities import history_of
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
@@ -52,7 +52,7 @@ def path_of(model: FittedModel) -> AnnealingPath:
     history = history_of(model)
     if not history:
         raise ValueError(
-            complain("path", "model", type(model).__name__, "has no history_", "Fit a model that is annealed")
+            error_message("path", "model", type(model).__name__, "has no history_", "Fit a model that is annealed")
         )
     names = list(dict.fromkeys(name for record in history for name in record["terms"]))
     terms = {

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.side.columns import is_missing
 
 __all__ = [
@@ -88,9 +88,13 @@ def column_of(
     array = _as_objects_or_numbers(values)
     if array.shape != (n,):
         rule = f"does not give {n} rows one value each"
-        raise ValueError(complain("column", name or "colour", f"shape {array.shape}", rule, "Pass one value a row"))
+        raise ValueError(
+            error_message("column", name or "colour", f"shape {array.shape}", rule, "Pass one value a row")
+        )
     if period is not None and array.dtype.kind not in "iuf":
-        raise ValueError(complain("column", name or "colour", "text", "has a period", "Pass numbers, or no period"))
+        raise ValueError(
+            error_message("column", name or "colour", "text", "has a period", "Pass numbers, or no period")
+        )
     if categorical is None:
         categorical = period is None and _looks_categorical(array)
     if categorical:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.base.capabilities import given_of
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
@@ -68,7 +68,7 @@ def counterfactual_grid(
     own = None if given is None else decoded(model.given_, model.given_.encode("counterfactual_grid", given, len(rows)))
     if own is None and len(model.given_.columns) > 1:
         rule = "leaves the other columns unknown"
-        raise ValueError(complain("counterfactual_grid", "given", None, rule, "Give what is known of the rows"))
+        raise ValueError(error_message("counterfactual_grid", "given", None, rule, "Give what is known of the rows"))
     Z = model.transform(X, given=own)
     shown = [rows]
     for entry in entries:
@@ -82,13 +82,15 @@ def _column(model: FittedModel, name: str | None) -> Any:
     known = given_of(model)
     if known is None:
         rule, remedy = "was not given anything that could change", "Fit it with given"
-        raise ValueError(complain("counterfactual_grid", "model", type(model).__name__, rule, remedy))
+        raise ValueError(error_message("counterfactual_grid", "model", type(model).__name__, rule, remedy))
     columns = {column.name: column for column in known.columns}
     if name is None:
         return known.columns[0]
     if name not in columns:
         rule = "is not a column that the model was given"
-        raise ValueError(complain("counterfactual_grid", "column", name, rule, f"Choose from {', '.join(columns)}"))
+        raise ValueError(
+            error_message("counterfactual_grid", "column", name, rule, f"Choose from {', '.join(columns)}")
+        )
     return columns[name]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight.base.messages import complain, require_extra
+from sidelight.base.messages import error_message, require_extra
 
 from ._axes import axes_for
 from ._colouring import CATEGORIES, MISSING
@@ -95,7 +95,9 @@ def action_arrows(model: Any, actions: Any, *, trajectory: Any = None, title: st
     labels = np.asarray(actions, dtype=object)
     if labels.shape != (len(Z),):
         rule = f"does not say what was done at each of {len(Z)} rows"
-        raise ValueError(complain("action_arrows", "actions", labels.shape, rule, "Give None at the end of a drive"))
+        raise ValueError(
+            error_message("action_arrows", "actions", labels.shape, rule, "Give None at the end of a drive")
+        )
     drives = np.zeros(len(Z)) if trajectory is None else np.asarray(trajectory)
     stepping = np.array([label is not None for label in labels[:-1]]) & (drives[1:] == drives[:-1])
     ax.scatter(Z[:, 0], Z[:, 1], s=14, color=MISSING, linewidths=0, zorder=1)
@@ -160,7 +162,7 @@ def _check(data: Dataset) -> None:
     missing = {"actions", "poses", "states", "trajectory"} - set(data.factors)
     if missing:
         rule = f"has no factor {', '.join(sorted(missing))}"
-        raise ValueError(complain("drive", "data", data.name, rule, "Pass what imagebot returns"))
+        raise ValueError(error_message("drive", "data", data.name, rule, "Pass what imagebot returns"))
 
 
 def _colours(labels: Any) -> dict[str, str]:

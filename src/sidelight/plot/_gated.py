@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.base.capabilities import capabilities
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
@@ -98,7 +98,7 @@ def filter_field(
         if C.ndim != 2 or len(C) != W.shape[0] or len(C) != W.shape[1]:
             rule = f"does not match the {W.shape[0]} inputs and {W.shape[1]} outputs of the model"
             raise ValueError(
-                complain("filter_field", "components", f"array of shape {C.shape}", rule, "One row for each")
+                error_message("filter_field", "components", f"array of shape {C.shape}", rule, "One row for each")
             )
         W = C.T @ W @ C
     height, width = _sides("filter_field", image_shape, W.shape[0])
@@ -136,7 +136,7 @@ def flow(
     if steps.ndim != 3 or steps.shape[2] != 2:
         rule = "is not (height, width, 2)"
         remedy = "Give one pair's answer of flow(X, Y, shape=...)"
-        raise ValueError(complain("flow", "arrows", f"array of shape {steps.shape}", rule, remedy))
+        raise ValueError(error_message("flow", "arrows", f"array of shape {steps.shape}", rule, remedy))
     ax = axes_for(ax, "flow", (4.0, 4.0))
     height, width = steps.shape[:2]
     if picture is not None:
@@ -207,10 +207,10 @@ def _three_way(model: FittedModel, unit: int) -> NDArray[np.float64]:
     if not (offers.is_network and offers.has_flow and offers.has_column_weights):
         rule = "has no weights between pixels"
         remedy = "Give a fitted GatedBoltzmannMachine without premapping"
-        raise ValueError(complain("filter_field", "model", type(model).__name__, rule, remedy))
+        raise ValueError(error_message("filter_field", "model", type(model).__name__, rule, remedy))
     if not 0 <= unit < model.n_mapping:
         rule = f"is not one of the {model.n_mapping} mapping units"
-        raise ValueError(complain("filter_field", "unit", unit, rule, f"Give 0 to {model.n_mapping - 1}"))
+        raise ValueError(error_message("filter_field", "unit", unit, rule, f"Give 0 to {model.n_mapping - 1}"))
     known = model.parameters_
     if "gated.weights" in known:
         return np.asarray(known["gated.weights"][:, :, unit], dtype=np.float64)
@@ -223,7 +223,7 @@ def _three_way(model: FittedModel, unit: int) -> NDArray[np.float64]:
 def _sides(owner: str, image_shape: Sequence[int], n_pixels: int) -> tuple[int, int]:
     shape = check_image_shape(image_shape, n_pixels, owner)
     if len(shape) != 2:
-        raise ValueError(complain(owner, "image_shape", shape, "has colours", "Give (height, width)"))
+        raise ValueError(error_message(owner, "image_shape", shape, "has colours", "Give (height, width)"))
     return shape[0], shape[1]
 
 

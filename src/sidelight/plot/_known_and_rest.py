@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sidelight.base.messages import complain, require_extra
+from sidelight.base.messages import error_message, require_extra
 
 from ._scatter import scatter
 
@@ -62,7 +62,7 @@ def known_and_rest(
         axes = pyplot.subplots(1, 2, figsize=(11.6, 4.6), layout="constrained")[1]
     if len(axes) != 2:
         rule = "are not one for what was given and one for the rest"
-        raise ValueError(complain("known_and_rest", "axes", f"{len(axes)} axes", rule, "Pass two"))
+        raise ValueError(error_message("known_and_rest", "axes", f"{len(axes)} axes", rule, "Pass two"))
     left, right = (
         scatter(Z, colour=colour, name=name, period=period, title=title, ax=ax)
         for colour, name, period, title, ax in zip((known, rest), names, periods, titles, axes, strict=True)

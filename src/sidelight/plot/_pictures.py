@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["Bytes", "check_image_shape", "range_of", "shrink", "to_pictures"]
 
@@ -29,10 +29,12 @@ def check_image_shape(image_shape: Sequence[int], n_features: int, owner: str) -
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
     if not known or min(shape) < 1:
         rule = "is neither (height, width) nor (height, width, 3)"
-        raise ValueError(complain(owner, "image_shape", shape, rule, "Name the sides of one picture"))
+        raise ValueError(error_message(owner, "image_shape", shape, rule, "Name the sides of one picture"))
     if int(np.prod(shape)) != n_features:
         rule = f"has {int(np.prod(shape))} pixels, but a row has {n_features} values"
-        raise ValueError(complain(owner, "image_shape", shape, rule, "The sides must multiply to the row's length"))
+        raise ValueError(
+            error_message(owner, "image_shape", shape, rule, "The sides must multiply to the row's length")
+        )
     return shape
 
 

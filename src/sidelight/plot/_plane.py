@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from sidelight.base.capabilities import axis_names_of, capabilities
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
 __all__ = ["SHAPE", "LatentPlane", "Lattice", "axis_names", "latent_of", "plane_of", "presence"]
@@ -131,16 +131,16 @@ def latent_of(model_or_Z: Any, owner: str) -> Floats:
         model_or_Z = model_or_Z.embedding_
     elif capabilities(model_or_Z).has_parameters:
         name = type(model_or_Z).__name__
-        raise ValueError(complain(owner, "model", name, "has no embedding_", "Fit it first, or pass an array"))
+        raise ValueError(error_message(owner, "model", name, "has no embedding_", "Fit it first, or pass an array"))
     points = np.asarray(model_or_Z, dtype=np.float64)
     if points.ndim == 1:
         points = points[:, None]
     if points.ndim != 2 or points.shape[0] < 1 or points.shape[1] < 1:
         raise ValueError(
-            complain(owner, "Z", f"array of shape {points.shape}", "is not (n, q)", "Pass one row a point")
+            error_message(owner, "Z", f"array of shape {points.shape}", "is not (n, q)", "Pass one row a point")
         )
     if not np.isfinite(points).all():
-        raise ValueError(complain(owner, "Z", "array with NaN or infinity", "cannot be placed", "Drop those rows"))
+        raise ValueError(error_message(owner, "Z", "array with NaN or infinity", "cannot be placed", "Drop those rows"))
     return points
 
 

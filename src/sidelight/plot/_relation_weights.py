@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.base.capabilities import axis_names_of, capabilities
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
@@ -73,7 +73,7 @@ def shares_of(model: FittedModel, owner: str) -> tuple[list[str], Floats]:
     """Return the names of the relations and the share of the weight of each (C, q) that is on each axis."""
     if not capabilities(model).has_relations:
         rule, remedy = "has no relation_shares_", "Fit a MultipleRelationalEmbedding"
-        raise ValueError(complain(owner, "model", type(model).__name__, rule, remedy))
+        raise ValueError(error_message(owner, "model", type(model).__name__, rule, remedy))
     return [str(name) for name in model.relation_names_], np.asarray(model.relation_shares_, dtype=np.float64)
 
 

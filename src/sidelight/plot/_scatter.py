@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
 from ._colouring import CATEGORIES, CYCLE, MARKERS, MISSING, Categories, Numbers, column_of, name_of_column
@@ -63,7 +63,9 @@ def scatter(
     ['cup', 'pan']
     """
     if colour is not None and labels is not None:
-        raise ValueError(complain("scatter", "labels", "array", "is given together with colour", "Give one of them"))
+        raise ValueError(
+            error_message("scatter", "labels", "array", "is given together with colour", "Give one of them")
+        )
     plane = plane_of(latent_of(Z, "scatter"), names=axis_names(Z))
     ax = axes_for(ax, "sidelight.plot.scatter")
     n = len(plane.Z)

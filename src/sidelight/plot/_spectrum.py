@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.base.capabilities import capabilities
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 
 from ._axes import axes_for
@@ -54,9 +54,9 @@ def spectrum_of(model: FittedModel, share: float = 0.99) -> Spectrum:
     """Return the spectrum of a model that has ``gram_eigenvalues_`` and ``explained_``."""
     if not capabilities(model).has_spectrum:
         rule, remedy = "has no gram_eigenvalues_", "Fit a SemidefiniteEmbedding"
-        raise ValueError(complain("spectrum", "model", type(model).__name__, rule, remedy))
+        raise ValueError(error_message("spectrum", "model", type(model).__name__, rule, remedy))
     if not 0 < share <= 1:
-        raise ValueError(complain("spectrum", "share", share, "is not in (0, 1]", "Give 0.99"))
+        raise ValueError(error_message("spectrum", "share", share, "is not in (0, 1]", "Give 0.99"))
     return Spectrum(np.asarray(model.explained_, dtype=np.float64), float(share))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 from ._axes import RASTERISE_FROM, axes_for, dress, marker_area
 from ._pictures import check_image_shape, range_of, to_pictures
@@ -54,7 +54,9 @@ def thumbnails(
     rows = np.asarray(images)
     if len(rows) != len(plane.Z):
         rule = f"is not one picture for each of the {len(plane.Z)} points"
-        raise ValueError(complain("thumbnails", "images", f"{len(rows)} rows", rule, "Pass the rows that Z embeds"))
+        raise ValueError(
+            error_message("thumbnails", "images", f"{len(rows)} rows", rule, "Pass the rows that Z embeds")
+        )
     wanted = rows.shape[1:] if image_shape is None else image_shape
     rows = rows.reshape(len(rows), -1)
     shape = check_image_shape(wanted, rows.shape[1], "thumbnails")

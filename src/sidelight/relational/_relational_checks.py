@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_number
 from sidelight.base.warnings import warn
 from sidelight.side.relations import Relation
@@ -25,7 +25,7 @@ def check_weights(owner: str, weights: Mapping[str, float] | None, names: Sequen
     for name, weight in (weights or {}).items():
         if name not in names:
             rule, remedy = "is not the name of a relation", f"Use one of {', '.join(map(repr, names))}"
-            raise ValueError(complain(owner, "weights", name, rule, remedy))
+            raise ValueError(error_message(owner, "weights", name, rule, remedy))
         check_number(owner, f"weights[{name!r}]", weight, 0.0)
 
 
@@ -37,7 +37,7 @@ def with_two_rows(owner: str, relations: Mapping[str, Relation]) -> dict[str, Re
             kept[name] = relation
             continue
         seen, rule = f"{name!r}: {relation!r}", "has fewer than two rows to compare, and is left out"
-        warn(complain(owner, "relations", seen, rule, "Say more of it"), UserWarning)
+        warn(error_message(owner, "relations", seen, rule, "Say more of it"), UserWarning)
     return kept
 
 
@@ -61,11 +61,11 @@ def check_relations(owner: str, relations: Mapping[str, Relation], n: int) -> No
         rows = np.flatnonzero(~known)
         listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
         rule = "are in no relation, so nothing says where they belong"
-        raise ValueError(complain(owner, "relations", f"rows {listed}", rule, "Give X, or leave them out"))
+        raise ValueError(error_message(owner, "relations", f"rows {listed}", rule, "Give X, or leave them out"))
     pieces = _count_pieces(list(relations.values()), n)
     if pieces > 1:
         rule = "have no row in common, directly or through others, so where they lie to each other means nothing"
-        message = complain(owner, "relations", f"{pieces} sets of rows", rule, "Tie them with Relation.from_pairs")
+        message = error_message(owner, "relations", f"{pieces} sets of rows", rule, "Tie them with Relation.from_pairs")
         warn(message, UserWarning)
 
 
@@ -77,10 +77,10 @@ def _warn_if_uninformative(owner: str, name: str, relation: Relation) -> None:
     seen, remedy = f"{name!r}: {relation!r}", "Leave it out"
     if distinct == 1:
         rule = "says the same of every row, which is nothing"
-        warn(complain(owner, "relations", seen, rule, remedy), UserWarning)
+        warn(error_message(owner, "relations", seen, rule, remedy), UserWarning)
     elif relation.kind == "labels" and distinct == len(relation.index):
         rule = "has a name of its own for every row, so that no two are alike"
-        warn(complain(owner, "relations", seen, rule, remedy), UserWarning)
+        warn(error_message(owner, "relations", seen, rule, remedy), UserWarning)
 
 
 def _count_pieces(relations: Sequence[Relation], n: int) -> int:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import checked_array
 from sidelight.kernels.profiles import profile
@@ -119,7 +119,7 @@ class RelationalMixin(TwoWayMixin):
         if relation not in self.relation_names_:
             listed = ", ".join(map(repr, self.relation_names_))
             raise ValueError(
-                complain(self, "relation", relation, "is not a relation of the fit", f"Use one of {listed}")
+                error_message(self, "relation", relation, "is not a relation of the fit", f"Use one of {listed}")
             )
         return int(self.relation_names_.index(relation))
 
@@ -134,13 +134,13 @@ class RelationalMixin(TwoWayMixin):
         if relation is None and len(self.maps_) > 1 and not self.has_data_:
             listed = ", ".join(map(repr, self.maps_))
             rule = "leaves open whose features are meant"
-            raise ValueError(complain(self, "relation", None, rule, f"Give one of {listed}"))
+            raise ValueError(error_message(self, "relation", None, rule, f"Give one of {listed}"))
         if relation is None and self.maps_:
             relation = next(iter(self.maps_))
         if relation is None or relation not in self.maps_:
             listed = ", ".join(map(repr, self.maps_)) or "none"
             rule = f"has no features to map from or to (with features: {listed})"
-            raise ValueError(complain(self, "relation", relation, rule, "Make it with Relation.from_data"))
+            raise ValueError(error_message(self, "relation", relation, rule, "Make it with Relation.from_data"))
         return relation
 
     def _checked_features(self, X: Any, relation: str) -> Array:
@@ -152,5 +152,5 @@ class RelationalMixin(TwoWayMixin):
         wanted = frame.centre.shape[0]
         if rows.shape[1] != wanted:
             rule = f"does not match the {wanted} features of relation {relation!r}"
-            raise ValueError(complain(self, "X", f"{rows.shape[1]} columns", rule, "Give rows like those of fit"))
+            raise ValueError(error_message(self, "X", f"{rows.shape[1]} columns", rule, "Give rows like those of fit"))
         return rows

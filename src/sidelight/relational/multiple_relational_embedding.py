@@ -23,9 +23,9 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.messages import error_message
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, State, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
@@ -201,7 +201,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         every = self._all_relations(X, given)
         if not every:
             rule = "says nothing of how rows are alike"
-            raise ValueError(complain(self, "relations", relations, rule, "Give X, or a Relation"))
+            raise ValueError(error_message(self, "relations", relations, rule, "Give X, or a Relation"))
         check_weights(owner, self.weights, [_DATA, *given.names])
         n = len(given) if X is None else len(X)
         refuse_if_too_large(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
@@ -218,7 +218,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         maps = relational_maps(_data_spaces(X, given), axes.Z, n_jobs=self.n_jobs)
         self._keep(given, list(every), path, axes, maps, None if X is None else X.dtype)
         if path.status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         return self
 
     def fit_transform(self, X: Array | None, y: Any = None, *, relations: Any = None) -> Array:
@@ -244,7 +244,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             check_number(self, "sparsity", self.sparsity, 0.0)
             if self.transformation != "diagonal":
                 rule, remedy = "needs a weight for each axis", 'Use transformation="diagonal"'
-                raise ValueError(complain(self, "sparsity", self.sparsity, rule, remedy))
+                raise ValueError(error_message(self, "sparsity", self.sparsity, rule, remedy))
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
         if isinstance(self.init, str):
@@ -277,7 +277,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             max_iter=self.max_iter,
             tolerance=self.tol,
             precondition=precondition,
-            callback=_of_points(both(bar, self.callback), n),
+            callback=_of_points(combine_callbacks(bar, self.callback), n),
         )
         end_progress(type(self).__name__, self.max_iter, bar, path)
         return path

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
-from sidelight.base.chain import Chain, chained, name_of
-from sidelight.base.messages import complain
+from sidelight.base.chain import Chain, as_chain, name_of
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, Numbers, column_names, column_of, name_of_column
 from sidelight.plot._counterfactual import decoded
@@ -163,7 +163,7 @@ def context_of(
     max_rows: int,
 ) -> Context:
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
-    model = chained(model)
+    model = as_chain(model)
     examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
     offers = capabilities(model)
     # A sparse graph of distances has no feature columns, and must not be converted to a dense n x n array.
@@ -174,7 +174,7 @@ def context_of(
     n = len(plane.Z) if plane is not None else len(examples or ())
     if rows is not None and len(rows) != n:
         rule = f"is not one row for each of the {n} embedded points"
-        raise ValueError(complain("report", "X", f"{len(rows)} rows", rule, "Pass the rows that were embedded"))
+        raise ValueError(error_message("report", "X", f"{len(rows)} rows", rule, "Pass the rows that were embedded"))
     names = _feature_names(model, X, rows)
     d = rows.shape[1] if rows is not None else _n_columns(model)
     if examples is not None:
@@ -233,7 +233,7 @@ def _embedding_of(model: FittedModel, X: Any, rows: NDArray[Any] | None, embeddi
         Z = latent_of(model.transform(X), "report")
         return None if Z.shape[1] > 2 and offers.gives_back else Z
     raise ValueError(
-        complain("report", "model", type(model).__name__, "has no embedding_", "Fit it, or pass embedding= or X=")
+        error_message("report", "model", type(model).__name__, "has no embedding_", "Fit it, or pass embedding= or X=")
     )
 
 
@@ -248,19 +248,19 @@ def _feature_names(model: FittedModel, X: Any, rows: NDArray[Any] | None) -> tup
 def _check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
     """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
     if plain != "fit":
-        raise ValueError(complain("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
+        raise ValueError(error_message("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
     if known is None:
         rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
-        raise ValueError(complain("report", "plain", plain, rule, "Pass given=, or leave plain out"))
+        raise ValueError(error_message("report", "plain", plain, rule, "Pass given=, or leave plain out"))
     if rows is None:
         rule = "needs the rows as a table"
-        raise ValueError(complain("report", "plain", plain, rule, "Pass X=, or the map itself"))
+        raise ValueError(error_message("report", "plain", plain, rule, "Pass X=, or the map itself"))
 
 
 def _same_rows(plain: Floats, n: int) -> Floats:
     if len(plain) != n:
         rule = f"is not one point for each of the {n} rows"
-        raise ValueError(complain("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))
+        raise ValueError(error_message("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))
     return plain
 
 
@@ -271,7 +271,7 @@ def _columns(colours: Any, n: int, periods: Mapping[str, float]) -> tuple[Catego
     names = column_names(colours)
     if not names and len(colours):
         raise ValueError(
-            complain("report", "colours", type(colours).__name__, "has no named columns", "Pass {name: values}")
+            error_message("report", "colours", type(colours).__name__, "has no named columns", "Pass {name: values}")
         )
     return tuple(column_of(colours[name], n, name=str(name), period=periods.get(str(name))) for name in names)
 

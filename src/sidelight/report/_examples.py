@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import column_names
 from sidelight.plot._pictures import Bytes, check_image_shape, range_of, shrink, to_pictures
@@ -154,11 +154,11 @@ def examples_of(model: FittedModel, X: Any, Y: Any, image_shape: Any, *, embedde
     offers = capabilities(model)
     if Y is not None and not offers.makes_outputs:
         rule = f"is not for a {type(model).__name__}, which makes no outputs of inputs"
-        raise ValueError(complain("report", "Y", f"{len(Y)} rows", rule, "Leave it out"))
+        raise ValueError(error_message("report", "Y", f"{len(Y)} rows", rule, "Leave it out"))
     if offers.makes_outputs and not embedded and (X is None or Y is None):
         name, missing = ("X", "inputs") if X is None else ("Y", "outputs")
         rule = f"leaves out the {missing} for a {type(model).__name__}, which makes outputs of inputs"
-        raise ValueError(complain("report", name, None, rule, "Pass both, X= and Y="))
+        raise ValueError(error_message("report", name, None, rule, "Pass both, X= and Y="))
     if X is None or (Y is None and (offers.makes_outputs or not offers.gives_back)):
         return None
     structure = str(model.structure) if offers.takes_fields else "rows"
@@ -166,7 +166,7 @@ def examples_of(model: FittedModel, X: Any, Y: Any, image_shape: Any, *, embedde
     outputs = Y if structure != "rows" or Y is None else rows_of(Y, "Y")
     if outputs is not None and len(outputs) != len(inputs):
         rule = f"is not one output for each of the {len(inputs)} inputs"
-        raise ValueError(complain("report", "Y", f"{len(outputs)} rows", rule, "Pass pairs"))
+        raise ValueError(error_message("report", "Y", f"{len(outputs)} rows", rule, "Pass pairs"))
     names = tuple(str(name) for name in column_names(X if Y is None else Y))
     examples = Examples(model, inputs, outputs, structure, None, names)
     if image_shape is None or structure != "rows":
@@ -186,7 +186,7 @@ def rows_of(X: Any, name: str) -> Array:
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         seen = f"array of shape {rows.shape} and type {rows.dtype}"
         rule, remedy = "is not a table of numbers", "Pass what the model was fitted on"
-        raise ValueError(complain("report", name, seen, rule, remedy))
+        raise ValueError(error_message("report", name, seen, rule, remedy))
     return rows
 
 

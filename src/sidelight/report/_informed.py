@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sidelight.base.capabilities import given_of
-from sidelight.base.chain import Chain, last_of
+from sidelight.base.chain import Chain, last_step_of
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, Numbers, column_names, column_of
 from sidelight.plot._counterfactual import decoded, entry_in_words
@@ -105,7 +105,7 @@ def plain_model(model: Any) -> Any:
     Of a chain it is the last step, for rows as ``Chain.rows`` returns them. A start that somebody chose is for the map
     with what was given, and would pull the plain one towards it.
     """
-    step = last_of(model)
+    step = last_step_of(model)
     twin = clone(step).set_params(callback=None, verbose=0)
     return twin if isinstance(step.init, str) else twin.set_params(init=type(step)().init)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 from sidelight.evaluate import AttributeRecovery, axis_recovery
 from sidelight.plot._colouring import Categories, Numbers, column_names
@@ -43,7 +43,7 @@ def attributes_of(model: FittedModel, attributes: Any, colours: Any, n: int) -> 
     unknown = [name for name in attributes if name not in named]
     if unknown:
         rule = f"is not a relation of labels or values (there are: {', '.join(named) or 'none'})"
-        raise ValueError(complain("report", "attributes", unknown[0], rule, "Use the names of the relations"))
+        raise ValueError(error_message("report", "attributes", unknown[0], rule, "Use the names of the relations"))
     return tuple(one for name, values in attributes.items() for one in _columns(name, named[name], values, n))
 
 

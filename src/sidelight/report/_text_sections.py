@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.base.capabilities import capabilities, history_of
-from sidelight.base.chain import last_of, name_of, steps_of
+from sidelight.base.chain import last_step_of, name_of, steps_of
 from sidelight.plot._annealing import path_of
 
 from ._chart import line_chart, path_chart
@@ -175,7 +175,7 @@ def _size(size: float) -> str:
 
 def path_section(context: Context) -> Section | None:
     """The objective and its terms along the annealing path."""
-    if not history_of(context.model) or capabilities(last_of(context.model)).is_network:
+    if not history_of(context.model) or capabilities(last_step_of(context.model)).is_network:
         return None
     path = path_of(context.model)
     words = f"{len(path.objective):,} iterations"
@@ -188,7 +188,7 @@ def path_section(context: Context) -> Section | None:
 
 def training_section(context: Context) -> Section | None:
     """The loss along training, and that of held-out rows where some were held out."""
-    history, offers = history_of(context.model), capabilities(last_of(context.model))
+    history, offers = history_of(context.model), capabilities(last_step_of(context.model))
     if not history or not offers.is_network:
         return None
     at = np.array([record["iteration"] for record in history])

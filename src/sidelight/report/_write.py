@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sidelight.base.files import replacing
+from sidelight.base.files import atomic_write
 
 from ._across_section import across_section
 from ._axes_section import axes_section
@@ -146,7 +146,7 @@ def write(
     )  # fmt: skip
     built = [section for section in (build(context) for build in sections) if section is not None]
     page = _page(context, built)
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_bytes(page.encode("utf-8"))
     return Path(path)
 

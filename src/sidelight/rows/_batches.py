@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.base.validation import refuse_too_large
 
@@ -53,11 +53,11 @@ class BatchRows(Rows):
         self._walk, self._owner, self._missing, self._n_jobs = walk, owner, missing, n_jobs
         first = next(iter(walk()), None)
         if first is None:
-            raise ValueError(complain(owner, "source", "no batch", "has no rows", "Give at least one batch"))
+            raise ValueError(error_message(owner, "source", "no batch", "has no rows", "Give at least one batch"))
         self.n_features = check_batch(owner, first, None, missing=missing).shape[1]
         if not self._starts_again(first):
             remedy = "Give a callable that returns the batches anew, e.g. lambda: reader(path)"
-            raise ValueError(complain(owner, "source", type(walk).__name__, "can be walked only once", remedy))
+            raise ValueError(error_message(owner, "source", type(walk).__name__, "can be walked only once", remedy))
 
     def blocks(self) -> Iterator[Array]:
         """Iterate over the batches, long ones cut into blocks."""
@@ -97,14 +97,14 @@ def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: b
         X = _as_array(batch)
     except (TypeError, ValueError) as error:
         remedy = "Leave out columns of text and dates, or turn them into numbers"
-        raise ValueError(complain(owner, "source", type(batch).__name__, "is not all numbers", remedy)) from error
+        raise ValueError(error_message(owner, "source", type(batch).__name__, "is not all numbers", remedy)) from error
     if X.ndim != 2 or X.shape[1] == 0 or (n_features is not None and X.shape[1] != n_features):
         like = "rows and columns" if n_features is None or X.ndim != 2 else f"{n_features} columns like the first batch"
         rule = f"is not an array of {like}"
-        raise ValueError(complain(owner, "source", f"a batch of shape {X.shape}", rule, "Mend the source"))
+        raise ValueError(error_message(owner, "source", f"a batch of shape {X.shape}", rule, "Mend the source"))
     if np.isinf(X).any() if missing else not np.isfinite(X).all():
         what = "infinite numbers" if missing else "NaN or infinite numbers"
-        raise ValueError(complain(owner, "source", f"a batch with {what}", "is not data", "Mend the source"))
+        raise ValueError(error_message(owner, "source", f"a batch with {what}", "is not data", "Mend the source"))
     refuse_too_large(owner, "source", X)
     return X
 
@@ -148,21 +148,21 @@ def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | 
         return BatchRows(lambda: source, owner=owner, missing=missing, n_jobs=n_jobs)
     if type(source).__module__.startswith("dask"):
         remedy = "Give sidelight.distributed.DaskRows(source)"
-        raise TypeError(complain(owner, "source", type(source).__name__, "is computed by Dask", remedy))
+        raise TypeError(error_message(owner, "source", type(source).__name__, "is computed by Dask", remedy))
     remedy = "Give a callable that returns batches, an array, a list of batches, or the path of a .npy or Parquet file"
-    raise TypeError(complain(owner, "source", type(source).__name__, "cannot be walked more than once", remedy))
+    raise TypeError(error_message(owner, "source", type(source).__name__, "cannot be walked more than once", remedy))
 
 
 def _from_file(path: Path, *, owner: object, missing: bool, n_jobs: int | None) -> Rows:
     """Rows of a ``.npy`` or Parquet file, or of a folder of Parquet files."""
     if not path.exists():
-        raise FileNotFoundError(complain(owner, "source", path.name, "does not exist", f"Look in {path.parent}"))
+        raise FileNotFoundError(error_message(owner, "source", path.name, "does not exist", f"Look in {path.parent}"))
     if path.suffix == ".npy":
         return BatchRows(lambda: _npy(path), owner=owner, missing=missing, n_jobs=n_jobs)
     if path.is_dir() or path.suffix in (".parquet", ".pq"):
         return BatchRows(lambda: _parquet(path), owner=owner, missing=missing, n_jobs=n_jobs)
     remedy = "Give a .npy or Parquet file, or a callable that reads yours"
-    raise ValueError(complain(owner, "source", path.name, "is no file of a kind that is read in batches", remedy))
+    raise ValueError(error_message(owner, "source", path.name, "is no file of a kind that is read in batches", remedy))
 
 
 def _npy(path: Path) -> Iterator[Array]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
-from sidelight.base.files import replacing
+from sidelight.base.files import atomic_write
 
 __all__ = ["writing_rows"]
 
@@ -33,7 +33,7 @@ def writing_rows(path: Path) -> Iterator[Callable[[Array], None]]:
     array([0., 0., 1.])
     """
     count = 0
-    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+    with atomic_write(path) as unfinished, open(unfinished, "wb") as file:
         first: Array | None = None
 
         def write(Z: Array) -> None:

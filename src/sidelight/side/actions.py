@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_integer
 
 from .columns import read_table
@@ -61,10 +61,10 @@ class Actions:
         names = tuple(self.names)
         if codes.shape != (len(steps),) or codes.dtype.kind not in "iu":
             seen, rule = f"array of shape {codes.shape} and type {codes.dtype}", f"does not match {len(steps)} steps"
-            raise ValueError(complain(self, "codes", seen, rule, "Give one integer for each step"))
+            raise ValueError(error_message(self, "codes", seen, rule, "Give one integer for each step"))
         if len(codes) and not (codes.min() >= -1 and codes.max() < len(names)):
             rule = f"is not a place in the {len(names)} names"
-            raise ValueError(complain(self, "codes", int(codes.max()), rule, "Give 0, 1, ..., or -1 for unknown"))
+            raise ValueError(error_message(self, "codes", int(codes.max()), rule, "Give 0, 1, ..., or -1 for unknown"))
         codes = codes.astype(np.int64)
         codes.setflags(write=False)
         for name, value in (("steps", steps), ("codes", codes), ("names", names)):
@@ -119,7 +119,7 @@ def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
     if isinstance(actions, Actions):
         if trajectory is not None:
             rule = "knows its steps, and a trajectory is given too"
-            raise ValueError(complain("Actions", "actions", "Actions", rule, "Leave trajectory out"))
+            raise ValueError(error_message("Actions", "actions", "Actions", rule, "Leave trajectory out"))
         return actions.validate(n)
     if actions is None and trajectory is None:
         return Actions(np.empty((0, 2)), np.empty(0), (), n)
@@ -142,7 +142,7 @@ def _codes(actions: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
         seen = f"array of shape {actions.shape}" if hasattr(actions, "shape") else f"{length} entries"
         seen = seen if length >= 0 else repr(actions)
         rule = f"does not match the {n} rows of X"
-        raise ValueError(complain("Actions", "actions", seen, rule, "Give one label per row, missing at the end"))
+        raise ValueError(error_message("Actions", "actions", seen, rule, "Give one label per row, missing at the end"))
     (column,) = read_table("Actions", actions, length).columns.values()
     missing = np.array(column.missing)
     if column.values.dtype.kind in "OUS":
@@ -151,7 +151,7 @@ def _codes(actions: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
         names, place = np.unique(column.values[~missing], return_inverse=True)
     except TypeError:
         rule = "mixes text and numbers"
-        raise ValueError(complain("Actions", "actions", "labels", rule, "Give labels of one kind")) from None
+        raise ValueError(error_message("Actions", "actions", "labels", rule, "Give labels of one kind")) from None
     codes = np.full(n, -1)
     codes[:length][~missing] = place
     return codes, tuple(names.tolist())
@@ -161,10 +161,12 @@ def _pieces(trajectory: Any, n: int) -> Array:
     """The number of each row's trajectory (n,)."""
     if np.shape(trajectory) != (n,):
         seen, rule = f"array of shape {np.shape(trajectory)}", f"does not match the {n} rows of X"
-        raise ValueError(complain("Actions", "trajectory", seen, rule, "Name the trajectory of each row"))
+        raise ValueError(error_message("Actions", "trajectory", seen, rule, "Name the trajectory of each row"))
     (column,) = read_table("Actions", trajectory, n).columns.values()
     if column.missing.any():
         row = int(np.flatnonzero(column.missing)[0])
         rule = "is missing"
-        raise ValueError(complain("Actions", "trajectory", f"the name at row {row}", rule, "Name that of each row"))
+        raise ValueError(
+            error_message("Actions", "trajectory", f"the name at row {row}", rule, "Name that of each row")
+        )
     return np.unique(column.values.astype(str), return_inverse=True)[1]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["Entries", "Table", "is_missing", "read_table"]
 
@@ -57,13 +57,13 @@ class Table:
         """The columns in the order of ``fit``: matched by name where both tables have names, else by position."""
         if len(self.columns) != len(names):
             seen, rule = f"{len(self.columns)} columns", f"does not match the {len(names)} columns of fit"
-            raise ValueError(complain(owner, "given", seen, rule, "Give the same columns"))
+            raise ValueError(error_message(owner, "given", seen, rule, "Give the same columns"))
         if not (named and self.named):
             return list(self.columns.values())
         unknown = [name for name in self.columns if name not in names]
         if unknown:
             rule = f"is not among the columns of fit ({', '.join(map(repr, names))})"
-            raise ValueError(complain(owner, "given", f"column {unknown[0]!r}", rule, "Give the same columns"))
+            raise ValueError(error_message(owner, "given", f"column {unknown[0]!r}", rule, "Give the same columns"))
         return [self.columns[name] for name in names]
 
 
@@ -84,11 +84,11 @@ def read_table(owner: object, given: Any, n: int) -> Table:
     """
     table = _table(owner, given)
     if not table.columns:
-        raise ValueError(complain(owner, "given", "no columns", "says nothing", "Leave it out, or give a column"))
+        raise ValueError(error_message(owner, "given", "no columns", "says nothing", "Leave it out, or give a column"))
     for name, entries in table.columns.items():
         if entries.values.shape != (n,):
             seen, rule = f"{len(entries.values)} entries in {name!r}", f"does not match the {n} rows of X"
-            raise ValueError(complain(owner, "given", seen, rule, "Give one per row, missing where unknown"))
+            raise ValueError(error_message(owner, "given", seen, rule, "Give one per row, missing where unknown"))
     return table
 
 
@@ -101,7 +101,9 @@ def _table(owner: object, given: Any) -> Table:
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             rule = "is there more than once"
-            raise ValueError(complain(owner, "given", f"column {repeated!r}", rule, "Give each column its own name"))
+            raise ValueError(
+                error_message(owner, "given", f"column {repeated!r}", rule, "Give each column its own name")
+            )
         return Table({str(name): _entries(owner, given[name]) for name in given.columns}, True)
     if getattr(given, "ndim", 1) == 1 and hasattr(given, "dtype"):
         return Table({str(getattr(given, "name", None) or "given"): _entries(owner, given)}, False)
@@ -115,7 +117,7 @@ def _table(owner: object, given: Any) -> Table:
 
 def _not_columns(owner: object, array: Array) -> str:
     seen, rule = f"array of shape {array.shape}", "is neither one column nor a table of columns"
-    return complain(owner, "given", seen, rule, "Give one entry per row, or one row of entries per row")
+    return error_message(owner, "given", seen, rule, "Give one entry per row, or one row of entries per row")
 
 
 def _array(entries: Any) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import DISTANCE_LIMIT, refuse_too_large
 from sidelight.base.warnings import warn
 
@@ -39,7 +39,7 @@ def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
     kept, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
     if len(kept) < len(ordered):
         rule = "is there more than once and counts once"
-        warn(complain(owner, argument, listed(kept[counts > 1]), rule, "Give each pair once"), UserWarning)
+        warn(error_message(owner, argument, listed(kept[counts > 1]), rule, "Give each pair once"), UserWarning)
     return Pairs(ordered[np.sort(first)], n)
 
 
@@ -51,7 +51,7 @@ def refuse_contradictions(owner: object, same: Pairs, different: Pairs) -> None:
     if len(both):
         rule = "is among the pairs of different too"
         seen = listed(np.column_stack([both // n, both % n]))
-        raise ValueError(complain(owner, "same", seen, rule, "Decide which of the two it is"))
+        raise ValueError(error_message(owner, "same", seen, rule, "Decide which of the two it is"))
 
 
 def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[Pairs, Array]:
@@ -73,18 +73,20 @@ def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[
     if distances is None:
         if found.values is None:
             raise ValueError(
-                complain(owner, "distances", None, "leaves the pairs without a distance", "Give one for each pair")
+                error_message(owner, "distances", None, "leaves the pairs without a distance", "Give one for each pair")
             )
         distances = found.values
     values = np.asarray(distances, dtype=np.float64)
     if values.shape != (len(found.index),):
         seen, rule = f"array of shape {values.shape}", f"does not match the {len(found.index)} pairs"
         remedy = "Give one for each pair; where rows are split, Pairs(index, n, values=distances) keeps them together"
-        raise ValueError(complain(owner, "distances", seen, rule, remedy))
+        raise ValueError(error_message(owner, "distances", seen, rule, remedy))
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         seen = f"{values[wrong][0]} for rows {listed(found.index[wrong])}"
-        raise ValueError(complain(owner, "distances", seen, "is not a distance", "Give finite numbers of at least 0"))
+        raise ValueError(
+            error_message(owner, "distances", seen, "is not a distance", "Give finite numbers of at least 0")
+        )
     refuse_too_large(owner, "distances", values, largest_allowed=DISTANCE_LIMIT)
     _refuse_loops(owner, "pairs", found.index)
     return found, values
@@ -104,4 +106,4 @@ def _refuse_loops(owner: object, argument: str, index: Array) -> None:
     loops = index[index[:, 0] == index[:, 1]]
     if len(loops):
         rule = "pairs a row with itself"
-        raise ValueError(complain(owner, argument, listed(loops), rule, "Give pairs of two rows"))
+        raise ValueError(error_message(owner, argument, listed(loops), rule, "Give pairs of two rows"))

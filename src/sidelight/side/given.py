@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
@@ -162,12 +162,12 @@ def _chosen(owner: object, argument: str, choice: Any, names: tuple[str, ...]) -
         unknown = [name for name in by_name if name not in names]
         if unknown:
             rule = f"is not among the columns of given ({', '.join(map(repr, names))})"
-            raise ValueError(complain(owner, argument, f"entry for {unknown[0]!r}", rule, "Use their names"))
+            raise ValueError(error_message(owner, argument, f"entry for {unknown[0]!r}", rule, "Use their names"))
         return [by_name.get(name) for name in names]
     if isinstance(choice, (Sequence, np.ndarray)) and not isinstance(choice, str):
         if len(choice) != len(names):
             seen, rule = f"{len(choice)} entries", f"does not match the {len(names)} columns of given"
-            raise ValueError(complain(owner, argument, seen, rule, "Give one per column, or one for all"))
+            raise ValueError(error_message(owner, argument, seen, rule, "Give one per column, or one for all"))
         return list(choice)
     return [choice] * len(names)
 
@@ -177,7 +177,7 @@ def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: An
     here = entries.here
     if len(here) == 0:
         seen, rule = f"column {name!r}", "has no entry at all"
-        raise ValueError(complain(owner, "given", seen, rule, "Leave the column out"))
+        raise ValueError(error_message(owner, "given", seen, rule, "Leave the column out"))
     if bandwidth is not None:
         check_number(owner, "given_bandwidth", bandwidth, 0.0)
     period, chosen = _period(owner, kind), bandwidth is not None
@@ -209,7 +209,7 @@ def _period(owner: object, kind: Any) -> float:
     if isinstance(kind, numbers.Real) and kind is not True and 0 < float(kind) < np.inf:
         return float(kind)
     remedy = "Choose 'category', 'number', 'ordinal', 'angle' (degrees) or the period as a number"
-    raise ValueError(complain(owner, "given_types", kind, "is not a type of column", remedy))
+    raise ValueError(error_message(owner, "given_types", kind, "is not a type of column", remedy))
 
 
 def _circle(difference: float, period: float) -> float:
@@ -235,7 +235,7 @@ def _names(owner: object, name: str, entries: Array) -> tuple[Any, ...]:
         return tuple(sorted({_plain(entry) for entry in entries}, key=lambda e: (type(e).__name__, e)))
     except TypeError:
         seen, rule = f"column {name!r}", "holds entries that cannot be told apart and sorted, as names can"
-        raise ValueError(complain(owner, "given", seen, rule, "Give text or numbers")) from None
+        raise ValueError(error_message(owner, "given", seen, rule, "Give text or numbers")) from None
 
 
 def _plain(entry: Any) -> Any:
@@ -249,10 +249,10 @@ def _as_numbers(owner: object, name: str, entries: Array) -> Array:
         found = entries.astype(np.float64)
     except (TypeError, ValueError):
         seen, rule = f"column {name!r}", "holds entries that are not numbers"
-        raise ValueError(complain(owner, "given", seen, rule, "Give its type as 'category'")) from None
+        raise ValueError(error_message(owner, "given", seen, rule, "Give its type as 'category'")) from None
     if not np.isfinite(found).all():
         seen, rule = f"column {name!r}", "holds infinite entries"
-        raise ValueError(complain(owner, "given", seen, rule, "Make them missing (NaN) or finite"))
+        raise ValueError(error_message(owner, "given", seen, rule, "Make them missing (NaN) or finite"))
     refuse_too_large(owner, "given", found)
     return np.asarray(found)
 
@@ -276,6 +276,6 @@ def _coded(owner: object, column: Column, entries: Entries) -> Array:
         known = ", ".join(repr(c) for c in column.categories[:8]) + (", ..." if len(column.categories) > 8 else "")
         rule = f"is not among the categories of {column.name!r} that fit saw ({known})"
         remedy = "Use one of these, or leave it missing (None, NaN) to average over them"
-        raise ValueError(complain(owner, "given", _plain(entries.here[places.index(-1)]), rule, remedy))
+        raise ValueError(error_message(owner, "given", _plain(entries.here[places.index(-1)]), rule, remedy))
     out[~entries.missing] = places
     return out

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.multiclass import type_of_target
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_rows
 
 from .columns import Entries, read_table
@@ -37,7 +37,7 @@ def label_codes(owner: object, labels: Any, n: int) -> dict[str, Array]:
     ndim = getattr(labels, "ndim", 1)
     if ndim > 2:
         seen, rule = f"array of {ndim} dimensions", "is neither one label per row nor a table of them"
-        raise ValueError(complain(owner, "y", seen, rule, "Give shape (n,) or (n, attributes)"))
+        raise ValueError(error_message(owner, "y", seen, rule, "Give shape (n,) or (n, attributes)"))
     check_rows(owner, "y", labels, n)
     table = read_table(owner, labels, n)
     names = [name if table.named else _place(name, len(table.columns)) for name in table.columns]
@@ -54,7 +54,7 @@ def _codes(owner: object, name: str, entries: Entries) -> Array:
     here = entries.here
     if here.dtype.kind == "f" and type_of_target(here) == "continuous":
         rule = f"holds quantities in {name!r}, and labels are names"
-        raise ValueError(complain(owner, "y", "numbers", rule, "Give classes, or pairs of rows"))
+        raise ValueError(error_message(owner, "y", "numbers", rule, "Give classes, or pairs of rows"))
     codes = np.full(len(entries.values), -1, dtype=np.int64)
     try:
         codes[~entries.missing] = np.unique(here, return_inverse=True)[1]

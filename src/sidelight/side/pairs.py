@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_integer
 
 from .row_numbers import check_made_for, checked_index, renumbered
@@ -59,7 +59,7 @@ class Pairs:
         values = np.array(self.values, dtype=np.float64)
         if values.shape != (len(self.index),):
             seen, rule = f"array of shape {values.shape}", f"does not match the {len(self.index)} pairs"
-            raise ValueError(complain(self, "values", seen, rule, "Give one for each pair"))
+            raise ValueError(error_message(self, "values", seen, rule, "Give one for each pair"))
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
 

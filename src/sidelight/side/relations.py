@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_integer, check_number, checked_array, refuse_too_large
 
 from .columns import read_table
@@ -110,7 +110,7 @@ class Relation:
         seen = ~np.isnan(X).all(axis=1)
         if np.isnan(X[seen]).any():
             rule = "has NaN beside numbers; only a whole row of NaN is not in the relation"
-            raise ValueError(complain("Relation", "X", "a row", rule, "Fill the gaps, or make the whole row NaN"))
+            raise ValueError(error_message("Relation", "X", "a row", rule, "Fill the gaps, or make the whole row NaN"))
         check_number("Relation", "perplexity", perplexity, 1.0)
         if bandwidth is not None:
             check_number("Relation", "bandwidth", bandwidth, 0.0)
@@ -166,7 +166,9 @@ class Relation:
         V = _numbers(values, len(rows))
         here = np.isfinite(V).all(axis=1)
         if np.isinf(V).any():
-            raise ValueError(complain("Relation", "values", "an entry", "is infinite", "Make it finite or missing"))
+            raise ValueError(
+                error_message("Relation", "values", "an entry", "is infinite", "Make it finite or missing")
+            )
         refuse_too_large("Relation", "values", V)
         check_number("Relation", "bandwidth", bandwidth, 0.0)
         if period is not None:
@@ -210,9 +212,11 @@ class Relation:
         # similarities are divided by their sums and never squared, so their size does not matter
         P = checked_array("Relation", P, **how) if distances else check_array(P, estimator="Relation", **how)
         if P.shape[0] != P.shape[1]:
-            raise ValueError(complain("Relation", "P", f"shape {P.shape}", "is not square", "Give one row per row"))
+            raise ValueError(
+                error_message("Relation", "P", f"shape {P.shape}", "is not square", "Give one row per row")
+            )
         if P.shape[0] and P.min() < 0:
-            raise ValueError(complain("Relation", "P", float(P.min()), "is negative", "Give numbers from 0"))
+            raise ValueError(error_message("Relation", "P", float(P.min()), "is negative", "Give numbers from 0"))
         check_number("Relation", "perplexity", perplexity, 1.0)
         rows, n = _rows(index, P.shape[0], n_samples)
         order = np.argsort(rows, kind="stable")
@@ -270,7 +274,7 @@ class Relation:
         """Return itself with ``n_samples=n``; raises if it was made for another number of rows."""
         if len(self) != n and (self.n_samples is not None or len(self) > n):
             rule = f"does not match the {n} rows of the data"
-            raise ValueError(complain(self, "n_samples", len(self), rule, "Make the relation for these rows"))
+            raise ValueError(error_message(self, "n_samples", len(self), rule, "Make the relation for these rows"))
         return self if self.n_samples == n else replace(self, n_samples=n)
 
 
@@ -292,7 +296,7 @@ class Relations:
         for name, relation in self.by_name.items():
             if not isinstance(relation, Relation):
                 seen, rule = f"{name!r}: {type(relation).__name__}", "is not a Relation"
-                raise ValueError(complain(self, "relations", seen, rule, "Make it with Relation.from_labels, ..."))
+                raise ValueError(error_message(self, "relations", seen, rule, "Make it with Relation.from_labels, ..."))
         known = [len(relation) for relation in self.by_name.values() if relation.n_samples is not None]
         reached = [len(relation) for relation in self.by_name.values()]
         n = max(known or reached or [0]) if self.n_samples is None else self.n_samples
@@ -342,7 +346,7 @@ def as_relations(relations: Any, n: int | None) -> Relations:
         return relations if n is None else relations.validate(n)
     if not isinstance(relations, Mapping):
         seen, rule = type(relations).__name__, "is not a set of named relations"
-        raise ValueError(complain("Relations", "relations", seen, rule, "Give {name: Relation}"))
+        raise ValueError(error_message("Relations", "relations", seen, rule, "Give {name: Relation}"))
     return Relations(relations, n)
 
 
@@ -353,15 +357,15 @@ def _rows(index: Any, m: int, n_samples: int | None) -> tuple[Array, int | None]
     rows = np.asarray(index)
     if rows.shape != (m,) or (m and rows.dtype.kind not in "iu"):
         seen, rule = f"array of shape {rows.shape} and type {rows.dtype}", f"is not {m} row numbers, one per entry"
-        raise ValueError(complain("Relation", "index", seen, rule, "Give the row number of each entry"))
+        raise ValueError(error_message("Relation", "index", seen, rule, "Give the row number of each entry"))
     if m and rows.min() < 0:
-        raise ValueError(complain("Relation", "index", int(rows.min()), "is negative", "Number the rows from 0"))
+        raise ValueError(error_message("Relation", "index", int(rows.min()), "is negative", "Number the rows from 0"))
     if len(np.unique(rows)) < m:
         rule = "names a row twice"
-        raise ValueError(complain("Relation", "index", f"{m} row numbers", rule, "Give one entry per row"))
+        raise ValueError(error_message("Relation", "index", f"{m} row numbers", rule, "Give one entry per row"))
     if n_samples is not None and m and rows.max() >= n_samples:
         rule = f"points outside the {n_samples} rows"
-        raise ValueError(complain("Relation", "index", int(rows.max()), rule, "Number the rows from 0"))
+        raise ValueError(error_message("Relation", "index", int(rows.max()), rule, "Number the rows from 0"))
     return rows.astype(np.int64), n_samples
 
 
@@ -379,6 +383,6 @@ def _numbers(values: Any, m: int) -> Array:
             out[~entries.missing] = entries.here.astype(np.float64)
         except (TypeError, ValueError):
             seen, rule = f"column {name!r}", "holds entries that are not numbers"
-            raise ValueError(complain("Relation", "values", seen, rule, "Use Relation.from_labels")) from None
+            raise ValueError(error_message("Relation", "values", seen, rule, "Use Relation.from_labels")) from None
         columns.append(out)
     return np.column_stack(columns)

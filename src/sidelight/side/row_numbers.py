@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 
 __all__ = ["check_made_for", "checked_index", "renumbered"]
 
@@ -30,11 +30,11 @@ def checked_index(owner: str, argument: str, index: Any, n: int) -> Array:
         found = np.empty((0, 2), dtype=np.int64)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
         seen, rule = f"array of shape {found.shape} and type {found.dtype}", "does not hold two row numbers a line"
-        raise ValueError(complain(owner, argument, seen, rule, "Give integers of shape (m, 2)"))
+        raise ValueError(error_message(owner, argument, seen, rule, "Give integers of shape (m, 2)"))
     outside = (found < 0) | (found >= n)
     if outside.any():
         rule = f"points outside the {n} rows"
-        raise ValueError(complain(owner, argument, int(found[outside][0]), rule, "Number the rows from 0"))
+        raise ValueError(error_message(owner, argument, int(found[outside][0]), rule, "Number the rows from 0"))
     found = found.astype(np.int64)  # a copy: the user's array stays writeable
     found.setflags(write=False)
     return found
@@ -72,4 +72,4 @@ def check_made_for(owner: str, n_samples: int, n: int, remedy: str) -> None:
     """Raise if side information was made for another number of rows than ``n``."""
     if n_samples != n:
         rule = f"does not match the {n} rows of X"
-        raise ValueError(complain(owner, "n_samples", n_samples, rule, remedy))
+        raise ValueError(error_message(owner, "n_samples", n_samples, rule, remedy))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Record, Result, State, Status
 
 from .lbfgs import minimise
@@ -32,7 +32,9 @@ def geometric(start: float, stop: float, factor: float) -> list[float]:
     [8.0, 4.0, 2.0, 1.0]
     """
     if not 0 < factor < 1:
-        raise ValueError(complain("geometric", "factor", factor, "never comes down", "Give a number between 0 and 1"))
+        raise ValueError(
+            error_message("geometric", "factor", factor, "never comes down", "Give a number between 0 and 1")
+        )
     values = [max(start, stop)]
     while values[-1] * factor > stop * (1 + 1e-9):
         values.append(values[-1] * factor)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.messages import error_message
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Status
 from sidelight.base.validation import check_integer, check_number
 from sidelight.base.warnings import warn
@@ -68,7 +68,7 @@ class FitProgress:
     def __init__(self, owner: str, verbose: int, callback: Callback | None) -> None:
         self.owner = owner
         self.bar = ProgressBar(owner) if verbose else None
-        self.callback = both(self.bar, callback)
+        self.callback = combine_callbacks(self.bar, callback)
 
     def end(self, path: Path, max_iter: int) -> None:
         """Close the progress bar; warn if the last stage did not converge."""
@@ -118,5 +118,5 @@ def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path)
         bar.close(f"{path.status.value}, {path.n_iter} iterations")
     if path.status in (Status.ITERATIONS, Status.STALLED):
         rule = f"did not let the last stage converge: it {path.stages[-1].message}"
-        message = complain(owner, "max_iter", max_iter, rule, "Raise max_iter or tol")
+        message = error_message(owner, "max_iter", max_iter, rule, "Raise max_iter or tol")
         warn(message, ConvergenceWarning)

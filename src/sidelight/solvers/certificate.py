@@ -20,7 +20,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
 
-from .factor import factored, n_below
+from .factor import factored, n_negative_eigenvalues
 
 __all__ = ["Slack", "dual_bound", "smallest_slack"]
 
@@ -84,7 +84,7 @@ def _below_all(L: csc_array) -> float | None:
     """A shift below all eigenvalues of L, checked by the inertia of ``L - shift I`` (else a norm bound)."""
     shift, lowest = -0.1, -2.0 * float(abs(L).sum(axis=0).max()) - 1.0
     while shift > lowest:
-        if n_below(csc_array(L - shift * eye_array(L.shape[0]))) == 0:
+        if n_negative_eigenvalues(csc_array(L - shift * eye_array(L.shape[0]))) == 0:
             return shift
         shift *= 10.0
     return lowest
@@ -121,7 +121,7 @@ def _confirmed(L: csc_array, found: Slack) -> Slack | None:
     margin = 1e-4 * max(abs(smallest), 1e-2)
     for _ in range(12):
         level = smallest - margin
-        if n_below(csc_array(L - level * eye_array(L.shape[0]))) == int(level > 0):
+        if n_negative_eigenvalues(csc_array(L - level * eye_array(L.shape[0]))) == int(level > 0):
             return Slack(np.r_[level - 1.0, found.values[1:]], found.vectors)
         margin *= 4.0
     return None

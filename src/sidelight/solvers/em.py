@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sidelight.base.result import Callback, Record, State, Status
 
-__all__ = ["EMResult", "em", "squared"]
+__all__ = ["EMResult", "em", "squarem_extrapolation"]
 
 P = TypeVar("P")
 Array = npt.NDArray[Any]
@@ -89,7 +89,7 @@ def em(
             first = run.parameters
             run.advance()
             if run.status is None and (further := extrapolate(before, first, run.parameters)) is not None:
-                run.leap(further)
+                run.try_extrapolated(further)
     except KeyboardInterrupt:
         run.status = Status.INTERRUPTED
     status = run.status or Status.ITERATIONS
@@ -123,7 +123,7 @@ class _Run(Generic[P]):
         if gain < self.tol:
             self.status = self.status or Status.CONVERGED
 
-    def leap(self, further: P) -> None:
+    def try_extrapolated(self, further: P) -> None:
         """One EM step from the extrapolated parameters ``further``; rejected if these are less likely."""
         new, value = self.step(further)
         if np.isfinite(value) and value >= self.value:
@@ -144,10 +144,10 @@ class _Run(Generic[P]):
             self.status = Status.STOPPED
 
 
-def squared(before: Array, first: Array, second: Array) -> Array | None:
+def squarem_extrapolation(before: Array, first: Array, second: Array) -> Array | None:
     """SQUAREM extrapolation ``θ₀ + 2a r + a² v`` from three consecutive iterates; None where a ≤ 1 or v = 0.
 
-    >>> squared(np.array([8.0]), np.array([4.0]), np.array([2.0]))
+    >>> squarem_extrapolation(np.array([8.0]), np.array([4.0]), np.array([2.0]))
     array([0.])
     """
     r, v = first - before, (second - first) - (first - before)

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
-__all__ = ["factored", "n_below"]
+__all__ = ["factored", "n_negative_eigenvalues"]
 
 Array = npt.NDArray[Any]
 _FILLED = 0.2
@@ -31,7 +31,7 @@ def factored(M: csc_array) -> Callable[[Array], Array]:
     return lambda b: np.asarray(lu.solve(np.ascontiguousarray(b)))
 
 
-def n_below(M: csc_array) -> int | None:
+def n_negative_eigenvalues(M: csc_array) -> int | None:
     """Number of negative eigenvalues of a symmetric M; None if it is singular or the factorisation had to pivot."""
     try:
         lu = _symmetric(M)

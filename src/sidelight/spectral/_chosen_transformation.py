@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_choice
 
 from ._transformations import Transformation, rotated, shifted
@@ -41,7 +41,7 @@ def picture_shape(owner: str, image_shape: Any, n_columns: int) -> tuple[int, in
         return 1, n_columns
     if len(image_shape) != 2 or int(np.prod(image_shape)) != n_columns:
         rule = f"does not have as many pixels as X has columns ({n_columns})"
-        raise ValueError(complain(owner, "image_shape", image_shape, rule, "Give (height, width)"))
+        raise ValueError(error_message(owner, "image_shape", image_shape, rule, "Give (height, width)"))
     return int(image_shape[0]), int(image_shape[1])
 
 
@@ -72,5 +72,5 @@ def _checked_move(owner: str, function: Callable[[Array, Any], Any], rows: Array
     moved = np.asarray(function(rows, theta), dtype=np.float64)
     if moved.shape != rows.shape or not np.isfinite(moved).all():
         rule = f"made an array of shape {moved.shape}, or not finite, of one of shape {rows.shape}"
-        raise ValueError(complain(owner, "transformation", function, rule, "Return finite rows, one for each"))
+        raise ValueError(error_message(owner, "transformation", function, rule, "Return finite rows, one for each"))
     return moved

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import AnyFrame, Frame
 
@@ -61,9 +61,9 @@ def distance_kind(distance: Any) -> str:
 def check_square(owner: str, X: Array) -> None:
     """Precomputed distances must be a square matrix of numbers of 0 or more."""
     if X.shape[0] != X.shape[1]:
-        raise ValueError(complain(owner, "X", f"array of shape {X.shape}", "is not square", "Give all distances"))
+        raise ValueError(error_message(owner, "X", f"array of shape {X.shape}", "is not square", "Give all distances"))
     if (X < 0).any():
-        raise ValueError(complain(owner, "X", float(X.min()), "is a negative distance", "Give distances"))
+        raise ValueError(error_message(owner, "X", float(X.min()), "is a negative distance", "Give distances"))
 
 
 def hybrid_distances(
@@ -122,6 +122,6 @@ def _checked_matrix(owner: str, distances: Any, n: int) -> Array:
     if D.shape != (n, n) or not np.isfinite(D).all() or (D < 0).any():
         rule = f"does not give finite distances, 0 or more, of shape ({n}, {n})"
         seen = f"array of shape {D.shape}"
-        raise ValueError(complain(owner, "distance", seen, rule, "Give the distances between the rows of X"))
+        raise ValueError(error_message(owner, "distance", seen, rule, "Give the distances between the rows of X"))
     refuse_too_large(owner, "distance", D)
     return D

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from sidelight.base.warnings import warn
@@ -252,7 +252,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
             check_choice(self, "distance", self.distance, ("geodesic", "euclidean", "precomputed"))
         elif distance_kind(self.distance) == "unknown":
             rule = "is not a name, a matrix, a transformer or a callable"
-            raise ValueError(complain(self, "distance", self.distance, rule, "Give one of them"))
+            raise ValueError(error_message(self, "distance", self.distance, rule, "Give one of them"))
         check_choice(self, "locality", self.locality, ("laplacian", "lle"))
         check_choice(self, "graph", self.graph, ("mutual", "union"))
         check_choice(self, "negative", self.negative, ("auto", "clip", "shift"))
@@ -306,14 +306,16 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         values, alpha = found.pairs.values, float(self.alpha)
         if not found.pairs.converged:
             rule = "makes an eigenproblem that did not converge"
-            message = complain(self, "alpha", self.alpha, rule, "Take fewer components, or an alpha further from 1")
+            message = error_message(
+                self, "alpha", self.alpha, rule, "Take fewer components, or an alpha further from 1"
+            )
             warn(message, ConvergenceWarning)
         positive = int((values > 1e-12 * (found.norm or 1.0)).sum())
         if self.negative == "shift" or (self.negative == "auto" and positive < len(values)):
             return np.sqrt(np.maximum(values + 0.5 * alpha * found.norm, 0.0) / (1 - 0.5 * alpha) / found.scale)
         if positive < min(found.n_positive, self.n_components):
             rule = f"leaves {positive} of {self.n_components} eigenvalues above 0, and the other columns at 0"
-            message = complain(self, "alpha", self.alpha, rule, 'Take a smaller alpha, or negative="auto"')
+            message = error_message(self, "alpha", self.alpha, rule, 'Take a smaller alpha, or negative="auto"')
             warn(message, UserWarning)
         return np.sqrt(np.where(values > 1e-12 * (found.norm or 1.0), values, 0.0) / (1 - alpha) / found.scale)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_integer
 from sidelight.objectives.spectral import geodesic_squares
 
@@ -103,6 +103,6 @@ class ReconstructionDistance:
             return list(self.parameters)
         if not isinstance(self.transformation, str):
             rule = "says nothing of a transformation of your own"
-            raise ValueError(complain(self, "parameters", None, rule, "Give the values of θ to try"))
+            raise ValueError(error_message(self, "parameters", None, rule, "Give the values of θ to try"))
         step = STEPS[self.transformation]
         return [-step, step]

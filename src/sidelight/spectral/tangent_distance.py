@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.utils.metaestimators import available_if
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.objectives.spectral import geodesic_squares
 
@@ -112,7 +112,7 @@ class TangentDistance:
         if self.paths:
             if Y is not None:
                 rule = "follows paths among the rows of one array"
-                raise ValueError(complain(self, "paths", True, rule, "Give X alone, or paths=False"))
+                raise ValueError(error_message(self, "paths", True, rule, "Give X alone, or paths=False"))
             return np.sqrt(geodesic_squares(self.graph(X), n_jobs=self.n_jobs))
         P = orthonormal(self.tangents(X))
         Q = P if Y is None else orthonormal(self.tangents(Y))
@@ -147,7 +147,7 @@ class TangentDistance:
         if self.image_shape is None:
             if not automatic and self.smoothing:
                 rule = "needs pictures"
-                raise ValueError(complain(self, "smoothing", self.smoothing, rule, 'Give image_shape, or "auto"'))
+                raise ValueError(error_message(self, "smoothing", self.smoothing, rule, 'Give image_shape, or "auto"'))
             return X
         shape = picture_shape(type(self).__name__, self.image_shape, X.shape[1])
         pixels = self.smoothing
@@ -174,7 +174,7 @@ class TangentDistance:
             return
         if is_local(self.transformation):
             rule = "moves rows by a filter that is fitted, not given"
-            raise ValueError(complain(self, "transformation", "local", rule, "Leave parameters out"))
+            raise ValueError(error_message(self, "transformation", "local", rule, "Leave parameters out"))
         move = self._function(X)
         for theta in self.parameters:
             yield move(X, theta)

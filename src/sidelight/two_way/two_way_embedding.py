@@ -22,7 +22,7 @@ from sklearn.utils import Tags
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
@@ -139,7 +139,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         chosen = PCA(n_components=min(2, *X.shape)) if self.estimator is None else self.estimator
         if not hasattr(chosen, "fit_transform"):
             rule = "has no fit_transform (a loaded model has only the description of its estimator)"
-            raise TypeError(complain(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
+            raise TypeError(error_message(self, "estimator", chosen, rule, "Give an estimator, or fit(X, embedding=Z)"))
         estimator = clone(chosen)
         # our PCA also computes variances, which are not used here: they overflow, or their shares are 0 / 0
         with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():

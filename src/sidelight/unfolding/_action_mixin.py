@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number
 from sidelight.maps.rigid import RigidMap
@@ -68,7 +68,7 @@ class ActionMixin(TwoWayMixin):
         rows, world = self._training_rows(rows), self._action_model()
         if action not in world.maps:
             rule = f"is not an action that was seen ({', '.join(map(repr, world.maps)) or 'there are none'})"
-            raise ValueError(complain(self, "action", action, rule, "Give one of them"))
+            raise ValueError(error_message(self, "action", action, rule, "Give one of them"))
         following = self.place_rows_[world.next_places(self.states_[rows], action)]
         return (following, world.maps[action](self.latent_[rows])) if return_points else following
 
@@ -158,13 +158,13 @@ class ActionMixin(TwoWayMixin):
         if X is not None and actions is None:
             if not self._has_data_space():
                 rule = "has no actions, and distances have no way back"
-                raise ValueError(complain(self, "X", "distances alone", rule, "Give actions= too"))
+                raise ValueError(error_message(self, "X", "distances alone", rule, "Give actions= too"))
             return float(super().score(X, y, sample_weight=sample_weight))
         walk = self.actions_ if X is None else as_actions(actions, len(X), trajectory)
         hits = self._action_model().hits(walk, self.states_ if X is None else self._nearest_places(X))
         if not len(hits):
             rule = "has no step that other steps of its action could predict"
-            raise ValueError(complain(self, "actions", repr(walk), rule, "Give a walk that repeats actions"))
+            raise ValueError(error_message(self, "actions", repr(walk), rule, "Give a walk that repeats actions"))
         return float(hits.mean())
 
     def _action_model(self) -> ActionModel:
@@ -176,7 +176,7 @@ class ActionMixin(TwoWayMixin):
         n = len(self.states_)
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or ((rows < 0) | (rows >= n)).any():
             rule = f"is not a list of training rows, 0 to {n - 1}"
-            raise ValueError(complain(self, "rows", rows, rule, "Give their numbers"))
+            raise ValueError(error_message(self, "rows", rows, rule, "Give their numbers"))
         return np.asarray(rows)
 
     def _nearest_places(self, X: Any) -> Array:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.neighbours.distances import squared_distances
 
 from ._action_model import ActionModel
@@ -44,10 +44,10 @@ def planned(
     codes = _shortest(transitions(world.points, steps), here, there)
     if codes is None:
         rule = f"cannot be reached from start={start!r} by steps that the training rows vouch for"
-        raise ValueError(complain(owner, "goal", goal, rule, "Drive a path that connects the two, and fit again"))
+        raise ValueError(error_message(owner, "goal", goal, rule, "Drive a path that connects the two, and fit again"))
     if max_length is not None and len(codes) > max_length:
         rule = f"is too short: the shortest plan has {len(codes)} actions"
-        raise ValueError(complain(owner, "max_length", max_length, rule, "Allow a longer plan, or a nearer goal"))
+        raise ValueError(error_message(owner, "max_length", max_length, rule, "Allow a longer plan, or a nearer goal"))
     return [steps[code].name for code in codes]
 
 
@@ -63,20 +63,22 @@ def _matching_places(
         n = len(world.states)
         if not isinstance(place, (int, np.integer)) or isinstance(place, bool) or not -n <= place < n:
             rule = f"is not one of the {n} training rows"
-            raise ValueError(complain(owner, argument, place, rule, "Give a row number or a latent point"))
+            raise ValueError(error_message(owner, argument, place, rule, "Give a row number or a latent point"))
         point, reach = points[world.states[place]][None], min(step.tolerance for step in steps)
     else:
         point, reach = np.asarray(place, dtype=np.float64)[None], 0.5 * min(step.length for step in steps)
     width = point.shape[1]
     if point.ndim != 2 or not np.isfinite(point).all() or width not in (points.shape[1], n_components):
         rule = f"is not a finite latent point of {points.shape[1]} or {n_components} coordinates"
-        raise ValueError(complain(owner, argument, place, rule, "Give a row of latent_ or embedding_"))
+        raise ValueError(error_message(owner, argument, place, rule, "Give a row of latent_ or embedding_"))
     away = np.sqrt(squared_distances(point, points[:, :width])[0])
     order = np.argsort(away, kind="stable")
     found = order[away[order] <= reach]
     if len(found) == 0:
         rule = f"is {away.min():.3g} from the nearest training row, more than half a step ({reach:.3g})"
-        raise ValueError(complain(owner, argument, place, rule, "Choose a place that the training rows went through"))
+        raise ValueError(
+            error_message(owner, argument, place, rule, "Choose a place that the training rows went through")
+        )
     return np.asarray(found)
 
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.search import nearest_precomputed
 from sidelight.objectives.action_gram import TiedProgram, tied_program
@@ -42,7 +42,7 @@ __all__ = [
     "action_problem",
     "distance_classes",
     "find_places",
-    "folded",
+    "merge_until_one_to_one",
     "neighbours_by_actions",
     "neighbours_by_distance",
     "place_squares",
@@ -76,7 +76,7 @@ def find_places(squares: Array, actions: Actions, merge: float) -> Array:
         Share of the shortest step at either of two rows, below which they are one place; 0: only equal rows are.
     """
     equal = squares <= 1e-24 * float(squares.max())
-    places = folded(_joined(np.argwhere(np.triu(equal, 1)), len(squares)), actions)
+    places = merge_until_one_to_one(_joined(np.argwhere(np.triu(equal, 1)), len(squares)), actions)
     if merge == 0 or not len(actions.steps) or np.triu(equal, 1).any():
         return places  # equal rows say that there is no noise
     noise = 0.0
@@ -85,7 +85,7 @@ def find_places(squares: Array, actions: Actions, merge: float) -> Array:
         step = _shortest_steps(clear, actions)
         both = np.minimum(step[:, None], step)
         close = np.triu((clear <= merge**2 * both) | equal, 1)
-        found = folded(_joined(np.argwhere(close), len(squares)), actions)
+        found = merge_until_one_to_one(_joined(np.argwhere(close), len(squares)), actions)
         together = np.triu(found[:, None] == found, 1)
         if not together.any() or (clear[together] > both[together]).any() or np.array_equal(found, places):
             return places
@@ -107,7 +107,7 @@ def row_squares(points: Array) -> Array:
     return np.asarray(S + S.T)
 
 
-def folded(places: Array, actions: Actions) -> Array:
+def merge_until_one_to_one(places: Array, actions: Actions) -> Array:
     """Merge places until each action is one-to-one: the place (n,) of each row, from ``places`` (n,) to begin with."""
     named = actions.codes >= 0
     codes, steps = actions.codes[named], actions.steps[named]
@@ -239,7 +239,7 @@ def _refuse_too_long(argument: str, known: Array, reach: Array) -> None:
         a, b = known[worst, :2].astype(np.int64)
         rule = f"contradicts the bounds: places {a} and {b} would be {excess[worst]:.3g} times too far apart"
         remedy = "Give distances in a unit in which a step is no longer than the observations differ"
-        raise ValueError(complain("ActionRespectingEmbedding", argument, f"{len(known)} distances", rule, remedy))
+        raise ValueError(error_message("ActionRespectingEmbedding", argument, f"{len(known)} distances", rule, remedy))
 
 
 def _or_shared(near: csr_array) -> Array:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.maps.rigid import RigidMap
 from sidelight.neighbours.distances import squared_distances
 
@@ -72,7 +72,7 @@ def action_steps(owner: str, world: ActionModel) -> list[Step]:
     taken = np.unique(actions.codes[actions.codes >= 0])
     if len(taken) == 0:
         rule, remedy = "has no action that was taken in training", "Fit with actions="
-        raise ValueError(complain(owner, "actions", actions, rule, remedy))
+        raise ValueError(error_message(owner, "actions", actions, rule, remedy))
     names = [actions.names[code] for code in taken]
     parts = [ends[actions.codes == code] for code in taken]
     return [_step(name, points, world.maps[name], part) for name, part in zip(names, parts, strict=True)]

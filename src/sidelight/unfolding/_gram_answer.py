@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight.base.messages import complain
-from sidelight.base.progress import ProgressBar, both
+from sidelight.base.messages import error_message
+from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Status
 from sidelight.base.warnings import warn
 from sidelight.solvers.eigen import factor_spectrum, steady_signs
@@ -56,7 +56,7 @@ def shown_progress(
 ) -> GramResult:
     """Run ``solve(callback)`` with the user's callback and, if ``verbose``, a progress bar."""
     bar = ProgressBar(owner) if verbose else None
-    found = solve(both(bar, callback))
+    found = solve(combine_callbacks(bar, callback))
     if bar is not None:
         bar.close(f"{found.status.value}, {found.n_iter} iterations")
     return found
@@ -76,7 +76,7 @@ def warn_unless_converged(owner: str, max_iter: int, found: GramResult, remedy: 
         state = f"violation {found.certificate.feasibility:.1e}, certified gap {found.certificate.gap:.1e}"
         why = f"it {found.status.value}" if not found.trouble else found.trouble
         rule = f"did not let the program converge: {why} ({state})"
-        warn(complain(owner, "max_iter", max_iter, rule, remedy), ConvergenceWarning)
+        warn(error_message(owner, "max_iter", max_iter, rule, remedy), ConvergenceWarning)
 
 
 def gram_spectrum(V: Array, unit: float, *, n_components: int | None = None) -> GramSpectrum:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import refuse_too_large
 from sidelight.base.warnings import warn
 from sidelight.side.contradictions import check_distances, listed
@@ -35,7 +35,7 @@ class KnownDistances:
             (i, j), length = self.index[same][0].astype(np.float64), float(self.distances[same][0])
             rule = "gives a distance to two rows of one place"
             raise ValueError(
-                complain(owner, self.argument, [float(i), float(j), length], rule, "Leave it out, or set merge=0")
+                error_message(owner, self.argument, [float(i), float(j), length], rule, "Leave it out, or set merge=0")
             )
         return np.column_stack([at, (self.distances / unit) ** 2])
 
@@ -60,19 +60,19 @@ def known_distances(
     if known is not None:
         if pairs is not None or distances is not None:
             rule = "is given beside pairs, whose old name it is"
-            raise ValueError(complain(owner, "known", "array", rule, "Give pairs and distances alone"))
+            raise ValueError(error_message(owner, "known", "array", rule, "Give pairs and distances alone"))
         rule = "is deprecated: cross-validation does not cut plain row numbers with the rows, and cuts them wrongly"
         remedy = "Give pairs=Pairs(index, n_samples, values=distances)"
-        warn(complain(owner, "known", type(known).__name__, rule, remedy), FutureWarning)
+        warn(error_message(owner, "known", type(known).__name__, rule, remedy), FutureWarning)
         return _from_triples(owner, known, n)
     if pairs is None:
         if distances is not None:
-            raise ValueError(complain(owner, "pairs", None, "leaves distances without rows", "Give the pairs too"))
+            raise ValueError(error_message(owner, "pairs", None, "leaves distances without rows", "Give the pairs too"))
         return KnownDistances(np.empty((0, 2), dtype=np.int64), np.empty(0))
     found, values = check_distances(owner, pairs, distances, n)
     if (values == 0).any():
         seen = f"0 for rows {listed(found.index[values == 0])}"
-        raise ValueError(complain(owner, "distances", seen, "is not a distance above 0", _REMEDY))
+        raise ValueError(error_message(owner, "distances", seen, "is not a distance above 0", _REMEDY))
     return KnownDistances(found.index, values)
 
 
@@ -81,13 +81,13 @@ def _from_triples(owner: str, known: Any, n: int) -> KnownDistances:
     hints = np.asarray(known, dtype=np.float64)
     if hints.ndim != 2 or hints.shape[1] != 3:
         seen, rule = f"array of shape {hints.shape}", "does not hold two rows and a distance a line"
-        raise ValueError(complain(owner, "known", seen, rule, "Give numbers of shape (m, 3)"))
+        raise ValueError(error_message(owner, "known", seen, rule, "Give numbers of shape (m, 3)"))
     rows = hints[:, :2]
     if (rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= n).any():
         rule = f"names a row that is not one of 0 to {n - 1}"
-        raise ValueError(complain(owner, "known", rows.tolist(), rule, "Number the rows from 0"))
+        raise ValueError(error_message(owner, "known", rows.tolist(), rule, "Number the rows from 0"))
     if not np.isfinite(hints).all() or (hints[:, 2] <= 0).any():
         rule = "is not a distance above 0"
-        raise ValueError(complain(owner, "known", float(hints[:, 2].min()), rule, _REMEDY))
+        raise ValueError(error_message(owner, "known", float(hints[:, 2].min()), rule, _REMEDY))
     refuse_too_large(owner, "known", hints)
     return KnownDistances(rows.astype(np.int64), hints[:, 2], "known")

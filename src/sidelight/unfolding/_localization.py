@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.side.actions import as_actions
 
 from ._action_model import ActionModel
@@ -113,10 +113,10 @@ def _moves_before(owner: str, actions: Any, names: Sequence[Any], m: int) -> Arr
     unknown = [done.names[code] for code in np.unique(done.codes[done.codes >= 0]) if done.names[code] not in known]
     if unknown:
         rule = "was not taken in training"
-        raise ValueError(complain(owner, "actions", unknown[0], rule, f"Use {', '.join(map(str, known))}"))
+        raise ValueError(error_message(owner, "actions", unknown[0], rule, f"Use {', '.join(map(str, known))}"))
     if np.any(done.steps[:, 1] != done.steps[:, 0] + 1):
         raise ValueError(
-            complain(owner, "actions", done, "do not lead from each row to the next", "Put walks in order")
+            error_message(owner, "actions", done, "do not lead from each row to the next", "Put walks in order")
         )
     before = np.full(m, -1)
     before[done.steps[:, 1]] = np.array([*(known.get(name, -1) for name in done.names), -1])[done.codes]

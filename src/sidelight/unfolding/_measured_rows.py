@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import AnyFrame, Frame
 from sidelight.maps.interpolation import BackwardMap, interpolate
@@ -35,8 +35,8 @@ __all__ = [
     "checked_distances",
     "distances_to_rows",
     "frame_of",
-    "is_measured",
     "is_precomputed",
+    "is_rows_or_distances",
     "squares_to_rows",
     "unfolded_maps",
 ]
@@ -75,7 +75,7 @@ class MeasuredFrame:
         return np.asarray(pairwise_distances(X, self.rows, metric=self.metric)) / self.unit
 
 
-def is_measured(metric: Any) -> bool:
+def is_rows_or_distances(metric: Any) -> bool:
     """Whether the methods work on distances: for any metric but "euclidean"."""
     return not (isinstance(metric, str) and metric == "euclidean")
 
@@ -90,7 +90,7 @@ def check_metric(owner: str, metric: Any) -> None:
     if not (callable(metric) or (isinstance(metric, str) and metric in (*METRICS, "precomputed"))):
         rule = "is not a distance that is known here"
         remedy = f'Give "precomputed", a function of two rows, or one of {", ".join(METRICS)}'
-        raise ValueError(complain(owner, "metric", metric, rule, remedy))
+        raise ValueError(error_message(owner, "metric", metric, rule, remedy))
 
 
 def frame_of(owner: str, X: Array, metric: Any) -> tuple[Frame | MeasuredFrame, float]:
@@ -117,10 +117,12 @@ def frame_of(owner: str, X: Array, metric: Any) -> tuple[Frame | MeasuredFrame, 
 def checked_distances(owner: str, points: Array, metric: Any) -> Array:
     """Distances (n, n) between all rows by a metric, checked and made symmetric."""
     if points.shape[0] != points.shape[1]:
-        raise ValueError(complain(owner, "X", f"array of shape {points.shape}", "is not square", "Give all distances"))
+        raise ValueError(
+            error_message(owner, "X", f"array of shape {points.shape}", "is not square", "Give all distances")
+        )
     if not np.isfinite(points).all() or (points < 0).any():
         rule = "gives what is no finite distance of 0 or more"
-        raise ValueError(complain(owner, "metric", metric, rule, "Give distances"))
+        raise ValueError(error_message(owner, "metric", metric, rule, "Give distances"))
     D = np.sqrt(0.5 * (points**2 + points.T**2))
     np.fill_diagonal(D, 0.0)
     return np.asarray(D)
@@ -145,7 +147,7 @@ def unfolded_maps(
     n_jobs : int or None
         Threads.
     """
-    if not is_measured(metric):
+    if not is_rows_or_distances(metric):
         return adaptive_maps(frame, points, Z, n_jobs=n_jobs)
     weights = PrecomputedWeights.of_few(len(Z))
     latent_frame = Frame.of(Z)

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array, eye_array, triu
 
-from sidelight.neighbours.bridges import confirmed_graph
+from sidelight.neighbours.bridges import graph_without_shortcuts
 from sidelight.neighbours.landmarks import landmark_distances
-from sidelight.neighbours.search import Neighbours, listed_distances, nearest, nearest_precomputed
+from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, nearest_precomputed
 from sidelight.objectives.gram import GramProgram, gram_program
 from sidelight.objectives.spectral import lle_matrix, local_squares, reconstruction_weights
 from sidelight.solvers.eigen import landmark_scaling
@@ -93,7 +93,7 @@ def semidefinite_problem(
     if n_landmarks is None or n_landmarks >= n:
         pairs = _near_pairs(graph)
         i, j = pairs.T
-        lengths = points[i, j] if precomputed else listed_distances(points[i], points, j[:, None])[:, 0]
+        lengths = points[i, j] if precomputed else distances_to_listed(points[i], points, j[:, None])[:, 0]
         program = gram_program(pairs, lengths**2, n, equal=equality)
         if equality and not precomputed and is_rigid(points, graph):
             return SemidefiniteProblem(program, points - points.mean(axis=0), np.arange(n), rigid=True)
@@ -112,7 +112,7 @@ def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: in
     """The connected graph of mutual neighbours, without shortcuts between layers."""
     near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
     core = max(_CORE, (near.index.shape[1] + 1) // 2)
-    return confirmed_graph(points, near, core=core, precomputed=precomputed, n_jobs=n_jobs)
+    return graph_without_shortcuts(points, near, core=core, precomputed=precomputed, n_jobs=n_jobs)
 
 
 def placed_by_neighbours(

@@ -17,8 +17,8 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, validated
@@ -43,7 +43,14 @@ from ._action_program import (
 )
 from ._gram_answer import gram_spectrum, report_of, shown_progress, warn_unless_converged
 from ._known_distances import KnownDistances, known_distances
-from ._measured_rows import check_metric, checked_distances, frame_of, is_measured, is_precomputed, unfolded_maps
+from ._measured_rows import (
+    check_metric,
+    checked_distances,
+    frame_of,
+    is_precomputed,
+    is_rows_or_distances,
+    unfolded_maps,
+)
 
 __all__ = ["ActionRespectingEmbedding"]
 
@@ -203,7 +210,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         hints = known_distances(owner, len(X), pairs=pairs, distances=distances, known=known)
         frame, unit = frame_of(owner, X, self.metric)
         points = frame.points(X)
-        measured = is_measured(self.metric)
+        measured = is_rows_or_distances(self.metric)
         squares = checked_distances(owner, points, self.metric) ** 2 if measured else row_squares(points)
         states = find_places(squares, done, float(self.merge))
         place_rows = np.unique(states, return_index=True)[1]
@@ -224,7 +231,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         self.gram_eigenvalues_, self.explained_ = spectrum.eigenvalues, spectrum.explained
         self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
         if found is not None and found.status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         return self
 
     def fit_transform(
@@ -278,7 +285,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         if (pieces := problem.program.n_pieces) > 1:
             rule = f"leaves {pieces} pieces that nothing holds together, and that would drift apart for ever"
             remedy = "Give trajectories that share a place, a larger window, or pairs= with distances between them"
-            raise ValueError(complain(owner, "trajectory", repr(actions), rule, remedy))
+            raise ValueError(error_message(owner, "trajectory", repr(actions), rule, remedy))
         return problem
 
     def _solve(self, problem: ActionProblem) -> GramResult:
@@ -308,4 +315,4 @@ def _warn_of_collapse(owner: str, squares: Array, states: Array, actions: Action
     if still.any():
         rule = f"puts both ends of {int(still.sum())} steps into one place, though they look different"
         remedy = "An action must lead from a place to one place: give other labels where it does not, as at walls"
-        warn(complain(owner, "actions", repr(actions), rule, remedy), UserWarning)
+        warn(error_message(owner, "actions", repr(actions), rule, remedy), UserWarning)

@@ -17,8 +17,8 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import KeptInterrupt, all_or_nothing
-from sidelight.base.messages import complain
+from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
@@ -29,7 +29,14 @@ from sidelight.solvers.eigen import factor_spectrum
 from sidelight.solvers.semidefinite import Certificate, GramResult, solve_gram
 
 from ._gram_answer import gram_spectrum, report_of, shown_progress, warn_unless_converged
-from ._measured_rows import check_metric, checked_distances, frame_of, is_measured, is_precomputed, unfolded_maps
+from ._measured_rows import (
+    check_metric,
+    checked_distances,
+    frame_of,
+    is_precomputed,
+    is_rows_or_distances,
+    unfolded_maps,
+)
 from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
 
 __all__ = ["SemidefiniteEmbedding"]
@@ -171,11 +178,11 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         owner = type(self).__name__
         frame, unit = frame_of(owner, X, self.metric)
         points = frame.points(X)
-        points = checked_distances(owner, points, self.metric) if is_measured(self.metric) else points
+        points = checked_distances(owner, points, self.metric) if is_rows_or_distances(self.metric) else points
         first, which = distinct(points)
         found, landmarks, V = None, np.array([0]), np.zeros((len(X), 1))
         if len(first) > 1:
-            some = points[np.ix_(first, first)] if is_measured(self.metric) else points[first]
+            some = points[np.ix_(first, first)] if is_rows_or_distances(self.metric) else points[first]
             problem = self._problem(some)
             found = self._only_answer(problem) if problem.rigid else self._solve(problem)
             landmarks, V = first[problem.rows], self._all_places(some, problem.rows, found.point)[which]
@@ -187,7 +194,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
         self.landmarks_ = landmarks
         if found is not None and found.status is Status.INTERRUPTED:
-            raise KeptInterrupt
+            raise InterruptedWithResult
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -199,7 +206,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         rows = min(n, self._limit(n) or n)
         size = 8 * n * (6 * d + 4 * LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
         steps = 2e-6 * self.n_neighbors * rows**1.4 * 250
-        size += 40 * n * n if is_measured(self.metric) else 0
+        size += 40 * n * n if is_rows_or_distances(self.metric) else 0
         return Cost(int(size + 4e4 * rows + 2**26), float(0.2 + steps + 2e-8 * n * n + 3e-10 * n * n * d))
 
     def _check_parameters(self) -> None:
@@ -207,7 +214,9 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
         check_metric(type(self).__name__, self.metric)
         if not isinstance(self.equality, (bool, np.bool_)):
-            raise ValueError(complain(self, "equality", self.equality, "is not a truth value", "Give True or False"))
+            raise ValueError(
+                error_message(self, "equality", self.equality, "is not a truth value", "Give True or False")
+            )
         if isinstance(self.n_landmarks, str):
             check_choice(self, "n_landmarks", self.n_landmarks, ("auto",))
         elif self.n_landmarks is not None:
@@ -229,7 +238,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
             self.n_neighbors,
             self._limit(len(points)),
             equality=bool(self.equality),
-            precomputed=is_measured(self.metric),
+            precomputed=is_rows_or_distances(self.metric),
             n_jobs=self.n_jobs,
         )
 
@@ -238,7 +247,12 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         if len(rows) == len(points):
             return V
         return placed_by_neighbours(
-            points, rows, V, n_neighbors=_RECONSTRUCTING, precomputed=is_measured(self.metric), n_jobs=self.n_jobs
+            points,
+            rows,
+            V,
+            n_neighbors=_RECONSTRUCTING,
+            precomputed=is_rows_or_distances(self.metric),
+            n_jobs=self.n_jobs,
         )
 
     def _only_answer(self, problem: SemidefiniteProblem) -> GramResult:
@@ -248,7 +262,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         if (values[self.n_components :] > _FLAT * values[0]).any():
             rule = f"leaves nothing to unfold: with {self.n_neighbors} neighbours the rows are one rigid body"
             remedy = "Give equality=False, or fewer neighbours than columns"
-            warn(complain(self, "equality", self.equality, rule, remedy), UserWarning)
+            warn(error_message(self, "equality", self.equality, rule, remedy), UserWarning)
         trace = float(values.sum())
         proven = Certificate(trace, 0.0, 0.0, 0.0, 0.0)
         return GramResult(V, trace, np.zeros(len(problem.program.bounds)), proven, 0, Status.CONVERGED, ())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sidelight.kernels.field import repulsion_table
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT
-from sidelight.maps.placing import Placing
+from sidelight.kernels.repulsion import repulsion_table
+from sidelight.maps.new_points import NewPointEmbedder
 from sidelight.objectives.bound import InformationBound
 
 rng = np.random.default_rng(0)
@@ -18,7 +18,7 @@ NEAR = np.array([[3, 30, 100, 200, 399]])
 
 
 def placing(profile=STUDENT, inputs=Z):
-    return Placing(inputs, Z, repulsion_table(Z, profile), profile, 5, 3.0, 1.5)
+    return NewPointEmbedder(inputs, Z, repulsion_table(Z, profile), profile, 5, 3.0, 1.5)
 
 
 def bound_with_one_more(z, profile):
@@ -55,7 +55,7 @@ def test_a_row_between_two_groups_joins_one():
     sides = np.array([[-20.0, 0.0], [20.0, 0.0]])
     places = np.repeat(sides, 50, axis=0) + rng.normal(size=(100, 2))
     inputs = np.repeat([[-1.0], [1.0]], 50, axis=0) + 0.01 * rng.normal(size=(100, 1))
-    model = Placing(inputs, places, repulsion_table(places, STUDENT), STUDENT, 100, 90.0, 1.5)
+    model = NewPointEmbedder(inputs, places, repulsion_table(places, STUDENT), STUDENT, 100, 90.0, 1.5)
     found = model(np.array([[0.02], [-0.02]]))
     assert (np.abs(np.abs(found[:, 0]) - 20) < 3).all()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.kernels import field
-from sidelight.kernels.field import repulsion_table
+from sidelight.kernels import repulsion
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT
+from sidelight.kernels.repulsion import repulsion_table
 
 rng = np.random.default_rng(0)
 
@@ -24,7 +24,7 @@ def exact(Z, U, profile):
 @pytest.mark.parametrize("way", ["transform", "pairs"])
 def test_table_holds_the_sums(profile, q, error, way, monkeypatch):
     if way == "pairs":
-        monkeypatch.setattr(field, "_by_transform", lambda *_: None)
+        monkeypatch.setattr(repulsion, "_by_transform", lambda *_: None)
     Z = 2.0 * rng.normal(size=(150, q))
     U = rng.uniform(Z.min(axis=0), Z.max(axis=0), size=(200, q))
     table = repulsion_table(Z, profile)

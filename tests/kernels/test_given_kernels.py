@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.kernels.known import (
+from sidelight.kernels.given_kernels import (
     factor_error,
     gaussian_factors,
     given_factors,

@@ -21,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-__all__ = ["Places", "has_places"]
+__all__ = ["LatentGrid", "grid_is_affordable"]
 
 Array = npt.NDArray[Any]
 _FINENESS = 3.0  # nodes per standard deviation of the kernel
 _MOST_NODES = 20_000
 
 
-def has_places(Z: Array, width: float) -> bool:
+def grid_is_affordable(Z: Array, width: float) -> bool:
     """Whether a grid can be used: latent points (n, q) with q ≤ 3, and at most 20,000 nodes."""
     return Z.shape[1] <= 3 and int(np.prod(_counts(Z, width))) <= _MOST_NODES
 
@@ -43,14 +43,14 @@ def _counts(Z: Array, width: float) -> Array:
 
 
 @dataclass(frozen=True)
-class Places:
+class LatentGrid:
     """Grid over latent points: interpolation weights ``shares`` (n, nodes), and the smoothing matrix of each axis."""
 
     shares: csr_array
     smoothing: tuple[Array, ...]
 
     @classmethod
-    def of(cls, Z: Array, width: float) -> Places:
+    def of(cls, Z: Array, width: float) -> LatentGrid:
         """Build the grid for latent points ``Z`` (n, q) and the kernel ``exp(-r² / width)``."""
         side, counts = _side(width), _counts(Z, width)
         at = (Z - Z.min(axis=0)) / side

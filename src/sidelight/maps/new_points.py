@@ -5,8 +5,8 @@ A new row, with weights p_j on its neighbours among the fitted rows (Σ_j p_j = 
     f(z) = 2a Σ_j p_j (-log k(|z - z_j|²)) + φ(z),       φ(z) = log(1 + s(z)) + Σ_j k(|z - z_j|²) / s(z_j)
 
 p_j as in the fit: the perplexity of the data kernel on neighbour lists of the same length. The 2 is there because the
-fit counts a pair in both directions; φ is in ``kernels.field``. The fitted latent points are fixed, so f is a function
-of q numbers for each row, and rows are independent: a row's result does not depend on its batch.
+fit counts a pair in both directions; φ is in ``kernels.repulsion``. The fitted latent points are fixed, so f is a
+function of q numbers for each row, and rows are independent: a row's result does not depend on its batch.
 
 f has a local minimum for each group among the neighbours, and the mean of the neighbours may lie between them. So the
 initial point is the best of the mean and the latent points of the nearest rows. A step is z - t ∇f / c, with
@@ -27,16 +27,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import added, run_tiles, spans
+from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.kernels.bandwidths import quick_rows
-from sidelight.kernels.field import Table
 from sidelight.kernels.profiles import GAUSSIAN, Profile
+from sidelight.kernels.repulsion import Table
 from sidelight.neighbours.distances import bounded
 from sidelight.neighbours.search import Neighbours, nearest
 
 from .nearby import RowSearch, is_many, row_search
 
-__all__ = ["Placing"]
+__all__ = ["NewPointEmbedder"]
 
 Array = npt.NDArray[Any]
 Share = Callable[[Array], tuple[Array, Array, Array]]
@@ -47,7 +47,7 @@ _LONGER, _SHORTER, _LONGEST = 1.5, 0.4, 2.0
 
 
 @dataclass(frozen=True)
-class Placing:
+class NewPointEmbedder:
     """Map from new rows (m, d) to latent points (m, q).
 
     Parameters
@@ -97,7 +97,7 @@ class Placing:
         P (m, k) are the weights of the neighbours, L (m, k, q) their latent points.
         """
         apart = [Z[:, d, None].astype(L.dtype) - L[:, :, d] for d in range(Z.shape[1])]
-        R = added([difference * difference for difference in apart])
+        R = sum_in_order([difference * difference for difference in apart])
         value, grad = self.table.value_and_grad(Z)
         value -= 2 * self.attraction * (P * self.profile.log_value(R)).sum(axis=1)
         W = P if self.profile is GAUSSIAN else P * self.profile.value(R)

@@ -33,7 +33,6 @@ from .profiles import GAUSSIAN
 __all__ = [
     "MOST_FACTORS",
     "factor_error",
-    "fitting_factors",
     "gaussian_factors",
     "given_bandwidth",
     "given_factors",
@@ -41,6 +40,7 @@ __all__ = [
     "strata_of",
     "stratum_factors",
     "widened",
+    "widened_factors",
 ]
 
 Array = npt.NDArray[Any]
@@ -107,10 +107,10 @@ def widened(features: Array, bandwidth: float, chosen: Array) -> Array:
 
 def given_factors(features: Array, most: int = MOST_FACTORS) -> Array:
     """``A`` (n, r), r ≤ ``most``, with ``A Aᵀ`` ≈ the kernel of ``given`` (``given_kernel``), or a wider one."""
-    return fitting_factors(features, given_bandwidth(features), most)[0]
+    return widened_factors(features, given_bandwidth(features), most)[0]
 
 
-def fitting_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> tuple[Array, float]:
+def widened_factors(features: Array, bandwidth: float, most: int = MOST_FACTORS) -> tuple[Array, float]:
     """Low-rank factors of a Gaussian kernel of the features, widened if it is too narrow for so few factors.
 
     Parameters

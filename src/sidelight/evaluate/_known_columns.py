@@ -13,51 +13,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight.base.messages import complain
+from sidelight.base.messages import error_message
 from sidelight.side.columns import is_missing
 
 from ._ranks import Array, Index
 
-__all__ = ["Known", "codes_of", "known_of"]
+__all__ = ["KnownColumns", "codes_of", "known_columns"]
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownColumns:
     """Columns without gaps: ``kind`` "category" (integer codes) or "number"; ``kept`` says which rows remain."""
 
     kind: str
     columns: NDArray[Any]
     kept: NDArray[np.bool_]
 
-    def only(self, rows: NDArray[np.bool_]) -> Known:
+    def only(self, rows: NDArray[np.bool_]) -> KnownColumns:
         """Keep only rows that are in the mask as well."""
-        return Known(self.kind, self.columns[rows[self.kept]], self.kept & rows)
+        return KnownColumns(self.kind, self.columns[rows[self.kept]], self.kept & rows)
 
 
-def known_of(owner: str, argument: str, values: ArrayLike, n: int, kind: str | None = None) -> Known:
+def known_columns(owner: str, argument: str, values: ArrayLike, n: int, kind: str | None = None) -> KnownColumns:
     """Read (n,) or (n, g) known values; rows with a missing value are left out."""
     if kind not in (None, "category", "number"):
         remedy = "Give 'category', 'number' or None (decide by type)"
-        raise ValueError(complain(owner, "kind", kind, "is not known", remedy))
+        raise ValueError(error_message(owner, "kind", kind, "is not known", remedy))
     table = _table(owner, argument, values, n)
     kept = ~np.logical_or.reduce([_gaps(column) for column in table])
     if not kept.any():
-        raise ValueError(complain(owner, argument, "all missing", "leaves no row", "Give at least some values"))
+        raise ValueError(error_message(owner, argument, "all missing", "leaves no row", "Give at least some values"))
     kinds = {kind or _kind(column[kept]) for column in table}
     if len(kinds) > 1:
         rule, remedy = "mixes numbers and categories", "Call once per column, or give kind="
-        raise ValueError(complain(owner, argument, "table", rule, remedy))
+        raise ValueError(error_message(owner, argument, "table", rule, remedy))
     (only,) = kinds
     read = _numbers if only == "number" else _codes
-    return Known(only, np.stack([read(owner, argument, column[kept]) for column in table], axis=1), kept)
+    return KnownColumns(only, np.stack([read(owner, argument, column[kept]) for column in table], axis=1), kept)
 
 
 def codes_of(owner: str, argument: str, labels: ArrayLike, n: int) -> tuple[Index, NDArray[np.bool_]]:
     """Read one column of labels of any type as integer codes, and which rows have one."""
-    known = known_of(owner, argument, labels, n, kind="category")
+    known = known_columns(owner, argument, labels, n, kind="category")
     if known.columns.shape[1] != 1:
         seen = f"{known.columns.shape[1]} columns"
-        raise ValueError(complain(owner, argument, seen, "is not one label per row", "Give one column"))
+        raise ValueError(error_message(owner, argument, seen, "is not one label per row", "Give one column"))
     return known.columns[:, 0], known.kept
 
 
@@ -70,7 +70,9 @@ def _table(owner: str, argument: str, values: Any, n: int) -> list[NDArray[Any]]
         columns = list(np.moveaxis(array, -1, 0)) if array.ndim == 2 else [array]
     if not columns or columns[0].shape != (n,):
         seen = f"array of shape {np.shape(columns[0]) if columns else (n, 0)}"
-        raise ValueError(complain(owner, argument, seen, f"does not have one entry per row ({n})", "Match the rows"))
+        raise ValueError(
+            error_message(owner, argument, seen, f"does not have one entry per row ({n})", "Match the rows")
+        )
     return columns
 
 
@@ -108,10 +110,10 @@ def _numbers(owner: str, argument: str, column: NDArray[Any]) -> Array:
         numbers = column.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            complain(owner, argument, "text", "cannot be read as numbers", "Use kind='category'")
+            error_message(owner, argument, "text", "cannot be read as numbers", "Use kind='category'")
         ) from error
     if not np.isfinite(numbers).all():
-        raise ValueError(complain(owner, argument, "inf", "is not finite", "Leave such rows missing (NaN)"))
+        raise ValueError(error_message(owner, argument, "inf", "is not finite", "Leave such rows missing (NaN)"))
     return numbers
 
 
@@ -121,4 +123,6 @@ def _codes(owner: str, argument: str, column: NDArray[Any]) -> Index:
         return np.array([seen.setdefault(value, len(seen)) for value in column.tolist()], dtype=np.intp)
     except TypeError as error:
         rule = "holds values that cannot be compared as labels"
-        raise ValueError(complain(owner, argument, "list of lists", rule, "Give one plain label per row")) from error
+        raise ValueError(
+            error_message(owner, argument, "list of lists", rule, "Give one plain label per row")
+        ) from error

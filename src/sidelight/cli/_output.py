@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["INTERRUPTED", "CommandError", "Talk", "talking"]
+__all__ = ["INTERRUPTED", "CommandError", "Output", "open_output"]
 
 INTERRUPTED = 130
 
@@ -22,7 +22,7 @@ class CommandError(Exception):
     """An error that the user can correct; the message is one line that says how."""
 
 
-class Talk:
+class Output:
     """Output of one command: text, tables, warnings, and the final JSON object.
 
     Parameters
@@ -84,9 +84,9 @@ class Talk:
 
 
 @contextmanager
-def talking(*, as_json: bool, quiet: bool = False, debug: bool = False) -> Iterator[Talk]:
+def open_output(*, as_json: bool, quiet: bool = False, debug: bool = False) -> Iterator[Output]:
     """Run the body of a command: errors become one line and an exit code, warnings become notes."""
-    talk = Talk(as_json=as_json, quiet=quiet)
+    talk = Output(as_json=as_json, quiet=quiet)
     try:
         with warnings.catch_warnings():
             # User-facing warnings only: a deprecation inside a dependency is not the user's to act on.
