@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from sidelight.base.alias import current_names
 from sidelight.base.capabilities import Capabilities, declared
 
 from ._output import CommandError
@@ -131,6 +132,8 @@ def make(
         raise CommandError(f"--method {name}: needs the package {method.library}, which is not installed")
     kind = method.load()
     known = set(inspect.signature(kind).parameters)
+    former = current_names(kind)
+    settings = {former.get(key, key): value for key, value in settings.items()}
     _check_settings(name, settings, known)
     automatic = {"n_components": dims, "random_state": seed, "callback": callback, "given_types": given_types or None}
     automatic |= method.fixed
