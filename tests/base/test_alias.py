@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sidelight import HybridEmbedding
-from sidelight.base.alias import current_names
+from sidelight.base.alias import current_names, renamed_argument
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 
@@ -66,3 +66,18 @@ def test_an_unknown_keyword_is_refused_as_before():
 def test_a_class_without_old_names_has_none():
     assert current_names(StandardScaler) == {}
     assert current_names(HybridEmbedding) == {"distance": "metric"}
+
+
+def test_an_old_argument_of_a_method_is_understood_with_a_warning():
+    @renamed_argument("Y", "y")
+    def difference(X, y, *, scale=1):
+        return (X - y) * scale
+
+    with pytest.warns(FutureWarning, match=r"difference: Y=1 is the old name of y\. Write y= instead\.") as seen:
+        assert difference(4, Y=1, scale=2) == 6
+    assert seen[0].filename == __file__
+    assert list(inspect.signature(difference).parameters) == ["X", "y", "scale"]
+    with pytest.raises(TypeError, match="which is given too"):
+        difference(4, y=1, Y=1)
+    with pytest.raises(TypeError, match="multiple values"), pytest.warns(FutureWarning):
+        difference(4, 1, Y=1)

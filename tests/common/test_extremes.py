@@ -177,7 +177,7 @@ HUGE = {
 }
 if TORCH_THERE:
     HUGE |= {
-        "outputs of pairs": ("Y", lambda: gated.GatedBoltzmannMachine(2, max_iter=2).fit(X, X * 1e200)),
+        "outputs of pairs": ("y", lambda: gated.GatedBoltzmannMachine(2, max_iter=2).fit(X, X * 1e200)),
         "samples of a field": ("X", lambda: gated.Manifield(patch_size=3).fit([X * 1e200])),
     }
 

@@ -244,7 +244,7 @@ def report(
         file.model,
         out,
         X=X,
-        Y=Y,
+        y=Y,
         embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,
         plain="fit" if plain else None,
