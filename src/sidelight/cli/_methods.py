@@ -60,12 +60,14 @@ class Method:
 
 _ALL = (
     Method("kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way"),
-    Method("joint", "sidelight", "JointInformationEmbedding", "What two views share (--view2), and one from the other"),
+    Method(
+        "joint", "sidelight", "JointInformationEmbedding", "What two views share (--view-y), and one from the other"
+    ),
     Method("hybrid", "sidelight", "HybridEmbedding", "Distances and neighbours at once, in closed form"),
     Method("semidefinite", "sidelight", "SemidefiniteEmbedding", "Rows pulled apart as far as neighbours allow"),
     Method("ppca", "sidelight", "ProbabilisticPCA", "Principal components as a density"),
     Method("coordinated", "sidelight", "CoordinatedMixture", "Many small planes glued to one map; any number of rows"),
-    Method("coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view2), from planes in each"),
+    Method("coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view-y), from planes in each"),
     Method(
         "relational",
         "sidelight",
