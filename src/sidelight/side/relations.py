@@ -17,7 +17,13 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array
 
 from sidelight.base.messages import error_message
-from sidelight.base.validation import check_integer, check_number, checked_array, refuse_too_large
+from sidelight.base.validation import (
+    DISTANCE_LIMIT,
+    check_integer,
+    check_number,
+    checked_array,
+    refuse_too_large,
+)
 
 from .columns import read_table
 from .labels import label_codes
@@ -126,14 +132,20 @@ class Relation:
 
         Parameters
         ----------
-        labels : array of shape (m,)
+        labels : array of shape (m,) or (m, 1)
+            One label per row. Several columns are refused: make a relation of each, or join them into one label.
         index : array of shape (m,), default=None
             Row numbers of these rows in the data; None: all, in order.
         n_samples : int, default=None
             Rows of the data, where ``index`` is given.
         """
         rows, n = _rows(index, len(labels), n_samples)
-        codes = next(iter(label_codes("Relation", labels, len(rows)).values()))
+        columns = list(label_codes("Relation", labels, len(rows)).values())
+        if len(columns) != 1:
+            rule = "does not say which of them is the label"
+            remedy = "Make one relation of each column, or join them into one label per row"
+            raise ValueError(error_message("Relation", "labels", f"table of {len(columns)} columns", rule, remedy))
+        codes = columns[0]
         here = codes >= 0
         return _sorted("labels", codes[here], rows[here], n)
 
@@ -210,7 +222,9 @@ class Relation:
         """
         how: dict[str, Any] = {"dtype": np.float64, "accept_sparse": "csr", "input_name": "P"}
         # similarities are divided by their sums and never squared, so their size does not matter
-        P = checked_array("Relation", P, **how) if distances else check_array(P, estimator="Relation", **how)
+        P = check_array(P, estimator="Relation", **how)
+        if distances:
+            refuse_too_large("Relation", "P", P, largest_allowed=DISTANCE_LIMIT)
         if P.shape[0] != P.shape[1]:
             raise ValueError(
                 error_message("Relation", "P", f"shape {P.shape}", "is not square", "Give one row per row")
