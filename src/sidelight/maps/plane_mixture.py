@@ -20,7 +20,8 @@ from sidelight.solvers.partition import partition
 
 from .charts import MOST_LOCAL
 from .frames import Frame
-from .mixture_fit import EMSettings, FittedMixture, MixtureStream, run_em
+from .mixture_fit import EMSettings, FittedMixture, run_em
+from .mixture_stream import MixtureStream
 from .plane_charts import PlaneCharts, with_principal_axes
 from .row_summary import RowSummary, summarise_rows
 
