@@ -98,7 +98,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     eigenvalues_ : array of shape (q,)
         Eigenvalues of ``(1-α) s M - (α/2) L``, divided by ``|L|``.
     scale_ : float
-        The factor s of M.
+        The factor s of M in the objective (the scale of the data is ``frame_.scale``).
     n_features_in_ : int
 
     Notes
