@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
@@ -239,8 +239,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         if len(views) == 2:
             self.y_is_flat_ = np.asarray(y).ndim == 1
             self.prediction_ = KernelMap(first.backward.weights, maps[1].forward(Z[views[0].rows], self.n_jobs))
-        if path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(path.status is Status.INTERRUPTED)
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:

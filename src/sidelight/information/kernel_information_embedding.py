@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
@@ -334,8 +334,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             self.sum_error_ = solution.sum_error
         if checked.filler is not None:
             self.filler_, self.filled_ = checked.filler, X
-        if solution.path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(solution.path.status is Status.INTERRUPTED)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> Array:

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, checked_start, validated
@@ -196,8 +196,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         self.reconstruction_error_ = error.value(kept.point)
         self.bandwidth_ = kernel.bandwidth * frame.scale**2
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
-        if path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(path.status is Status.INTERRUPTED)
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
