@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.renamed_parameters import moved_parameters, with_present_parameters
+
 from ._container import ModelFileError, Tensors, quoted, unreadable
 from ._encode import PASSTHROUGH, SPARSE, always_saved
 from ._model_check import check_model
@@ -207,9 +209,12 @@ class Decoder:
         if kind is None:
             raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
         self._count("models")
-        self._check_names(node["name"], node["parameters"], dict.fromkeys(kind._get_param_names()))
+        self._check_names(
+            node["name"], node["parameters"], dict.fromkeys([*kind._get_param_names(), *moved_parameters(kind)])
+        )
         self._nested += 1
-        model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
+        parameters = {name: self.value(item) for name, item in node["parameters"].items()}
+        model = kind(**with_present_parameters(kind, parameters))
         for name, item in node["attributes"].items():
             if not always_saved(kind, name):
                 raise self._wrong(
