@@ -4,7 +4,8 @@ An estimator says in ``_moved_parameters`` where each old parameter went, and de
 
     data_kernel="sparse"    ->    kernel=KernelOptions("gaussian", storage="sparse")
 
-``inspect.signature`` and ``get_params`` show the new parameters only.
+``inspect.signature`` and ``get_params`` show the new parameters only. A parameter that only has another name is for
+``base.alias``.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.alias import current_names
 from sidelight.base.renamed_parameters import moved_parameters, with_present_parameters
 
 from ._container import ModelFileError, Tensors, quoted, unreadable
@@ -209,9 +210,8 @@ class Decoder:
         if kind is None:
             raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
         self._count("models")
-        self._check_names(
-            node["name"], node["parameters"], dict.fromkeys([*kind._get_param_names(), *moved_parameters(kind)])
-        )
+        former = {**current_names(kind), **moved_parameters(kind)}  # files of earlier versions have these
+        self._check_names(node["name"], node["parameters"], dict.fromkeys([*kind._get_param_names(), *former]))
         self._nested += 1
         parameters = {name: self.value(item) for name, item in node["parameters"].items()}
         model = kind(**with_present_parameters(kind, parameters))
