@@ -193,6 +193,7 @@ def test_wrong_values_of_what_was_given_get_one_line(trained, run, here, argumen
         (["--given", "batch", "--given", "hour", "--given-type", "angle"], "say of which column, for example batch="),
         (["--given-type", "angle"], "--given-type angle: there is no --given column"),
         (["--given", "batch", "--set", "given_types=angle"], "--set given_types: use --given-type for this"),
+        (["--given", "batch", "--set", "conditioning.types=angle"], "--set conditioning.types: use --given-type"),
         (["--given", "batch", "--given-type", "number"], "'batch' holds entries that are not numbers"),
         (["--given", "batch", "--same", "a.csv", "--different", "b.csv"], "use --attribute, or leave --given out"),
         (["--given", "batch", "--same", "nothing.csv"], "--same nothing.csv: there is no such file"),
@@ -221,7 +222,7 @@ def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(t
     assert done.code == 0, done.err
     assert "given: batch (3 categories), hour (period 24), explain " in done.out
     model, ask = sidelight.load("two/model.sidelight"), ("counterfactual", "two/model.sidelight")
-    assert model.given_types == {"hour": 24.0}
+    assert model.conditioning == sidelight.Conditioning(types={"hour": 24.0})
     assert run(*ask, trained[0] / "lots.csv", "--given", "batch=z", "--out", "x.csv").code == 0
     rows, own = lots[[*FEATURES, "t"]], lots[["batch", "hour"]]
     Z = model.transform(rows, given=own)

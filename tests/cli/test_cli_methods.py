@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sidelight
+from sidelight import Annealing, Conditioning, KernelOptions
 from sidelight.cli._methods import METHODS, make, parse_settings
 from sidelight.cli._output import CommandError
 
@@ -51,6 +52,21 @@ def test_settings_reach_the_estimator_inside():
     assert model.estimator.n_neighbors == 7
     assert model.estimator.eigen_solver == "dense"
     assert model.estimator.n_components == 3
+
+
+def test_dotted_settings_are_options_of_a_parameter():
+    told = ["kernel=student", "kernel.storage=sparse", "regularization.start=3", "conditioning.weight=2"]
+    model = make("kie", dims=2, seed=0, settings=parse_settings(told), given_types={"hour": 24.0})
+    assert model.kernel == KernelOptions("student", "sparse")
+    assert model.regularization == Annealing(0.1, start=3)
+    assert model.conditioning == Conditioning(types={"hour": 24.0}, weight=2)
+    assert make("joint", dims=2, seed=0, settings={"regularization.tol": 0.1}).regularization == Annealing(0.1, tol=0.1)
+
+
+def test_options_as_they_are_by_default_leave_the_name():
+    told = parse_settings(["kernel.storage=auto", "conditioning=product", "conditioning.weight=1"])
+    model = make("kie", dims=2, seed=0, settings=told)
+    assert (model.kernel, model.conditioning) == ("gaussian", "product")
 
 
 def test_settings_are_literals_and_never_code():

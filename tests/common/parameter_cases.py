@@ -1,6 +1,7 @@
 """What each constructor parameter of each estimator is set to, so that it changes what is fitted.
 
-The table of ``test_every_parameter.py``: one at a time, against the same model without it.
+The table of ``test_every_parameter.py``: one at a time, against the same model without it. A dotted name is an option:
+``kernel.storage`` is that of ``KernelOptions``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sklearn.manifold import Isomap
 from sklearn.mixture import GaussianMixture
 
 import sidelight
-from sidelight import Relation
+from sidelight import Annealing, Relation
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,12 @@ PATH = {
     "n_components": 1,
     "latent_kernel": "student",
     "regularization": 1.0,
+    "regularization.start": 5.0,
+    "regularization.decay": 0.8,
+    "regularization.tol": 1e-4,
     "penalty": "l2",
-    "regularization_start": 5.0,
-    "regularization_decay": 0.8,
     "init": "random",
-    "max_iter": to(1, tol=1e-4),
-    "tol": 1e-4,
+    "max_iter": to(1, **{"regularization.tol": 1e-4}),
     "random_state": to(1, init="random"),
 }
 EM = {"max_iter": 1, "tol": 1e-9}
@@ -136,29 +137,31 @@ MACHINE = {
 CASES = {
     "KernelInformationEmbedding": Case(
         "rows",
-        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
+        {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20, "random_state": 0},
         {
             **PATH,
             **NEIGHBOURS,
             "bandwidth": 2.0,
             "metric": "cosine",
             "kernel": to("student", bandwidth=2.0),
-            "data_kernel": to("low_rank", bandwidth=2.0),
+            "kernel.storage": to("low_rank", bandwidth=2.0),
             "solver": "multilevel",
-            "given_types": to("number", "given"),
-            "given_bandwidth": to(8.0, "given"),
-            "given_weight": to(0.2, "given"),
             "conditioning": to("product", "given"),
+            "conditioning.types": to("number", "given"),
+            "conditioning.bandwidth": to(8.0, "given"),
+            "conditioning.weight": to(0.2, "given"),
             "missing": to("impute", "gaps", refused=True),
         },
     ),
     "JointInformationEmbedding": Case(
         "views",
-        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
+        {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20, "random_state": 0},
         {**PATH, **NEIGHBOURS, "n_neighbors": 3, "objective": "joint", "bandwidth": 2.0, "perplexity": 3.0},
     ),
     "UnsupervisedKernelRegression": Case(
-        "rows", {"tol": 1e-2, "max_iter": 20, "random_state": 0}, {**PATH, **NEIGHBOURS}
+        "rows",
+        {"regularization": Annealing(0.003, tol=1e-2), "max_iter": 20, "random_state": 0},
+        {**PATH, **NEIGHBOURS},
     ),
     "SmootherEmbedding": Case(
         "rows", {"random_state": 0}, {**NEIGHBOURS, "n_components": 1, "bandwidth": 2.0, "random_state": 1}

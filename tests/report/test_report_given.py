@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from test_report_file import Elements, data_of, picture_of, unpack
 
-from sidelight import KernelInformationEmbedding, report
+from sidelight import Conditioning, KernelInformationEmbedding, report
 from sidelight.datasets import turntable
 from sidelight.evaluate import leakage, recovery
 from sidelight.plot._colouring import CYCLE
@@ -248,7 +248,9 @@ def table():
 
 def test_a_table_with_several_given_columns_has_a_grid_of_profiles_for_each(table, tmp_path):
     X, given = table
-    fitted = KernelInformationEmbedding(random_state=0, given_types={"hour": 24}).fit(X, given=given)
+    fitted = KernelInformationEmbedding(random_state=0, conditioning=Conditioning(types={"hour": 24})).fit(
+        X, given=given
+    )
     page = report.write(fitted, tmp_path / "r.html", X=X, given=given).read_text(encoding="utf-8")
     grids = data_of(page)["across"]["grids"]
     assert [grid["name"] for grid in grids] == ["site", "hour", "depth"]

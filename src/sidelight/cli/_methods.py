@@ -6,12 +6,13 @@ import ast
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from typing import Any
 
 from sidelight.base.alias import current_names
 from sidelight.base.capabilities import Capabilities, declared
+from sidelight.base.renamed_parameters import moved_parameters, option_kinds, with_options
 
 from ._output import CommandError
 
@@ -104,11 +105,13 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     --------
     >>> parse_settings(["perplexity=50", "init=random", "shape=(2, 3)"])
     {'perplexity': 50, 'init': 'random', 'shape': (2, 3)}
+    >>> parse_settings(["kernel.storage=sparse"])  # an option of a parameter
+    {'kernel.storage': 'sparse'}
     """
     settings = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
-        if not equals or not name.strip().isidentifier():
+        if not equals or not all(part.isidentifier() for part in name.strip().split(".")):
             raise CommandError(f"--set {pair}: write it as name=value, for example --set perplexity=50")
         try:
             settings[name.strip()] = ast.literal_eval(text.strip())
@@ -136,11 +139,14 @@ def make(
     known = set(inspect.signature(kind).parameters)
     former = current_names(kind)
     settings = {former.get(key, key): value for key, value in settings.items()}
-    _check_settings(name, settings, known)
-    automatic = {"n_components": dims, "random_state": seed, "callback": callback, "given_types": given_types or None}
-    automatic |= method.fixed
+    _check_settings(name, settings, known, kind)
+    automatic = {"n_components": dims, "random_state": seed, "callback": callback, **method.fixed}
     chosen = {key: value for key, value in automatic.items() if key in known}
-    estimator = kind(**(chosen | dict(settings)))
+    chosen |= {key: value for key, value in settings.items() if "." not in key}
+    options = _options(settings)
+    if given_types and "conditioning" in option_kinds(kind):
+        options.setdefault("conditioning", {})["types"] = given_types
+    estimator = kind(**(chosen | with_options(kind, chosen, options)))
     if method.library == "Sidelight":
         return estimator
     from sidelight import TwoWayEmbedding
@@ -156,11 +162,27 @@ def check_takes(name: str, argument: str, option: str) -> None:
         raise CommandError(f"{option}: the method {name} cannot use it; use --method {' or '.join(able)}")
 
 
-def _check_settings(name: str, settings: Mapping[str, Any], known: set[str]) -> None:
-    own = {"n_components": "--dims", "random_state": "--seed", "callback": "no option", "given_types": "--given-type"}
-    for key in settings:
+def _options(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings with a dotted name, such as ``kernel.storage``, by parameter and option."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in settings.items():
+        parameter, dot, option = key.partition(".")
+        if dot:
+            found.setdefault(parameter, {})[option] = value
+    return found
+
+
+def _check_settings(name: str, settings: Mapping[str, Any], known: set[str], kind: type[Any]) -> None:
+    own = {"n_components": "--dims", "random_state": "--seed", "callback": "no option"}
+    own |= dict.fromkeys(("given_types", "conditioning.types"), "--given-type")
+    moved = moved_parameters(kind)
+    dotted = {f"{parameter}.{field.name}" for parameter, of in option_kinds(kind).items() for field in fields(of)}
+    for key, value in settings.items():
         if key in own:
             raise CommandError(f"--set {key}: use {own[key]} for this")
-        if key not in known:
-            offered = ", ".join(sorted(known - set(own) - {"kwargs", "args"}))
+        if key in moved:
+            place = f"{moved[key].parameter}.{moved[key].field}"
+            raise CommandError(f"--set {key}: has another name; write --set {place}={value}")
+        if key not in known | dotted:
+            offered = ", ".join(sorted((known | dotted) - set(own) - {"kwargs", "args"}))
             raise CommandError(f"--set {key}: {name} has no such setting; it has {offered}")

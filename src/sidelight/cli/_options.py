@@ -152,7 +152,9 @@ ImageShape = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="A setting of the method, e.g. perplexity=50, or metric__kernel=rbf."
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the method, e.g. perplexity=50, kernel.storage=sparse, or metric__kernel=rbf.",
     ),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.sidelight.", show_default=False)]

@@ -23,6 +23,7 @@ from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_
 from sidelight.side.given import EncodedGiven, Given
 
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read
+from .annealing import Annealing
 
 __all__ = ["InformedMixin"]
 
@@ -43,7 +44,7 @@ class InformedMixin(TwoWayMixin):
 
     metric: str
     penalty: str
-    regularization: float
+    regularization: float | Annealing
     latent_kernel_: str
     given_: Given | None
     effect_: Effect | None
@@ -220,7 +221,8 @@ class InformedMixin(TwoWayMixin):
         return None if self.marginal_forward_ is None else known
 
     def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
-        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": self.regularization}
+        weight = Annealing.of(self.regularization).regularization
+        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": weight}
         return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
 
     def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from sidelight.base.alias import current_names
+from sidelight.base.renamed_parameters import moved_parameters, with_present_parameters
 
 from ._container import ModelFileError, Tensors, quoted, unreadable
 from ._encode import PASSTHROUGH, SPARSE, always_saved
@@ -209,10 +210,11 @@ class Decoder:
         if kind is None:
             raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
         self._count("models")
-        former = current_names(kind)  # files of earlier versions have these
+        former = {**current_names(kind), **moved_parameters(kind)}  # files of earlier versions have these
         self._check_names(node["name"], node["parameters"], dict.fromkeys([*kind._get_param_names(), *former]))
         self._nested += 1
-        model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
+        parameters = {name: self.value(item) for name, item in node["parameters"].items()}
+        model = kind(**with_present_parameters(kind, parameters))
         for name, item in node["attributes"].items():
             if not always_saved(kind, name):
                 raise self._wrong(

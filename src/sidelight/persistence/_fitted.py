@@ -65,6 +65,10 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "centre": "number / float (d)",
         "scale": "positive",
     },
+    # parameters with their options: plain types, which the annotations check
+    "Annealing": {},
+    "Conditioning": {},
+    "KernelOptions": {},
     # what is known
     "Column": {
         "kind": "choice:category|number|angle",

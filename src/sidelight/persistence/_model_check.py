@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 from functools import cache
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from sidelight.base.capabilities import capabilities, given_of
 
 from ._fitted import FITTED, RECORD_TABLES
-from ._schema import MismatchError, Sizes, check_annotation, check_value
+from ._schema import MismatchError, Sizes, check_annotation, check_record, check_value
 
 __all__ = ["check_model"]
 
@@ -24,7 +25,7 @@ def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
         return
     kind: Any = type(model)
     for name, hint in _parameters(kind).items():
-        _checked(f"parameter {name}", lambda name=name, hint=hint: check_annotation(getattr(model, name), hint))
+        _checked(f"parameter {name}", lambda name=name, hint=hint: _check_parameter(getattr(model, name), hint))
     if not fitted:
         return
     missing = sorted(name for name, line in table.items() if not line.startswith("~") and name not in fitted)
@@ -52,6 +53,13 @@ def _checked(name: str, check: Any) -> None:
 def _parameters(kind: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(kind.__init__)
     return {name: hint for name, hint in hints.items() if name not in ("return", "callback")}
+
+
+def _check_parameter(value: Any, hint: Any) -> None:
+    """Check the type of a parameter; of a parameter with options, the types of these too."""
+    check_annotation(value, hint)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        check_record(value, Sizes(), RECORD_TABLES)
 
 
 def _check_metric(model: Any) -> None:
