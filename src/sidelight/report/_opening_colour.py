@@ -76,7 +76,8 @@ def _neighbours(Z: Floats) -> NDArray[np.intp]:
     found: NDArray[np.intp] = np.asarray(cKDTree(Z).query(Z, k=count + 1)[1])
     own = found == np.arange(len(Z))[:, None]
     own[~own.any(axis=1), -1] = True  # more equal places than neighbours: any one of them stands for the row
-    return found[~own].reshape(len(Z), count)
+    others: NDArray[np.intp] = found[~own].reshape(len(Z), count)
+    return others
 
 
 def _above_chance(near: Floats, own: Floats) -> float:
