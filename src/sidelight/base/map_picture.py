@@ -25,12 +25,12 @@ SHADES = ("#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#d8c700")
 """Colours of the third dimension, from low to high; the last is darker than that of viridis, to be seen on white."""
 PLAIN = "#0072b2"
 
-_STYLE = "display:flex;flex-wrap:wrap;gap:14px;align-items:flex-start;margin:4px 0 8px;font:13px/1.5 sans-serif"
+_STYLE = "display:flex;flex-wrap:wrap;gap:14px 20px;align-items:flex-start;margin:4px 0 8px;font:13px/1.5 sans-serif"
 _CELL = "padding:1px 12px 1px 0;text-align:left;border:0;background:none"
 
 
 class MapRepresentation:
-    """A mixin: notebooks show the map and the key numbers of a fitted model above scikit-learn's parameter table."""
+    """A mixin: notebooks show the map and the key numbers of a fitted model beside scikit-learn's parameter table."""
 
     def _repr_html_inner(self) -> str:
         return with_map(self, super()._repr_html_inner())  # type: ignore[misc]
@@ -43,7 +43,7 @@ class MapRepresentation:
 
 
 def with_map(model: Any, html: str) -> str:
-    """Return ``html`` below the picture and the key numbers of a model; unchanged for a model without an embedding."""
+    """Return ``html`` beside the picture and the key numbers of a model; unchanged for a model without an embedding."""
     if not capabilities(model).has_embedding:
         return html
     Z = np.asarray(model.embedding_)
@@ -53,7 +53,7 @@ def with_map(model: Any, html: str) -> str:
         for name, value in key_numbers(model)
     )
     table = f'<table style="border:0;margin:0;border-collapse:collapse">{rows}</table>'
-    return f'<div class="sidelight-model" style="{_STYLE}">{picture}{table}</div>{html}'
+    return f'<div class="sidelight-model" style="{_STYLE}">{picture}{table}<div>{html}</div></div>'
 
 
 def key_numbers(model: Any) -> list[tuple[str, str]]:
@@ -88,7 +88,8 @@ def map_svg(Z: npt.ArrayLike) -> str:
     low, high = some[:, :2].min(axis=0), some[:, :2].max(axis=0)
     radius = min(5.0, max(2.0, 120.0 / np.sqrt(len(some))))
     room = 2.0 * radius
-    scale = (SIDE - 2 * room) / max(float((high - low).max()), np.finfo(np.float64).tiny)
+    span = float((high - low).max())
+    scale = (SIDE - 2 * room) / span if span > 0.0 else 1.0
     x, y = room + scale * (some[:, 0] - low[0]), room + scale * (high[1] - some[:, 1])
     width, height = (2 * room + scale * (high - low)).tolist()
     width, height = max(width, 40.0), max(height, 40.0)
