@@ -100,7 +100,7 @@ function dotsOf(context, side) {
 
 function writeNumber(value) {
   if (!Number.isFinite(value)) return "missing";
-  if (Number.isInteger(value)) return value.toLocaleString("en");
+  if (Number.isInteger(value)) return Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en");   // years
   const size = Math.abs(value);
   return size >= 1e5 || size < 1e-3 ? value.toExponential(3) : String(+value.toPrecision(4));
 }
