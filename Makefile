@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-# The demo needs a quarter of what development does (0.7 GB of 2.6); where everything is installed already, it takes that.
+# The demo needs a quarter of what development does (0.7 GB of 2.5); where everything is installed already, it takes that.
 DEMO   := $(if $(wildcard $(STAMP)),$(VENV),$(VENV)-demo)
 
 .PHONY: demo test test-slow test-minimum test-machines bench lint format docs reproductions clean
