@@ -181,8 +181,8 @@ def test_the_user_decides():
 
 
 def test_kinds_that_do_not_exist_are_refused_with_a_way_out():
-    with pytest.raises(ValueError, match=r"kinds='colum' is not a column of the table\. Did you mean 'column'"):
-        kind_of([1, 2], kinds={"colum": "number"})
+    with pytest.raises(ValueError, match=r"kinds='wages' is not a column of the table\. Did you mean 'wage'"):
+        kind_of([1, 2], "wage", kinds={"wages": "number"})
     with pytest.raises(ValueError, match=r"kinds=column: 'float' is not a kind of column\. Choose one of 'number'"):
         kind_of([1, 2], kinds={"column": "float"})
     with pytest.raises(ValueError, match="column 'column'='b' in row 1 cannot be read as a number"):
