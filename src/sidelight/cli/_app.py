@@ -246,6 +246,7 @@ def report(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     colour: options.Colour = None,
+    label: options.Label = None,
     period: options.Period = None,
     view2: Annotated[
         Path | None,
@@ -266,7 +267,7 @@ def report(
     from ._from_model import report as run
 
     shape = parse_size(image_shape, "--image-shape")
-    how = Reading(wishes=ColumnRoles(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
+    how = Reading(wishes=ColumnRoles(colour or (), label), key=key, layer=layer, obsm=obsm, image_shape=shape)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())
         run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2, plain=plain)
