@@ -101,6 +101,9 @@ def embed(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     image_size: options.ImageSize = None,
     image_shape: options.ImageShape = None,
     force: options.Force = False,
@@ -117,7 +120,7 @@ def embed(
         relations = parse_relations(relation or ())
         related = columns_of(relations)
         wishes = ColumnRoles(colour or (), label, drop or (), given or (), attribute or (), relations=related)
-        how = Reading(wishes, key, layer, obsm, *sizes)
+        how = Reading(wishes, key, layer, obsm, *sizes, sheet=sheet, query=query, recursive=recursive)
         chosen = method
         if method == DEFAULT:
             # Two views are what the joint method is for, relations the relational; nobody should have to name both.
@@ -142,6 +145,9 @@ def transform(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -150,7 +156,8 @@ def transform(
     """Embed new rows with a fitted model; the old rows do not move."""
     from ._from_model import transform as run
 
-    how = Reading(wishes=ColumnRoles(colour or (), label), key=key, layer=layer, obsm=obsm)
+    wishes = ColumnRoles(colour or (), label)
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force, view=view)
 
@@ -185,6 +192,9 @@ def counterfactual(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -193,7 +203,8 @@ def counterfactual(
     """Show rows as they would be for another value of what the model was given."""
     from ._from_model import counterfactual as run
 
-    how = Reading(wishes=ColumnRoles(label=label), key=key, layer=layer, obsm=obsm)
+    wishes = ColumnRoles(label=label)
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, given=given or (), missing=missing.value, force=force)
 
@@ -208,6 +219,9 @@ def predict(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -216,7 +230,8 @@ def predict(
     """Show the second view of rows, by a model of two views."""
     from ._from_model import predict as run
 
-    how = Reading(wishes=ColumnRoles(label=label), key=key, layer=layer, obsm=obsm)
+    wishes = ColumnRoles(label=label)
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force)
 
@@ -229,6 +244,9 @@ def score(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -236,8 +254,9 @@ def score(
     """Measure a model on data: reconstruction R², trustworthiness, mean log density."""
     from ._from_model import score as run
 
+    how = Reading(key=key, layer=layer, obsm=obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, Reading(key=key, layer=layer, obsm=obsm), missing=missing.value)
+        run(talk, model, data, how, missing=missing.value)
 
 
 @app.command()
@@ -256,6 +275,9 @@ def report(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     image_shape: options.ImageShape = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -266,7 +288,8 @@ def report(
     from ._from_model import report as run
 
     shape = parse_size(image_shape, "--image-shape")
-    how = Reading(wishes=ColumnRoles(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
+    wishes = ColumnRoles(colour or ())
+    how = Reading(wishes, key, layer, obsm, None, shape, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())
         run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2, plain=plain)

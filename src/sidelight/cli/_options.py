@@ -12,8 +12,8 @@ import typer
 __all__ = [
     "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
     "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
-    "MissingValues", "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "View", "View2",
-    "parse_size",
+    "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings",
+    "Sheet", "View", "View2", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -141,6 +141,13 @@ ImageSize = Annotated[str | None, typer.Option("--image-size", metavar="WxH", he
 ImageShape = Annotated[
     str | None, typer.Option("--image-shape", metavar="WxH", help="Rows of columns are pictures of this size.")
 ]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number from 1.")
+]
+Query = Annotated[
+    str | None, typer.Option("--query", metavar="SQL", help="Rows of a SQLite or DuckDB file; it is only read.")
+]
+Recursive = Annotated[bool, typer.Option("--recursive", help="Pictures of sub-folders, too.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -151,7 +158,10 @@ ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.s
 DataFile = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="CSV, TSV, Parquet, NPY, NPZ or h5ad file, or a folder of pictures.", show_default=False
+        metavar="DATA",
+        help="A table (CSV, Parquet, Arrow, JSON, Excel, SQLite, DuckDB, packed or not), NPY, NPZ, MTX or h5ad file, a "
+        "folder of pictures, or - for standard input.",
+        show_default=False,
     ),
 ]
 
