@@ -17,7 +17,7 @@ from . import _options as options
 from ._columns import ColumnRoles
 from ._given import parse_periods
 from ._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
-from ._options import MissingValues, parse_size
+from ._options import MissingValues, TableFormats, parse_size
 from ._output import open_output
 from ._read import Reading
 from ._relations import columns_of, parse_relations
@@ -96,6 +96,7 @@ def embed(
         bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
     ] = None,
     missing: options.Missing = MissingValues.error,
+    table_format: options.TableFormat = TableFormats.csv,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     plain: options.Plain = False,
     key: options.ArrayKey = None,
@@ -128,7 +129,7 @@ def embed(
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view2, different, distances, relations, plain,
+            view2, different, distances, relations, plain, table_format.value,
         )  # fmt: skip
         run(talk, request)
 
@@ -137,7 +138,7 @@ def embed(
 def transform(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     view: options.View = 1,
     label: options.Label = None,
     colour: options.Colour = None,
@@ -166,7 +167,7 @@ def transform(
 def invert(
     model: options.ModelPath,
     points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     view: options.View = 1,
     force: options.Force = False,
@@ -185,7 +186,7 @@ def invert(
 def counterfactual(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.error,
@@ -213,7 +214,7 @@ def counterfactual(
 def predict(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     label: options.Label = None,
     missing: options.Missing = MissingValues.error,
     key: options.ArrayKey = None,

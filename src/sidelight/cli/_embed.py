@@ -58,6 +58,7 @@ class Request:
     distances: Path | None = None
     relations: Sequence[RelationOption] = ()
     plain: bool = False
+    table_format: str = "csv"
 
     @property
     def is_anndata(self) -> bool:
@@ -67,7 +68,7 @@ class Request:
     @property
     def results(self) -> dict[str, Path]:
         """The files that will be written."""
-        names = {"embedding": "embedding.csv", "model": "model.sidelight"}
+        names = {"embedding": f"embedding.{self.table_format}", "model": "model.sidelight"}
         names |= {"report": "report.html"} if self.report else {}
         names |= {"anndata": "data.h5ad"} if self.is_anndata else {}
         return {what: self.out / name for what, name in names.items()}

@@ -10,14 +10,19 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "OUT_HELP",
     "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
     "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
     "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings",
-    "Sheet", "View", "View2", "parse_size",
+    "Sheet", "TableFormat", "TableFormats", "View", "View2", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
 """Help panel of the options for side information."""
+
+
+OUT_HELP = "Table to write: csv, tsv, csv.gz, parquet, feather, arrow, jsonl or npy."
+"""Help of ``--out`` of the commands that write one table."""
 
 
 class MissingValues(StrEnum):
@@ -28,6 +33,15 @@ class MissingValues(StrEnum):
     mean = "mean"
 
 
+class TableFormats(StrEnum):
+    """Formats of the table that ``embed`` writes."""
+
+    csv = "csv"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+TableFormat = Annotated[TableFormats, typer.Option("--format", help="Format of the table with the embedding.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
