@@ -72,6 +72,31 @@ def _main(
 
 
 @app.command()
+def look(
+    data: options.DataFile,
+    kind: options.ColumnKind = None,
+    drop: options.Drop = None,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Say what a file is, what each column was understood as, and what embed would do with it."""
+    from ._look import look as run
+    from ._look import parse_kinds
+
+    wishes = ColumnRoles(drop=drop or ())
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, data, how, parse_kinds(kind or ()))
+
+
+@app.command()
 def embed(
     context: typer.Context,
     data: options.DataFile,

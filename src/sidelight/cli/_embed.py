@@ -29,6 +29,7 @@ from ._progress import bar
 from ._read import Reading, read
 from ._relations import RelationOption, build_relations, tell_axes
 from ._second_view import SecondView, read_second
+from ._source import title_of
 from ._write import check_free, embedding_frame, put_frame
 
 __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
@@ -96,7 +97,7 @@ def embed(talk: Output, request: Request) -> None:
     matrix = complete(whole, request.missing)
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
-    talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
+    talk.say(f"{title_of(request.data)}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
     _check_plain(request, matrix)
@@ -252,7 +253,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         image_shape=fitted.file.image_shape,
         **fitted.matrix.side,
         **fitted.file.told(fitted.matrix),
-        title=request.data.name,
+        title=Path(title_of(request.data)).name,
         command=request.command,
         notes=fitted.matrix.remarks,
         seconds=fitted.seconds,

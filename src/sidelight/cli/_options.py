@@ -11,10 +11,10 @@ import typer
 
 __all__ = [
     "OUT_HELP",
-    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
-    "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
-    "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings",
-    "Sheet", "TableFormat", "TableFormats", "View", "View2", "parse_size",
+    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "ColumnKind", "DataFile", "Debug", "Different",
+    "Distances", "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label",
+    "Missing", "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same",
+    "Settings", "Sheet", "TableFormat", "TableFormats", "View", "View2", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -154,6 +154,12 @@ AnnDataObsm = Annotated[str | None, typer.Option("--obsm", metavar="KEY", help="
 ImageSize = Annotated[str | None, typer.Option("--image-size", metavar="WxH", help="Bring pictures to this size.")]
 ImageShape = Annotated[
     str | None, typer.Option("--image-shape", metavar="WxH", help="Rows of columns are pictures of this size.")
+]
+ColumnKind = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind", metavar="COLUMN=KIND", help="Understand a column as number, category, text, ... (repeatable)."
+    ),
 ]
 Sheet = Annotated[
     str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number from 1.")

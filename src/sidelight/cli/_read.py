@@ -15,9 +15,9 @@ from ._output import CommandError
 from ._plain_columns import plain_columns
 from ._source import STANDARD_INPUT, Source, open_source
 
-__all__ = ["Reading", "Table", "read", "read_frame", "read_table", "table_of"]
+__all__ = ["Reading", "Table", "open_data", "read", "read_frame", "read_table"]
 
-_ARRAYS = ("array", "mtx")
+_ARRAYS = {"array": "NumPy file", "mtx": "Matrix Market file"}
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,43 @@ class Reading:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its columns as they are, what kind of file it came from, and remarks on how it was read."""
+    """A table with its columns as they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    kind : str
+        What kind of file it is, for people: "CSV separated by commas, UTF-8".
+    title : str
+        Name of the file, for messages.
+    remarks : tuple of str
+        How the file was read, where that is worth saying.
+    """
 
     frame: pd.DataFrame
     kind: str
+    title: str
     remarks: tuple[str, ...] = ()
 
 
 def read(path: Path, how: Reading) -> Matrix:
     """Read rows to embed from any supported file or folder, or from standard input (``-``)."""
+    _, found = open_data(path, how)
+    if isinstance(found, Matrix):
+        return found
+    if how.expected is not None:
+        matrix = match_columns(found.frame, how.expected, how.wishes, found.title)
+    else:
+        matrix = choose_columns(found.frame, how.wishes, found.title)
+    return replace(matrix, remarks=[*found.remarks, *matrix.remarks])
+
+
+def open_data(path: Path, how: Reading) -> tuple[str, Table | Matrix]:
+    """Return what kind of file it is, and its table; or, of arrays, pictures and cells, the rows to embed."""
     if _is_folder(path):
         from ._images import read_images
 
-        return read_images(path, how)
+        return "folder of pictures", read_images(path, how)
     source = open_source(path)
     _check_options(source, how)
     if source.format == "anndata":
@@ -80,17 +104,13 @@ def read(path: Path, how: Reading) -> Matrix:
 
         if source.content is not None:
             raise CommandError(f"{source.title}: an AnnData file is read in place; unpack it to a file first")
-        return read_anndata(path, how)
+        return "AnnData file", read_anndata(path, how)
     if source.format in _ARRAYS:
         from ._read_arrays import read_arrays
 
-        return read_arrays(source, how)
-    table = table_of(source, how)
-    if how.expected is not None:
-        matrix = match_columns(table.frame, how.expected, how.wishes, source.path.name)
-    else:
-        matrix = choose_columns(table.frame, how.wishes, source.path.name)
-    return replace(matrix, remarks=[*table.remarks, *matrix.remarks])
+        return _ARRAYS[source.format], read_arrays(source, how)
+    table = _read_table(source, how)
+    return table.kind, table
 
 
 def read_frame(path: Path, how: Reading | None = None) -> pd.DataFrame:
@@ -99,14 +119,13 @@ def read_frame(path: Path, how: Reading | None = None) -> pd.DataFrame:
 
 
 def read_table(path: Path, how: Reading | None = None) -> Table:
-    """Read a table with its columns as they are, a description of the file, and remarks on how it was read."""
+    """Read a table with its columns as they are, and how it was read."""
     if _is_folder(path):
         raise CommandError(f"{path}: is a folder; give a file with a table")
-    source = open_source(path)
-    if source.format in (*_ARRAYS, "anndata"):
-        raise CommandError(f"{source.title}: holds arrays; give a table")
-    _check_options(source, how or Reading())
-    return table_of(source, how or Reading())
+    _, found = open_data(path, how or Reading())
+    if isinstance(found, Matrix):
+        raise CommandError(f"{path}: holds arrays; give a table")
+    return found
 
 
 def _is_folder(path: Path) -> bool:
@@ -114,8 +133,8 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and path.suffix.lower() != ".parquet"
 
 
-def table_of(source: Source, how: Reading) -> Table:
-    """Return the table of an open source."""
+def _read_table(source: Source, how: Reading) -> Table:
+    """Return the table of an open source, with plain columns."""
     try:
         frame, kind, remarks = _read_format(source, how)
     except (ValueError, UnicodeError, csv.Error, EOFError, OSError, pd.errors.ParserError) as error:
@@ -127,7 +146,8 @@ def table_of(source: Source, how: Reading) -> Table:
         raise CommandError(f"{source.title}: the table has no rows")
     frame, changed = plain_columns(frame.reset_index(drop=True))
     packed = "" if source.content is None or source.path == STANDARD_INPUT else f", packed ({source.path.suffix[1:]})"
-    return Table(frame, kind + packed, (*remarks, *changed))
+    title = source.title if source.path == STANDARD_INPUT else source.path.name
+    return Table(frame, kind + packed, title, (*remarks, *changed))
 
 
 def _read_format(source: Source, how: Reading) -> tuple[pd.DataFrame, str, list[str]]:

@@ -19,7 +19,7 @@ from sidelight.base.messages import require_extra
 from ._columns import suggestion
 from ._output import CommandError
 
-__all__ = ["FORMATS", "STANDARD_INPUT", "Source", "open_source"]
+__all__ = ["FORMATS", "STANDARD_INPUT", "Source", "open_source", "title_of"]
 
 STANDARD_INPUT = Path("-")
 
@@ -82,7 +82,7 @@ class Source:
     @property
     def title(self) -> str:
         """The name for messages."""
-        return "standard input" if self.path == STANDARD_INPUT else str(self.path)
+        return title_of(self.path)
 
     @property
     def suffix(self) -> str:
@@ -96,6 +96,11 @@ class Source:
     def for_reader(self) -> Any:
         """Return what libraries read from: the path, or the unpacked bytes as an open file."""
         return self.path if self.content is None else io.BytesIO(self.content)
+
+
+def title_of(path: Path) -> str:
+    """Return the name of a file for messages."""
+    return "standard input" if path == STANDARD_INPUT else str(path)
 
 
 def open_source(path: Path) -> Source:
@@ -143,7 +148,7 @@ def _unpack(path: Path, name: str, content: bytes) -> tuple[str, bytes]:
     packing = _packing(name, content[:_HEAD])
     if packing is None:
         return name, content
-    title = "standard input" if path == STANDARD_INPUT else str(path)
+    title = title_of(path)
     inner = name[: -len(packing)] if name.lower().endswith(packing) else name
     if packing == ".zip":
         return _unpack_zip(title, name, content)
@@ -222,9 +227,8 @@ def _format(path: Path, name: str, head: bytes) -> str:
             return guessed
     known = "csv, tsv, txt, parquet, feather, jsonl, xlsx, ods, sqlite, duckdb, npy, npz, mtx, h5ad"
     packed = ", ".join(suffix[1:] for suffix in _PACKED)
-    what = "standard input" if path == STANDARD_INPUT else str(path)
     raise CommandError(
-        f"{what}: cannot tell what kind of file this is; give one of {known} (also packed: {packed}), "
+        f"{title_of(path)}: cannot tell what kind of file this is; give one of {known} (also packed: {packed}), "
         "or a folder of pictures"
     )
 
