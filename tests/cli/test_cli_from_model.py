@@ -103,7 +103,7 @@ def test_points_of_the_wrong_dimension_are_refused(fitted, run, here):
 def test_a_format_nobody_knows_is_refused_before_the_work(fitted, table, run):
     done = run("transform", fitted / "model.sidelight", table, "--out", "z.doc")
     assert done.code == 1
-    assert "end the name with one of .csv, .tsv, .parquet, .npy" in done.err
+    assert "end the name with one of .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .jsonl, .npy" in done.err
 
 
 @pytest.mark.parametrize("command", ["transform", "invert", "score", "report"])

@@ -313,10 +313,10 @@ def test_folders_of_pictures_can_be_given(run, here):
         for i in range(8):
             grey = (shade + 10 * i + rng.integers(0, 9, (5, 4))).astype(np.uint8)
             Image.fromarray(grey).save(here / "album" / folder / f"{i}.png")
-    done = run("embed", "album", "--given", "folder", "--out", "out", "--no-report", "--json")
+    done = run("embed", "album", "--recursive", "--given", "folder", "--out", "out", "--no-report", "--json")
     assert done.code == 0, done.err
     assert done.answer["given"]["columns"] == ["folder"]
-    assert run("transform", "out/model.sidelight", "album", "--out", "z.csv").code == 0
+    assert run("transform", "out/model.sidelight", "album", "--recursive", "--out", "z.csv").code == 0
 
 
 def test_score_and_report_use_what_the_file_says(trained, run, here):

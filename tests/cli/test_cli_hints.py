@@ -263,7 +263,7 @@ def test_a_metric_is_at_least_as_wide_as_the_map(folder, run):
 WRONG = [
     (["--same", "a.csv"], "0,1,2\n", "--same a.csv: needs two columns of row numbers, and has 3"),
     (["--different", "a.csv"], "0\n", "--different a.csv: needs two columns of row numbers, and has 1"),
-    (["--same", "a.csv"], "", "--same a.csv: not a readable CSV file (its first line is empty)"),
+    (["--same", "a.csv"], "", "--same a.csv: the file is empty"),
     (["--same", "a.csv"], "one,other\n", "--same a.csv: the table has no rows"),
     (["--same", "a.csv"], "0,60\n", "--same a.csv: there is no row 60; rows are counted from 0 to 59"),
     (["--same", "a.csv"], "3,3\n0,1\n", "--same a.csv: (3, 3) pairs a row with itself"),
@@ -340,7 +340,9 @@ def test_folders_of_pictures_are_attributes_and_files_name_the_rows(run, here):
         (["--attribute", "folder"], "from the attribute folder (2 values)."),
         (["--same", "same.csv"], "from 2 same pairs."),
     ):
-        done = run("embed", "album", "--out", "out", "--method", "pca", "--no-report", "--force", *options)
+        done = run(
+            "embed", "album", "--recursive", "--out", "out", "--method", "pca", "--no-report", "--force", *options
+        )
         assert done.code == 0, done.err
         assert words in done.out
 

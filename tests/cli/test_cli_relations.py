@@ -189,7 +189,7 @@ def test_folders_of_pictures_are_labels(here, run):
         for k in range(12):
             pixels = rng.integers(0, 90, (6, 6)) + 150 * (group == "left")
             Image.fromarray(pixels.astype(np.uint8)).save(here / "pictures" / group / f"{k}.png")
-    done = run("embed", "pictures", "--relation", "side=folder", "--out", "out")
+    done = run("embed", "pictures", "--recursive", "--relation", "side=folder", "--out", "out")
     assert done.code == 0, done.err
     assert "Relation side: labels of folder, known of 24 of 24 rows." in done.out
     assert 'alt="lowest rows: ' in (here / "out" / "report.html").read_text(encoding="utf-8")

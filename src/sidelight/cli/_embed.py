@@ -30,6 +30,7 @@ from ._read import Reading, read
 from ._relations import RelationOption, build_relations, tell_axes
 from ._report_rows import report_rows
 from ._second_view import SecondView, read_second
+from ._source import title_of
 from ._write import check_free, embedding_frame, put_frame
 
 __all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
@@ -59,6 +60,7 @@ class Request:
     distances: Path | None = None
     relations: Sequence[RelationOption] = ()
     plain: bool = False
+    table_format: str = "csv"
 
     @property
     def is_anndata(self) -> bool:
@@ -68,7 +70,7 @@ class Request:
     @property
     def results(self) -> dict[str, Path]:
         """The files that will be written."""
-        names = {"embedding": "embedding.csv", "model": "model.sidelight"}
+        names = {"embedding": f"embedding.{self.table_format}", "model": "model.sidelight"}
         names |= {"report": "report.html"} if self.report else {}
         names |= {"anndata": "data.h5ad"} if self.is_anndata else {}
         return {what: self.out / name for what, name in names.items()}
@@ -96,7 +98,7 @@ def embed(talk: Output, request: Request) -> None:
     matrix = complete(whole, request.missing)
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
-    talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
+    talk.say(f"{title_of(request.data)}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
     _check_plain(request, matrix)
@@ -253,7 +255,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         **fitted.matrix.side,
         **fitted.file.told(fitted.matrix),
         **report_rows(fitted.file, fitted.matrix, request.how.wishes.colours),
-        title=request.data.name,
+        title=Path(title_of(request.data)).name,
         command=request.command,
         notes=fitted.matrix.remarks,
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from sidelight.base.capabilities import Capabilities, declared
 
+from ._columns import suggestion
 from ._output import CommandError
 
 __all__ = ["DEFAULT", "JOINT", "METHODS", "RELATIONAL", "Method", "check_takes", "make", "parse_settings"]
@@ -126,7 +127,8 @@ def make(
     """Return the unfitted estimator of a method; one that is not ours is made two-way."""
     method = METHODS.get(name)
     if method is None:
-        raise CommandError(f"--method {name}: no such method; choose from {', '.join(METHODS)}")
+        near = suggestion(name, list(METHODS))
+        raise CommandError(f"--method {name}: no such method; choose from {', '.join(METHODS)}{near}")
     if not method.installed:
         raise CommandError(f"--method {name}: needs the package {method.library}, which is not installed")
     kind = method.load()
@@ -158,4 +160,5 @@ def _check_settings(name: str, settings: Mapping[str, Any], known: set[str]) -> 
             raise CommandError(f"--set {key}: use {own[key]} for this")
         if key not in known:
             offered = ", ".join(sorted(known - set(own) - {"kwargs", "args"}))
-            raise CommandError(f"--set {key}: {name} has no such setting; it has {offered}")
+            near = suggestion(key, sorted(known - set(own)))
+            raise CommandError(f"--set {key}: {name} has no such setting; it has {offered}{near}")
