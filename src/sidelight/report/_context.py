@@ -212,7 +212,7 @@ def context_of(
     model: Any,
     *,
     X: Any = None,
-    Y: Any = None,
+    y: Any = None,
     table: Any = None,
     to_data: Callable[[Any], Any] | None = None,
     row_names: Any = None,
@@ -236,7 +236,7 @@ def context_of(
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
     whole = unwrap(as_chain(model), X, table, to_data)
     described, model, X = whole.described, whole.model, whole.X
-    examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
+    examples = examples_of(model, X, y, image_shape, embedded=embedding is not None)
     offers = capabilities(model)
     # A sparse graph of distances has no feature columns, and must not be converted to a dense n x n array.
     no_columns = offers.takes_fields or (offers.takes_distances and issparse(X))

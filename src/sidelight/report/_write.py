@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.files import atomic_write
 
 from ._across_section import across_section
@@ -67,12 +68,13 @@ NOSCRIPT = (
 SCRIPTS = ("drawing.js", "scatter.js", "informed.js", "report.js")
 
 
+@renamed_argument("Y", "y")
 def write(
     model: Any,
     path: str | os.PathLike[str],
     *,
     X: Any = None,
-    Y: Any = None,
+    y: Any = None,
     table: Any = None,
     to_data: Callable[[Any], Any] | None = None,
     row_names: Any = None,
@@ -109,7 +111,7 @@ def write(
         The rows on the map. Needed for the quality measures and the images of rows. If their number differs from that
         of ``embedding_``, they are embedded by ``transform`` and shown instead.
         For a model of fields: sequences or images. A sparse graph of distances is not shown.
-    Y : array-like of shape (n, e), optional
+    y : array-like of shape (n, e), optional
         For a model that predicts outputs: the outputs of ``X``, preferably of held-out pairs.
     table : data frame or mapping of name to array-like of shape (n,), optional
         The rows as the user knows them: numbers in their own units, categories, dates, text. The tooltip shows them and
@@ -159,7 +161,7 @@ def write(
 
     """
     page = page_of(
-        model, sections, X=X, Y=Y, table=table, to_data=to_data, row_names=row_names, row_numbers=row_numbers,
+        model, sections, X=X, y=y, table=table, to_data=to_data, row_names=row_names, row_numbers=row_numbers,
         embedding=embedding, colours=colours, colour=colour, labels=labels, given=given, attributes=attributes,
         plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
         seconds=seconds, date=date, max_rows=max_rows,
