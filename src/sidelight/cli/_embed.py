@@ -292,7 +292,7 @@ def _tell(talk: Output, request: Request, fitted: Fitted) -> None:
         **request.results,
         "method": request.method,
         "rows": fitted.matrix.X.shape[0],
-        "columns": fitted.matrix.X.shape[1],
+        "columns": fitted.matrix.n_columns,
         "dims": request.dims,
         "standardized": fitted.file.is_standardized,
         "seconds": fitted.seconds,

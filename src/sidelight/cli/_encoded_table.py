@@ -100,7 +100,7 @@ class EncodedTable:
 
     def decoded(self, X: Any) -> pd.DataFrame:
         """Return rows of the model in the columns and units of the data, without columns that cannot be known."""
-        frame = self.encoder.inverse_transform(X)
+        frame: pd.DataFrame = self.encoder.inverse_transform(X)
         kept = [use.name for use in self.uses if use.kind not in ("identifier", "empty", "text")]
         return frame[[name for name in frame.columns if name in set(kept)]]
 

@@ -92,6 +92,11 @@ class Matrix:
         )
 
     @property
+    def n_columns(self) -> int:
+        """Columns of the data that are embedded."""
+        return self.X.shape[1] if self.table is None else sum(use.used for use in self.table.uses)
+
+    @property
     def identifiers(self) -> pd.DataFrame:
         """The columns that name or number the rows, without the label; may have no columns."""
         found = pd.DataFrame() if self.table is None else self.table.identifiers

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
@@ -138,12 +139,31 @@ class ModelFile:
     def read(self, path: Path, how: Reading, missing: str) -> tuple[Matrix, Any]:
         """Read new rows; return them unchanged, and preprocessed for the model."""
         matrix = read(path, replace(how, encoder=self.encoder))
-        width, expected = matrix.X.shape[1], self.model.n_features_in_
+        of_array = self.encoder is not None and matrix.table is None
+        width = matrix.X.shape[1]
+        expected = self.encoder.n_features_in_ if of_array and self.encoder is not None else self.model.n_features_in_
         if width != expected:
             raise CommandError(f"{path}: rows have {width} columns, and the model was fitted on {expected}")
+        if of_array:
+            matrix = self._encoded(matrix)
         matrix = complete(matrix, missing, self.means)
+        if np.isnan(matrix.X).any() and not self.takes_gaps:
+            complete(matrix, "error")
         X = matrix.X if self.scaling is None else self.scaling.apply(matrix.X)
         return matrix, X if self.names is None else matrix.features(X)
+
+    def _encoded(self, matrix: Matrix) -> Matrix:
+        """Rows of an array as the code of a table with the same columns in the same order."""
+        assert self.encoder is not None
+        names = [use.name for use in self.encoder.columns_]
+        table = EncodedTable(pd.DataFrame(matrix.X, columns=names), self.encoder)
+        return replace(matrix, X=table.numbers(), table=table)
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether the model takes rows with missing entries."""
+        first = self.model.steps[0] if isinstance(self.model, Chain) else self.model
+        return bool(get_tags(first).input_tags.allow_nan)
 
     def to_data(self, X: Any) -> pd.DataFrame:
         """Convert rows that the model returned to the columns and units of the data."""
@@ -187,7 +207,8 @@ def _without_encoder(model: FittedModel) -> tuple[TableEncoder | None, FittedMod
     encoder, *rest = model.pipeline.steps
     if len(rest) == 1:
         return encoder[1], rest[0][1]
-    return encoder[1], Chain.of(Pipeline(rest))
+    behind: Any = Chain.of(Pipeline(rest))
+    return encoder[1], behind
 
 
 def _check_notes(path: Path, notes: Mapping[str, Any], d: int) -> None:
