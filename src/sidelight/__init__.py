@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .spectral.hybrid_embedding import HybridEmbedding
     from .spectral.reconstruction_distance import ReconstructionDistance
     from .spectral.tangent_distance import TangentDistance
+    from .tables.table_encoder import TableEncoder
     from .two_way.two_way_embedding import TwoWayEmbedding
     from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
     from .unfolding.semidefinite_embedding import SemidefiniteEmbedding
@@ -79,6 +80,7 @@ __all__ = [
     "Relations",
     "SemidefiniteEmbedding",
     "SmootherEmbedding",
+    "TableEncoder",
     "TangentDistance",
     "TwoWayEmbedding",
     "UnsupervisedKernelRegression",
@@ -120,6 +122,7 @@ _MODULES = {
     "Relations": "side.relations",
     "SemidefiniteEmbedding": "unfolding.semidefinite_embedding",
     "SmootherEmbedding": "information.smoother_embedding",
+    "TableEncoder": "tables.table_encoder",
     "TangentDistance": "spectral.tangent_distance",
     "TwoWayEmbedding": "two_way.two_way_embedding",
     "UnsupervisedKernelRegression": "information.unsupervised_kernel_regression",

@@ -14,6 +14,7 @@ from sidelight.base.alias import current_names
 from sidelight.base.capabilities import Capabilities, declared
 from sidelight.base.renamed_parameters import moved_parameters, option_kinds, with_options
 
+from ._columns import suggestion
 from ._output import CommandError
 
 __all__ = ["DEFAULT", "JOINT", "METHODS", "RELATIONAL", "Method", "check_takes", "make", "parse_settings"]
@@ -132,7 +133,8 @@ def make(
     """Return the unfitted estimator of a method; one that is not ours is made two-way."""
     method = METHODS.get(name)
     if method is None:
-        raise CommandError(f"--method {name}: no such method; choose from {', '.join(METHODS)}")
+        near = suggestion(name, list(METHODS))
+        raise CommandError(f"--method {name}: no such method; choose from {', '.join(METHODS)}{near}")
     if not method.installed:
         raise CommandError(f"--method {name}: needs the package {method.library}, which is not installed")
     kind = method.load()
@@ -185,4 +187,5 @@ def _check_settings(name: str, settings: Mapping[str, Any], known: set[str], kin
             raise CommandError(f"--set {key}: has another name; write --set {place}={value}")
         if key not in known | dotted:
             offered = ", ".join(sorted((known | dotted) - set(own) - {"kwargs", "args"}))
-            raise CommandError(f"--set {key}: {name} has no such setting; it has {offered}")
+            near = suggestion(key, sorted((known | dotted) - set(own)))
+            raise CommandError(f"--set {key}: {name} has no such setting; it has {offered}{near}")
