@@ -145,6 +145,7 @@ def test_empty_standard_input_and_strange_content_say_so(here, monkeypatch):
         ("a.json", b"\xff\xff", "not a readable JSON file"),
         ("a.json", b"[]", "it needs one object for each row"),
         ("a.feather", b"nothing of the kind", "not a readable FEATHER file"),
+        ("a.feather", b"FEA1 and more", "Feather of version 1, which is no longer read; write it again as version 2"),
         ("a.arrow", arrow(FRAME)[:200], "not a readable ARROW file"),
         ("a.parquet", parquet(FRAME)[:200], "not a readable PARQUET file"),
         ("a.xlsx", b"nothing of the kind", "not a readable XLSX file"),

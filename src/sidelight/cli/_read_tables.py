@@ -27,12 +27,12 @@ def read_parquet(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
 def read_arrow(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
     """Return the table of an Arrow IPC file or stream, or of a Feather file, its description and remarks."""
     import pyarrow as pa
-    from pyarrow import feather, ipc
+    from pyarrow import ipc
 
     content = source.read_bytes()
     buffer = pa.BufferReader(content)
     if content.startswith(b"FEA1"):
-        return feather.read_table(buffer).to_pandas(), "Feather, version 1", []
+        raise ValueError("it is Feather of version 1, which is no longer read; write it again as version 2")
     if content.startswith(b"ARROW1"):
         return _with_index(ipc.open_file(buffer).read_all().to_pandas()), "Arrow file (Feather)", []
     return _with_index(ipc.open_stream(buffer).read_all().to_pandas()), "Arrow stream", []
