@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from optional_torch import TORCH_THERE, gated
 from registry import blobs
 from sklearn.manifold import Isomap
@@ -54,7 +55,19 @@ WALK = np.column_stack([np.cos(TURNS), np.sin(TURNS), 0.01 * TURNS])
 STEPS = [*np.where(np.arange(1, 30) % 3 == 0, "far", "near"), None]
 PICTURES = np.random.default_rng(0).normal(size=(3, 12, 12))
 LINES = np.random.default_rng(1).normal(size=(3, 30))
+WORDS = [
+    "red brick house by the sea",
+    "old timber barn",
+    "glass tower in town",
+    "brick barn near the town",
+    "sea view flat",
+]
+TABLE = pd.DataFrame({
+    "size": np.exp(3 * X[:, 0]), "code": np.arange(N) % 4 + 1, "kind": [*"abc" * 12, *"ddee"],
+    "text": [f"{WORDS[i % 5]} {WORDS[i * 3 % 4]} {i}" for i in range(N)],
+})  # fmt: skip
 FITS = {
+    "table": lambda model: model.fit(TABLE),
     "rows": lambda model: model.fit(X),
     "many": lambda model: model.fit(blobs(200)),
     "given": lambda model: model.fit(X, given=LABELS),
@@ -273,6 +286,18 @@ CASES = {
         "views",
         {"n_charts": 2, "random_state": 0},
         {**CHARTS, "views": to([[0, 1, 2], [3, 4]], "rows")},
+    ),
+    "TableEncoder": Case(
+        "table",
+        {},
+        {
+            "kinds": {"code": "category"},
+            "scaling": "standard",
+            "tails": "keep",
+            "min_frequency": 5,
+            "n_text": 3,
+            "random_state": 1,
+        },
     ),
     "EquivalenceMetric": Case("labels", {}, {**METRIC, "n_components": 1, "form": "literal"}),
     "MultiAttributeMetric": Case("attributes", {}, {**METRIC, "n_components": 2, "form": "literal"}),

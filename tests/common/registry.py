@@ -29,6 +29,7 @@ from sidelight import (
     ProbabilisticPCA,
     SemidefiniteEmbedding,
     SmootherEmbedding,
+    TableEncoder,
     TangentDistance,
     TwoWayEmbedding,
     UnsupervisedKernelRegression,
@@ -118,6 +119,9 @@ MIXTURES = {
     "ppca-mixture-auto": lambda: PPCAMixture("auto", "auto", n_init=1),
     "bernoulli-mixture": lambda: BernoulliMixture(),
 }
+ENCODERS = {"table-encoder": lambda: TableEncoder(), "table-encoder-standard": lambda: TableEncoder(scaling="standard")}
+"""Encoders of tables, which have no latent space: scikit-learn's checks are in tests/tables."""
+
 DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from registry import DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs
+from registry import DISTANCES, ENCODERS, METRICS, MIXTURES, TORCH, VARIANTS, blobs
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
@@ -33,7 +33,7 @@ from sidelight.base.chain import Chain
 from sidelight.persistence._tables import ESTIMATORS
 
 N, D = 40, 5
-ROWS = {**VARIANTS, **MIXTURES, **TORCH}
+ROWS = {**VARIANTS, **MIXTURES, **ENCODERS, **TORCH}
 METHODS = {name: shown["method"] for name, shown in FIELDS.items() if "method" in shown}
 FITTED = {name: shown["fitted"] for name, shown in FIELDS.items() if "fitted" in shown}
 ARGUMENTS = {name: shown["argument"] for name, shown in FIELDS.items() if "argument" in shown}

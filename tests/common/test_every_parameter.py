@@ -10,7 +10,7 @@ import inspect
 import numpy as np
 import pytest
 from optional_torch import gated
-from parameter_cases import CASES, FITS, WALK, To, X, to
+from parameter_cases import CASES, FITS, TABLE, WALK, To, X, to
 from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
@@ -64,6 +64,8 @@ TRIED = [(name, parameter) for name, case in CASES.items() for parameter in case
 def answers(model):
     """What a fitted model says: its map or its parameters, its history, and what it makes of rows."""
     found = {"n_iter": getattr(model, "n_iter_", 0)}
+    if hasattr(model, "blocks_"):
+        return {"transform": model.transform(TABLE)}
     found["history"] = [record["objective"] for record in getattr(model, "history_", [])]
     if hasattr(model, "parameters_"):
         return found | model.parameters_

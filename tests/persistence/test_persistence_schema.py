@@ -22,6 +22,7 @@ from sidelight import (
     ProbabilisticPCA,
     Relation,
     SemidefiniteEmbedding,
+    TableEncoder,
     TwoWayEmbedding,
     load,
     save,
@@ -34,7 +35,8 @@ from sidelight.persistence._tables import ESTIMATORS, RECORDS, record_class
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "common"))
 from optional_torch import TORCH_THERE, gated
-from registry import METRICS, MIXTURES, TORCH, VARIANTS, blobs, with_iterations
+from parameter_cases import TABLE as MIXED
+from registry import ENCODERS, METRICS, MIXTURES, TORCH, VARIANTS, blobs, with_iterations
 
 X = blobs(40)
 D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -43,6 +45,9 @@ GAPS = np.where(np.arange(200).reshape(40, 5) == 7, np.nan, X)
 HALF = np.where(np.arange(40) < 30, X[:, 0], np.nan)
 ACTIONS = np.array(["left", "right"] * 20, dtype=object)
 PICTURES = [np.random.default_rng(i).random((8, 8)) for i in range(2)]
+TABLE = MIXED.assign(
+    day=pd.date_range("2024-01-01", periods=40), wind_direction=np.linspace(0, 350, 40), ok=[True, False] * 20
+)
 QUICK = {"max_iter": 5, "perplexity": 8.0}
 
 
@@ -55,7 +60,8 @@ def labelled(make):
 
 
 FITS = {
-    name: (lambda make=make: with_iterations(make(), 5).fit(X)) for name, make in (VARIANTS | MIXTURES | TORCH).items()
+    name: (lambda make=make: with_iterations(make(), 5).fit(X))
+    for name, make in (VARIANTS | MIXTURES | ENCODERS | TORCH).items()
 }
 FITS |= {name: (lambda make=make: labelled(make)) for name, make in METRICS.items()}
 FITS |= {
@@ -77,6 +83,7 @@ FITS |= {
     "relations alone": lambda: MultipleRelationalEmbedding(max_iter=5).fit(
         None, relations={"v": Relation.from_values(X[:, 0]), "d": Relation.from_data(X)}
     ),
+    "table": lambda: TableEncoder({"code": "ordinal"}).fit(TABLE),
     "gaps of ppca": lambda: ProbabilisticPCA(2).fit(GAPS),
     "batches": lambda: PPCAMixture(2).fit_batches([X, X]),
     "partial": lambda: ProbabilisticPCA(2).partial_fit(X),

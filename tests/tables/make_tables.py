@@ -18,10 +18,7 @@ from sklearn.datasets import load_wine
 
 FILES = Path(__file__).parent / "files"
 VEGA = ("barley", "burtin", "cars", "crimea", "ohlc")
-STATSMODELS = {
-    "anes96": "anes96", "cpunish": "cpunish", "co2": "co2", "fair": "fair_pt", "longley": "longley",
-    "modechoice": "modechoice", "scotland": "scotvote", "statecrime": "statecrime",
-}  # fmt: skip
+STATSMODELS = ("anes96", "co2", "longley", "modechoice", "statecrime")  # public domain
 
 
 def real(home: Path) -> None:
@@ -30,8 +27,8 @@ def real(home: Path) -> None:
     for name in VEGA:
         rows = json.loads((home / "vega_datasets/_data" / f"{name}.json").read_text())
         pd.DataFrame(rows).to_csv(FILES / f"{name}.csv", index=False)
-    for folder, name in STATSMODELS.items():
-        shutil.copy(home / "statsmodels/datasets" / folder / f"{name}.csv", FILES / f"{folder}.csv")
+    for name in STATSMODELS:
+        shutil.copy(home / "statsmodels/datasets" / name / f"{name}.csv", FILES / f"{name}.csv")
     wine = load_wine(as_frame=True)
     wine.frame.assign(target=wine.target_names[wine.target]).to_csv(FILES / "wine.csv", index=False)
 

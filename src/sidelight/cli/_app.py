@@ -291,6 +291,7 @@ def report(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     colour: options.Colour = None,
+    label: options.Label = None,
     period: options.Period = None,
     view_y: Annotated[
         Path | None,
@@ -314,7 +315,7 @@ def report(
     from ._from_model import report as run
 
     shape = parse_size(image_shape, "--image-shape")
-    wishes = ColumnRoles(colour or ())
+    wishes = ColumnRoles(colour or (), label)
     how = Reading(wishes, key, layer, obsm, None, shape, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())

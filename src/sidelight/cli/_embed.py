@@ -28,6 +28,7 @@ from ._pairs import read_pairs
 from ._progress import bar
 from ._read import Reading, read
 from ._relations import RelationOption, build_relations, tell_axes
+from ._report_rows import report_rows
 from ._second_view import SecondView, read_second
 from ._source import title_of
 from ._write import check_free, embedding_frame, put_frame
@@ -253,10 +254,10 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         image_shape=fitted.file.image_shape,
         **fitted.matrix.side,
         **fitted.file.told(fitted.matrix),
+        **report_rows(fitted.file, fitted.matrix, request.how.wishes.colours),
         title=Path(title_of(request.data)).name,
         command=request.command,
         notes=fitted.matrix.remarks,
-        seconds=fitted.seconds,
     )
 
 

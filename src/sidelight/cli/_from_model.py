@@ -21,6 +21,7 @@ from ._matrix import Matrix
 from ._model_file import ModelFile
 from ._output import CommandError, Output
 from ._read import Reading, read, read_frame
+from ._report_rows import report_rows
 from ._second_view import embed_second, is_second, second_of
 from ._write import check_format, check_free, embedding_frame, write_frame
 
@@ -253,6 +254,7 @@ def report(
         notes=matrix.remarks if Y is None else [_EMBEDDED.sub(r"\1 used", remark) for remark in matrix.remarks],
         **matrix.side,
         **file.told(matrix),
+        **report_rows(file, matrix, how.wishes.colours),
     )
     talk.answer |= {"out": out, "rows": len(matrix.X)}
     talk.say(f"wrote {out}")

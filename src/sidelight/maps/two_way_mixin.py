@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
@@ -31,7 +32,7 @@ def has_data_space(model: TwoWayMixin) -> bool:
     return model._has_data_space()
 
 
-class TwoWayMixin(TransformerMixin):
+class TwoWayMixin(MapRepresentation, TransformerMixin):
     """Methods of two-way estimators: transform, inverse_transform, denoise, densities, sampling and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.

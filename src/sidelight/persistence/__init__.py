@@ -41,7 +41,8 @@ def save(model: object, path: str | os.PathLike[str], *, notes: dict[str, Any] |
     """Save a Sidelight model, or a scikit-learn Pipeline of them, fitted or not, to one file.
 
     The file is written beside its destination and renamed, so that a save which fails leaves an older file as
-    it was. The parameter ``callback`` is not saved, nor is ``memory`` of a Pipeline. A foreign estimator among
+    it was. The parameter ``callback`` is not saved, nor is ``memory`` of a Pipeline, nor are the ``seconds``
+    of the records in ``history_``: the same fit gives the same bytes, whatever time it took. A foreign estimator among
     the parameters is saved as a description (:class:`ForeignEstimator`), any other object that is not plain data is
     refused.
 

@@ -224,7 +224,10 @@ class Encoder:
             "parameters": {
                 name: self.value(value, f"{where}.{name}", parameter=True) for name, value in parameters.items()
             },
-            "attributes": {name: self.value(value, f"{where}.{name}") for name, value in attributes.items()},
+            "attributes": {
+                name: self.value(_without_seconds(value) if name == "history_" else value, f"{where}.{name}")
+                for name, value in attributes.items()
+            },
         }
 
     def _store(self, rows: NDArray[Any], where: str) -> str:
@@ -233,6 +236,13 @@ class Encoder:
             name, again = f"{where} ({again})", again + 1
         self.tensors[name] = rows
         return name
+
+
+def _without_seconds(history: Any) -> Any:
+    """The records of a fit without the time each took: two runs of the same fit are the same file."""
+    if not isinstance(history, list) or not all(type(record) is dict for record in history):
+        return history
+    return [{name: value for name, value in record.items() if name != "seconds"} for record in history]
 
 
 def _is_ours(value: Any) -> bool:

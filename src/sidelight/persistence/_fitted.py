@@ -11,6 +11,8 @@ A ``~`` in front of a specification: not every fit leaves the attribute behind.
 from __future__ import annotations
 
 from sidelight.kernels.profiles import PROFILES
+from sidelight.tables._column_kinds import KINDS
+from sidelight.tables._table_columns import STORED
 from sidelight.unfolding._measured_rows import METRICS
 
 __all__ = ["FITTED", "RECORD_TABLES"]
@@ -140,6 +142,17 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "degree": "count",
     },
     "RigidMap": {"rotation": "float (r, r)", "translation": "float (r)"},
+    # columns of a table
+    "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},
+    "ColumnBlock": {"start": "count", "stop": "count"},
+    "ColumnLayout": {"stored": f"choice:{'|'.join(STORED)}", "decimals": "number", "levels": "?list plain"},
+    "TableLayout": {"columns": "list record"},
+    "NumberCode": {"centre": "number", "scale": "positive", "middle": "number", "unit": "number"},
+    "AngleCode": {"period": "positive", "lowest": "number", "scale": "positive"},
+    "CategoryCode": {"levels": "list:k plain", "shares": "float (k)", "weight": "positive"},
+    "OrdinalCode": {"centre": "number", "scale": "positive"},
+    "DateCode": {"centre": "number", "scale": "positive", "step": "positive", "spreads": "float (*)"},
+    "TextCode": {"rarity": "float (b)", "directions": "float (b, p)", "mean": "float (p)", "scale": "positive"},
     "ForeignEstimator": {},
     "ReconstructionDistance": {},
     "TangentDistance": {},
@@ -328,6 +341,13 @@ FITTED: dict[str, dict[str, str]] = {
     "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count"},
     "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},
     "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number"},
+    "TableEncoder": _ROWS
+    | {
+        "columns_": "list:d record",
+        "codes_": "list:p record",
+        "blocks_": "list:p record",
+        "layout_": "record",
+    },
     "RestrictedBoltzmannMachine": _NETWORK_ROWS,
     "Autoencoder": _NETWORK_ROWS,
     "GatedBoltzmannMachine": _NETWORK_PAIRS,

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from sidelight.base.capabilities import capabilities, given_of
+from sidelight.tables._date_code import CYCLES, DateCode
 
 from ._fitted import FITTED, RECORD_TABLES
 from ._schema import MismatchError, Sizes, check_annotation, check_value
@@ -110,6 +111,20 @@ def _check_charts(model: Any) -> None:
         raise MismatchError("has map_.residuals, which are not those of its charts")
 
 
+def _check_table(model: Any) -> None:
+    """Blocks side by side, as wide as their codes, of the columns that are used."""
+    ends = [0, *(block.stop for block in model.blocks_)]
+    blocks = [(block.name, block.start, block.stop - block.start) for block in model.blocks_]
+    used = [use.name for use in model.columns_ if use.used]
+    wanted = [(name, end, code.width) for name, end, code in zip(used, ends, model.codes_, strict=False)]
+    if not wanted or blocks != wanted:
+        raise MismatchError("has blocks_, which are not those of its columns_ and codes_")
+    if [one.name for one in model.layout_.columns] != [use.name for use in model.columns_]:
+        raise MismatchError("has layout_, whose columns are not those of columns_")
+    if any(isinstance(code, DateCode) and not set(code.cycles) <= CYCLES.keys() for code in model.codes_):
+        raise MismatchError("has codes_ with a cycle that is not known")
+
+
 def _check_network(model: Any) -> None:
     """The shapes of the network that its architecture (in older files: parameters) describes, made without memory."""
     import torch
@@ -128,6 +143,7 @@ def _check_network(model: Any) -> None:
 _TOGETHER: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
     **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
+    "TableEncoder": (_check_table,),
     "HybridEmbedding": (_check_ways, _check_nystrom),
     "KernelInformationEmbedding": (_check_ways, _check_filler),
     "MultipleRelationalEmbedding": (_check_ways, _check_relations),

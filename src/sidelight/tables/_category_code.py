@@ -66,7 +66,7 @@ class CategoryCode:
         else:
             A = (np.eye(len(self.levels))[codes] - self.shares) * self.weight
         A[codes < 0] = np.nan
-        return A
+        return np.asarray(A)
 
     def probabilities(self, A: Array) -> Array:
         """Return the probability of each level (n, k)."""

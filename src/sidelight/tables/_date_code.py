@@ -18,10 +18,12 @@ from scipy.stats import f as f_distribution
 from ._date_text import DAY, resolution
 from ._number_code import spread_of
 
-__all__ = ["DateCode", "fit_date"]
+__all__ = ["CYCLES", "DateCode", "fit_date"]
 
 Array = npt.NDArray[Any]
-_PERIODS = {"year": 365.2425 * DAY, "week": 7.0 * DAY, "day": 1.0 * DAY}
+CYCLES = {"year": 365.2425 * DAY, "week": 7.0 * DAY, "day": 1.0 * DAY}
+"""Name of a cycle -> its length in microseconds."""
+
 _FEWEST = 20
 _LEVEL = 0.001  # of the F test, over all columns and cycles
 
@@ -75,7 +77,7 @@ def fit_date(values: Array, others: Array) -> DateCode:
     centre, deviation = float(np.median(present)), float(np.std(present - present.min()))
     step = resolution(present)
     span = float(present.max() - present.min())
-    asked = [name for name, period in _PERIODS.items() if span > period and step < period]
+    asked = [name for name, period in CYCLES.items() if span > period and step < period]
     trend = (values - centre) / (deviation or 1.0)
     cycles = [name for name in asked if _predicts(_circle(values, name), trend, others, len(asked))]
     spreads = np.array([spread_of(_circle(present, name)) for name in cycles])
@@ -83,7 +85,7 @@ def fit_date(values: Array, others: Array) -> DateCode:
 
 
 def _circle(values: Array, name: str) -> Array:
-    turns = 2 * np.pi * np.mod(values, _PERIODS[name]) / _PERIODS[name]
+    turns = 2 * np.pi * np.mod(values, CYCLES[name]) / CYCLES[name]
     return np.column_stack([np.cos(turns), np.sin(turns)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -43,7 +44,7 @@ _FORMATS = (*(day + clock for day in _DAYS for clock in _CLOCKS), *_NAMED, "%Y-%
 
 
 def date_format_of(texts: Iterable[str]) -> str | None:
-    """Return the format (of ``strptime``, or "iso" for a mixture) that reads every text, or None.
+    """Return the format that reads every text, or None: as ``strptime`` writes it, or "iso" for a mixture.
 
     Where day and month cannot be told apart, the month is read first.
 
@@ -60,7 +61,8 @@ def date_format_of(texts: Iterable[str]) -> str | None:
     if not entries or not all(6 <= len(entry) <= 35 and any(map(str.isdigit, entry)) for entry in entries):
         return None
     fitting = [form for form in _FORMATS if _parsed(entries[0], form) is not None]
-    return next((form for form in fitting if all(_parsed(entry, form) is not None for entry in entries)), None)
+    found = next((form for form in fitting if all(_parsed(entry, form) is not None for entry in entries)), None)
+    return None if found is None else _as_padded(found, entries)
 
 
 def microseconds_of_texts(values: Sequence[Any], date_format: str, *, column: str = "") -> npt.NDArray[np.float64]:
@@ -97,7 +99,13 @@ def from_microseconds(value: float) -> datetime:
 def written_date(value: float, date_format: str) -> str:
     """Return microseconds since 1970 as text in a date format."""
     moment = from_microseconds(value)
-    return moment.isoformat(sep=" ") if date_format == "iso" else moment.strftime(date_format)
+    if date_format == "iso":
+        return moment.isoformat(sep=" ")
+    # strftime has %-d on some systems only
+    bare = {"%-d": moment.day, "%-m": moment.month, "%-H": moment.hour}
+    for part, number in bare.items():
+        date_format = date_format.replace(part, str(number))
+    return moment.strftime(date_format)
 
 
 def resolution(moments: npt.NDArray[np.float64]) -> float:
@@ -121,8 +129,15 @@ def _microseconds_of_text(value: Any, date_format: str, column: str, row: int) -
     return microseconds(moment)
 
 
+def _as_padded(form: str, entries: list[str]) -> str:
+    """The format with ``%-d`` for ``%d`` where days and months are written without a leading zero."""
+    bare = form.replace("%d", "%-d").replace("%m", "%-m").replace("%H", "%-H")
+    one_digit = [entry for entry in entries if any(len(part) == 1 for part in re.findall(r"\d+", entry))]
+    return bare if one_digit and form != "iso" else form
+
+
 def _parsed(entry: str, form: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(entry) if form == "iso" else datetime.strptime(entry, form)
+        return datetime.fromisoformat(entry) if form == "iso" else datetime.strptime(entry, form.replace("%-", "%"))
     except ValueError:
         return None

@@ -23,10 +23,13 @@ from sidelight.base.validation import checked_array
 
 from ._date_text import microseconds
 
-__all__ = ["Table", "TableColumn", "read_table"]
+__all__ = ["STORED", "Table", "TableColumn", "read_table"]
 
 Array = npt.NDArray[Any]
 _OWNER = "TableEncoder"
+
+STORED = ("number", "integer", "boolean", "text", "category", "ordered", "date", "duration", "time")
+"""What the type of a column can say."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class TableColumn:
     Parameters
     ----------
     name : str
-    stored : {"number", "integer", "boolean", "text", "category", "ordered", "date", "duration", "time"}
-        What its type says.
+    stored : str
+        What its type says, one of ``STORED``.
     values : array of shape (n,)
         Floats for numbers, booleans, dates (microseconds since 1970), durations and times (microseconds); else objects.
     missing : bool array of shape (n,)
@@ -144,14 +147,16 @@ def _from_series(series: nw.Series[Any], dtype: str) -> TableColumn:
     if kind.is_numeric():
         return _numeric(name, "number", series, missing, dtype)
     if isinstance(kind, nw.Boolean):
-        return TableColumn(name, "boolean", _floats(series.to_list()), missing, dtype=dtype)
+        return TableColumn(name, "boolean", _floats(series.to_list(), missing), missing, dtype=dtype)
     if isinstance(kind, nw.Categorical | nw.Enum):
         levels, ordered = _levels(series)
         return TableColumn(name, ordered, _objects(series.to_list()), missing, levels, dtype)
     if isinstance(kind, nw.Date | nw.Datetime):
-        return TableColumn(name, "date", _floats(series.dt.timestamp("us").to_list()), missing, dtype=dtype)
+        return TableColumn(name, "date", _floats(series.dt.timestamp("us").to_list(), missing), missing, dtype=dtype)
     if isinstance(kind, nw.Duration):
-        return TableColumn(name, "duration", _floats(series.dt.total_microseconds().to_list()), missing, dtype=dtype)
+        return TableColumn(
+            name, "duration", _floats(series.dt.total_microseconds().to_list(), missing), missing, dtype=dtype
+        )
     if isinstance(kind, nw.List | nw.Array | nw.Struct | nw.Binary):
         raise _nested(name, str(kind))
     return _from_objects(name, series.to_list(), missing, dtype)
@@ -159,7 +164,7 @@ def _from_series(series: nw.Series[Any], dtype: str) -> TableColumn:
 
 def _numeric(name: str, stored: str, series: nw.Series[Any], missing: Array, dtype: str) -> TableColumn:
     values = series.to_numpy()
-    values = _floats(series.to_list()) if values.dtype.kind not in "iuf" else values.astype(np.float64)
+    values = _floats(series.to_list(), missing) if values.dtype.kind not in "iuf" else values.astype(np.float64)
     _refuse_infinity(name, values)
     return TableColumn(name, stored, values, missing | np.isnan(values), dtype=dtype)
 
@@ -181,9 +186,9 @@ def _from_objects(name: str, values: list[Any], missing: Array, dtype: str) -> T
     entries[missing] = None
     kinds = {type(value) for value in entries[~missing]}
     if kinds and kinds <= {bool}:
-        return TableColumn(name, "boolean", _floats(entries), missing, dtype=dtype)
+        return TableColumn(name, "boolean", _floats(entries, missing), missing, dtype=dtype)
     if kinds and all(issubclass(kind, numbers.Real | Decimal) for kind in kinds):
-        numeric = _floats(entries)
+        numeric = _floats(entries, missing)
         _refuse_infinity(name, numeric)
         stored = "integer" if kinds <= {int} else "number"
         return TableColumn(name, stored, numeric, missing | np.isnan(numeric), dtype=dtype)
@@ -248,8 +253,8 @@ def _objects(values: list[Any]) -> Array:
     return found
 
 
-def _floats(values: Any) -> Array:
-    return np.array([np.nan if value is None or value != value else float(value) for value in values])
+def _floats(values: Any, missing: Array) -> Array:
+    return np.array([np.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)])
 
 
 def _refuse_infinity(name: str, values: Array) -> None:

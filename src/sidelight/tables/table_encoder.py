@@ -57,7 +57,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     n_text : int, default=16
         Columns of the code of free text.
     random_state : int, RandomState or None, default=None
-        For the singular vectors of text; None is a fixed seed.
+        For the singular vectors of text. None is a fixed seed: the same call gives the same result.
 
     Attributes
     ----------
@@ -83,6 +83,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     See Also
     --------
     KernelInformationEmbedding : the embedding to put behind it.
+
+    References
+    ----------
+    .. [1] J. C. Gower. A general coefficient of similarity and some of its properties. Biometrics 27, 1971.
+    .. [2] J. Pagès. Analyse factorielle de données mixtes. Revue de statistique appliquée 52, 2004.
 
     Examples
     --------
