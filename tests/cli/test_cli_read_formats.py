@@ -87,6 +87,15 @@ def test_archives_of_several_files_are_listed(here):
         read_frame(here / "a.tar.gz")
 
 
+def test_a_zip_file_of_an_unknown_compression_says_so(here):
+    strange = bytearray(zipped("a.csv", content=CSV))
+    for place in (8, strange.index(b"PK\x01\x02") + 10):  # the method, in the local header and in the directory
+        strange[place] = 99
+    (here / "a.zip").write_bytes(strange)
+    with pytest.raises(CommandError, match="is packed in a way that is not known here"):
+        read_frame(here / "a.zip")
+
+
 def test_a_zip_file_with_a_password_says_so(here):
     locked = bytearray(zipped("a.csv", content=CSV))
     locked[6] |= 1  # the flag of encryption in the local header, and in the central directory
