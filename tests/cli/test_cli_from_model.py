@@ -11,14 +11,14 @@ def latent(path):
     return pd.read_csv(path)[["z1", "z2"]].to_numpy()
 
 
-def test_transform_matches_columns_by_name_in_any_order(fitted, table, run, here, frame):
+def test_transform_matches_columns_by_name_in_any_order(fitted, table, run, here, frame, inner):
     assert run("transform", fitted / "model.sidelight", table, "--out", "z.csv").code == 0
     shuffled = frame[["kind", "depth", "height", "width", "length"]].assign(extra=1.5)
     shuffled.to_csv("shuffled.csv", index=False)
     assert run("transform", fitted / "model.sidelight", "shuffled.csv", "--out", "y.csv").code == 0
     np.testing.assert_array_equal(latent("z.csv"), latent("y.csv"))
-    model = sidelight.load(fitted / "model.sidelight")
-    np.testing.assert_allclose(latent("z.csv"), model.transform(frame.drop(columns="kind")))
+    model = inner(fitted / "model.sidelight")
+    np.testing.assert_allclose(latent("z.csv"), model.transform(frame.drop(columns="kind").to_numpy()))
 
 
 def test_transform_one_by_one_equals_batch(fitted, table, run, frame):
@@ -35,7 +35,8 @@ def test_invert_names_the_columns_of_the_data_and_undoes_the_scaling(run, here, 
     assert done.answer["standardized"] is True
     assert run("invert", "out/model.sidelight", "out/embedding.csv", "--out", "x.csv").code == 0
     back = pd.read_csv("x.csv")
-    assert list(back.columns) == ["length", "width", "height", "depth"]
+    assert list(back.columns) == ["row", "length", "width", "height", "depth", "kind"]
+    assert (back["kind"] == wide["kind"]).mean() > 0.9
     correlation = np.corrcoef(back["length"], wide["length"])[0, 1]
     assert correlation > 0.9
     assert abs(back["length"].mean() - wide["length"].mean()) < 0.1 * wide["length"].std()
@@ -71,7 +72,7 @@ def test_missing_columns_are_named(fitted, run, frame):
     assert "thin.csv lacks the columns width, depth, which the model was fitted on" in done.err
 
 
-def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted, run, frame):
+def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted, run, frame, inner):
     first = frame.head(2).copy()
     first.loc[0, "width"] = None
     first.to_csv("gap.csv", index=False)
@@ -80,8 +81,8 @@ def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted,
     assert "--missing mean" in refused.err
     assert run("transform", fitted / "model.sidelight", "gap.csv", "--out", "z.csv", "--missing", "mean").code == 0
     first.loc[0, "width"] = frame["width"].mean()
-    model = sidelight.load(fitted / "model.sidelight")
-    np.testing.assert_allclose(latent("z.csv"), model.transform(first.drop(columns="kind")))
+    model = inner(fitted / "model.sidelight")
+    np.testing.assert_allclose(latent("z.csv"), model.transform(first.drop(columns="kind").to_numpy()))
 
 
 def test_arrays_are_accepted_when_they_are_as_wide(fitted, run, frame, here):

@@ -89,6 +89,7 @@ class Capabilities:
     has_transfer: bool = _method("transfer")
     has_flow: bool = _method("flow")
     has_denoise: bool = _method("denoise")
+    has_impute: bool = _method("impute")
     has_reconstruct: bool = _method("reconstruct")
     # what fit takes
     takes_given: bool = _argument("given")
@@ -155,7 +156,7 @@ METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
-    "has_history", "has_iterations",
+    "has_impute",    "has_history", "has_iterations",
 )  # fmt: skip
 """A density of several components; ``predict`` is the component of a row."""
 

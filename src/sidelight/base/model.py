@@ -79,6 +79,9 @@ class FittedModel(Protocol):
     def denoise(self, X: Any) -> Any:
         """Inputs reconstructed through the embedding (has_denoise)."""
 
+    def impute(self, X: Any) -> Array:
+        """Rows with estimates in place of missing entries (has_impute)."""
+
     def reconstruct(self, X: Any) -> Any:
         """Inputs reconstructed through the latent code (has_reconstruct)."""
 

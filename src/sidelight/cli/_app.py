@@ -106,6 +106,7 @@ def embed(
     colour: options.Colour = None,
     label: options.Label = None,
     drop: options.Drop = None,
+    kind: options.ColumnKind = None,
     given: options.Given = None,
     given_type: options.GivenType = None,
     same: options.Same = None,
@@ -118,9 +119,13 @@ def embed(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.Settings = None,
     standardize: Annotated[
-        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+        bool | None,
+        typer.Option(
+            "--standardize/--no-standardize",
+            help="Columns to mean 0 and width 1, or as they are; tables are scaled robustly by default.",
+        ),
     ] = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     table_format: options.TableFormat = TableFormats.csv,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     plain: options.Plain = False,
@@ -140,13 +145,16 @@ def embed(
     """Embed a table, array, folder of pictures or AnnData file; write embedding, model and report."""
     from ._embed import Request
     from ._embed import embed as run
+    from ._encoded_table import TableOptions
+    from ._look import parse_kinds
 
     sizes = parse_size(image_size, "--image-size"), parse_size(image_shape, "--image-shape")
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         relations = parse_relations(relation or ())
         related = columns_of(relations)
         wishes = ColumnRoles(colour or (), label, drop or (), given or (), attribute or (), relations=related)
-        how = Reading(wishes, key, layer, obsm, *sizes, sheet=sheet, query=query, recursive=recursive)
+        table = TableOptions(parse_kinds(kind or ()), standardize)
+        how = Reading(wishes, key, layer, obsm, *sizes, sheet=sheet, query=query, recursive=recursive, table=table)
         chosen = method
         if method == DEFAULT:
             # Two views are what the joint method is for, relations the relational; nobody should have to name both.
@@ -167,7 +175,7 @@ def transform(
     view: options.View = "x",
     label: options.Label = None,
     colour: options.Colour = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
@@ -214,7 +222,7 @@ def counterfactual(
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     label: options.Label = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
@@ -241,7 +249,7 @@ def predict(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     label: options.Label = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
@@ -266,7 +274,7 @@ def predict(
 def score(
     model: options.ModelPath,
     data: options.DataFile,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
@@ -298,7 +306,7 @@ def report(
         typer.Option("--view-y", "--view2", metavar="FILE", help="The outputs of the same rows, for a model of pairs."),
     ] = None,
     plain: options.Plain = False,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,

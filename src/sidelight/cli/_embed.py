@@ -18,6 +18,7 @@ from sidelight.base.chain import Chain
 from sidelight.base.files import atomic_write
 from sidelight.report._informed import plain_model
 
+from ._gaps import let_take_gaps
 from ._given import parse_types
 from ._matrix import Matrix, complete, scaling_for
 from ._methods import check_takes, make
@@ -47,7 +48,7 @@ class Request:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     how: Reading = field(default_factory=Reading)
-    missing: str = "error"
+    missing: str = "keep"
     standardize: bool | None = None
     report: bool = True
     force: bool = False
@@ -142,7 +143,8 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     """
     whole = matrix if whole is None else whole
     scaling, remark = scaling_for(matrix, request.standardize)
-    talk.say(f"  {remark}")
+    if remark:
+        talk.say(f"  {remark}")
     X = matrix.features(matrix.X if scaling is None else scaling.apply(matrix.X))
     began = time.perf_counter()
     side, types = _side(talk, request, matrix, whole)
@@ -159,6 +161,10 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
         )  # fmt: skip
         for argument in side:
             check_takes(request.method, argument, f"--{argument.removesuffix('s')}")
+        how_missing = let_take_gaps(model, request.method, matrix, after_metric=hints is not None)
+        if how_missing:
+            matrix = replace(matrix, remarks=[*matrix.remarks, how_missing])
+            talk.say(f"  {how_missing}")
         before = None
         if hints is not None:
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
@@ -167,10 +173,11 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
         talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
         interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
-    means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
+    means = np.asarray(np.nanmean(matrix.X, axis=0, dtype=np.float64))
     whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
-    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
+    encoder = None if matrix.table is None else matrix.table.encoder
+    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about, encoder)
     return Fitted(file, matrix, X, seconds, interrupted)
 
 
@@ -247,7 +254,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
     report.write(
         fitted.file.model,
         path,
-        X=fitted.X,
+        X=fitted.file.shown(fitted.X),
         colours=fitted.matrix.colours if fitted.matrix.colours.shape[1] else None,
         plain=fitted.plain,
         periods=request.periods,
@@ -285,9 +292,9 @@ def _tell(talk: Output, request: Request, fitted: Fitted) -> None:
         **request.results,
         "method": request.method,
         "rows": fitted.matrix.X.shape[0],
-        "columns": fitted.matrix.X.shape[1],
+        "columns": fitted.matrix.n_columns,
         "dims": request.dims,
-        "standardized": fitted.file.scaling is not None,
+        "standardized": fitted.file.is_standardized,
         "seconds": fitted.seconds,
         "interrupted": fitted.interrupted,
         "remarks": fitted.matrix.remarks,

@@ -100,11 +100,11 @@ def invert(
     if not asked:
         _say_given(talk, file, side, data)
     if is_second(view):
-        columns = second_of(file).names
-        rows = second_of(file).to_data(file.model.inverse_transform_view(Z, 1))
+        second = second_of(file)
+        rows = pd.DataFrame(second.to_data(file.model.inverse_transform_view(Z, 1)), columns=second.names)
     else:
-        columns, rows = file.columns, file.to_data(file.model.inverse_transform(Z, **side))
-    write_frame(pd.DataFrame(rows, columns=columns), out, rows)
+        rows = file.to_data(file.model.inverse_transform(Z, **side))
+    _write_rows(_others_first(frame, rows, file.latent_names), rows, out)
     _tell_rows(talk, rows, out, asked, "points mapped back to")
 
 
@@ -115,8 +115,8 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     file = ModelFile.open(model)
     second = second_of(file)
     matrix, X = file.read(data, _how(file, how), missing)
-    rows = second.to_data(file.model.predict(X))
-    write_frame(_with_names(matrix, rows, second.names), out, rows)
+    rows = pd.DataFrame(second.to_data(file.model.predict(X)), columns=second.names)
+    _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "rows predicted in")
 
 
@@ -136,7 +136,7 @@ def counterfactual(
     Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
     rows = file.to_data(file.model.inverse_transform(Z, **_completed(file, asked, own, len(Z), data)))
-    write_frame(_with_names(matrix, rows, file.columns), out, rows)
+    _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, asked, "rows shown again in")
 
 
@@ -152,14 +152,37 @@ def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: i
     return {"given": {name: same[name] if name in same else frame[name] for name in names}}
 
 
-def _with_names(matrix: Matrix, rows: NDArray[Any], columns: list[str]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=columns)
-    if matrix.row_names is not None and str(matrix.row_names.name) not in columns:
-        frame.insert(0, str(matrix.row_names.name), matrix.row_names.to_numpy())
-    return frame
+def _with_names(matrix: Matrix, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows behind their numbers in the file, their label and identifiers, so that they can be joined with the file."""
+    known: dict[str, Any] = {"row": matrix.rows}
+    if matrix.row_names is not None:
+        known[str(matrix.row_names.name)] = matrix.row_names.to_numpy()
+    known |= {str(name): matrix.identifiers[name].to_numpy() for name in matrix.identifiers.columns}
+    return _beside(known, rows)
 
 
-def _tell_rows(talk: Output, rows: NDArray[Any], out: Path, asked: dict[str, Any], did: str) -> None:
+def _others_first(frame: pd.DataFrame, rows: pd.DataFrame, latent: list[str]) -> pd.DataFrame:
+    """Rows behind what the table of latent points says beside the coordinates: row numbers, labels, colours."""
+    own = {*latent, *(f"z{k + 1}" for k in range(len(latent)))}
+    known = {str(name): frame[name].to_numpy() for name in frame.columns if name not in own}
+    return _beside(known if own & set(frame.columns) else {}, rows)
+
+
+def _beside(known: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+    """Put columns in front of rows, without those that the rows have themselves."""
+    front = pd.DataFrame({name: values for name, values in known.items() if name not in rows.columns}, index=rows.index)
+    return pd.concat([front, rows], axis=1)
+
+
+def _write_rows(frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
+    """Write rows of data; an array file holds numbers only."""
+    if out.suffix.lower() == ".npy" and not all(pd.api.types.is_numeric_dtype(kind) for kind in rows.dtypes):
+        words = [str(name) for name, kind in rows.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+        raise CommandError(f"--out {out}: an array holds numbers, and {words[0]} is none; end the name with .csv")
+    write_frame(frame, out, rows.to_numpy() if out.suffix.lower() == ".npy" else np.empty(0))
+
+
+def _tell_rows(talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str) -> None:
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
     words = ""
     if asked:
@@ -200,7 +223,7 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
-    rows = np.asarray(X)
+    rows = np.asarray(file.filled(X))
     measures: dict[str, float] = {}
     if offers.has_score:
         measures["reconstruction_r2"] = _reconstruction(file.model, X, matrix.side)
@@ -242,7 +265,7 @@ def report(
     writer.write(
         file.model,
         out,
-        X=X,
+        X=file.shown(X),
         y=Y,
         embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,

@@ -28,6 +28,7 @@ OUT_HELP = "Table to write: csv, tsv, csv.gz, parquet, feather, arrow, jsonl or 
 class MissingValues(StrEnum):
     """What to do with rows that have missing values."""
 
+    keep = "keep"
     error = "error"
     drop = "drop"
     mean = "mean"
@@ -47,7 +48,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 Missing = Annotated[
-    MissingValues, typer.Option("--missing", help="Rows with missing values: refuse, drop, or use column means.")
+    MissingValues,
+    typer.Option(
+        "--missing", help="Missing entries: keep them missing, refuse them, drop their rows, or use column means."
+    ),
 ]
 Colour = Annotated[
     list[str] | None,

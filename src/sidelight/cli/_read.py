@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ._columns import ColumnRoles, choose_columns, match_columns
+from sidelight.tables.table_encoder import TableEncoder
+
+from ._columns import ColumnRoles, choose_columns, encode_columns, encode_new_rows, match_columns
+from ._encoded_table import TableOptions
 from ._matrix import Matrix
 from ._output import CommandError
 from ._plain_columns import plain_columns
@@ -44,6 +47,10 @@ class Reading:
         SQL query of a database.
     recursive : bool
         Whether pictures in sub-folders are read, too.
+    table : TableOptions, optional
+        How columns of a table become numbers; None: numeric columns are taken as they are.
+    encoder : TableEncoder, optional
+        Of a fitted model, for new rows of a table.
     """
 
     wishes: ColumnRoles = field(default_factory=ColumnRoles)
@@ -56,6 +63,8 @@ class Reading:
     sheet: str | None = None
     query: str | None = None
     recursive: bool = False
+    table: TableOptions | None = None
+    encoder: TableEncoder | None = None
 
 
 @dataclass(frozen=True)
@@ -84,8 +93,12 @@ def read(path: Path, how: Reading) -> Matrix:
     _, found = open_data(path, how)
     if isinstance(found, Matrix):
         return found
-    if how.expected is not None:
+    if how.encoder is not None:
+        matrix = encode_new_rows(found.frame, how.encoder, how.wishes, found.title)
+    elif how.expected is not None:
         matrix = match_columns(found.frame, how.expected, how.wishes, found.title)
+    elif how.table is not None and how.image_shape is None:
+        matrix = encode_columns(found.frame, how.wishes, how.table, found.title)
     else:
         matrix = choose_columns(found.frame, how.wishes, found.title)
     return replace(matrix, remarks=[*found.remarks, *matrix.remarks])

@@ -18,6 +18,8 @@ def report_rows(file: ModelFile, matrix: Matrix, colours: Sequence[str]) -> dict
     known: dict[str, Any] = {"row_names": matrix.row_names, "row_numbers": matrix.rows}
     if colours:
         known["colour"] = colours[0]
-    if file.scaling is not None:
+    if matrix.table is not None:
+        known |= {"table": matrix.table.shown(), "to_data": matrix.table.shown_of}
+    elif file.scaling is not None:
         known |= {"table": pd.DataFrame(matrix.X, columns=file.columns), "to_data": file.to_data}
     return known

@@ -81,11 +81,12 @@ def latent_names(model: FittedModel) -> list[str]:
 
 
 def embedding_frame(matrix: Matrix, Z: NDArray[Any], names_of_axes: list[str]) -> pd.DataFrame:
-    """Return row number, row name, latent coordinates and colours side by side."""
+    """Return row number, row name, identifiers, latent coordinates and colours side by side."""
     latent = {name: Z[:, k] for k, name in enumerate(names_of_axes)}
     names: dict[str, Any] = {}
     if matrix.row_names is not None:
         names[str(matrix.row_names.name)] = matrix.row_names.to_numpy()
+    names |= {str(name): matrix.identifiers[name].to_numpy() for name in matrix.identifiers.columns}
     others = {str(name): matrix.colours[name].to_numpy() for name in matrix.colours.columns}
     own = {"row", *latent}
     names, others = (

@@ -128,7 +128,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     (2, True)
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density")
+    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density", "has_impute")
     unit_: float
     moments_: Sums
 

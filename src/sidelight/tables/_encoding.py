@@ -22,7 +22,16 @@ from ._scales import TRUTH, order_of
 from ._table_columns import Table, TableColumn
 from ._text_code import TextCode, fit_text
 
-__all__ = ["Code", "ColumnBlock", "EncoderSettings", "blocks_of", "decode_columns", "encode_columns", "fit_codes"]
+__all__ = [
+    "Code",
+    "ColumnBlock",
+    "EncoderSettings",
+    "blocks_of",
+    "decode_columns",
+    "encode_columns",
+    "fit_codes",
+    "numbers_of_column",
+]
 
 Array = npt.NDArray[Any]
 Code = NumberCode | AngleCode | CategoryCode | OrdinalCode | DateCode | TextCode
@@ -65,7 +74,8 @@ def fit_codes(table: Table, uses: Sequence[ColumnUse], settings: EncoderSettings
     ]
     others = np.hstack(beside) if beside else np.empty((table.n_rows, 0))
     found = [
-        fit_date(_numbers(*pair), others) if code is None else code for pair, code in zip(pairs, codes, strict=True)
+        fit_date(numbers_of_column(*pair), others) if code is None else code
+        for pair, code in zip(pairs, codes, strict=True)
     ]
     return tuple(found)
 
@@ -90,7 +100,7 @@ def decode_columns(A: Array, blocks: Sequence[ColumnBlock], codes: Sequence[Code
 def encode_column(column: TableColumn, use: ColumnUse, code: Code) -> Array:
     """Return the code (n, width) of one column; NaN where an entry is missing or a category is unseen."""
     if isinstance(code, NumberCode | AngleCode | DateCode):
-        return code.encode(_numbers(column, use))
+        return code.encode(numbers_of_column(column, use))
     values = _objects(column)
     if isinstance(code, TextCode):
         return code.encode(values, column.missing)
@@ -107,7 +117,7 @@ def encode_column(column: TableColumn, use: ColumnUse, code: Code) -> Array:
 def _fit(column: TableColumn, use: ColumnUse, settings: EncoderSettings) -> Code:
     """The code of a column of any kind but dates."""
     if use.kind in ("number", "angle"):
-        numbers = _numbers(column, use)
+        numbers = numbers_of_column(column, use)
         present = numbers[~np.isnan(numbers)]
         if use.kind == "number":
             return fit_number(present, settings.scaling, settings.tails)
@@ -163,7 +173,7 @@ def _ordered_levels(column: TableColumn, values: list[Any]) -> list[Any]:
     )
 
 
-def _numbers(column: TableColumn, use: ColumnUse) -> Array:
+def numbers_of_column(column: TableColumn, use: ColumnUse) -> Array:
     """A column as numbers, or as dates in microseconds, NaN where missing."""
     wants_date = use.kind == "date"
     if column.is_text:
