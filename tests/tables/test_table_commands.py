@@ -17,6 +17,8 @@ from expected_kinds import FILES, KINDS, ODD, table
 
 import sidelight
 from sidelight.cli._app import app
+from sidelight.cli._matrix import Scaling
+from sidelight.cli._model_file import ModelFile
 
 
 def run(*arguments):
@@ -225,3 +227,18 @@ def test_new_rows_with_unseen_categories_and_new_columns_are_embedded_with_a_not
         "transform", tmp_path / "out/model.sidelight", tmp_path / "short.csv", "--out", tmp_path / "y.csv"
     )
     assert "short.csv lacks the column site, which the model was fitted on" in message
+
+
+def test_a_model_file_of_before_with_its_scaling_in_notes_still_works(tmp_path):
+    frame = table("wine").drop(columns="target")
+    scaling = Scaling(frame.mean().to_numpy(), frame.std(ddof=0).to_numpy())
+    model = sidelight.ProbabilisticPCA(2).fit((frame - scaling.center) / scaling.scale)
+    ModelFile(model, frame.mean().to_numpy(), scaling).save(tmp_path / "old.sidelight")
+    table("wine").assign(name="a").to_csv(tmp_path / "wine.csv", index=False)
+    run("transform", tmp_path / "old.sidelight", tmp_path / "wine.csv", "--out", tmp_path / "z.csv")
+    places = pd.read_csv(tmp_path / "z.csv")[["z1", "z2"]]
+    np.testing.assert_allclose(places, model.embedding_, atol=1e-9)
+    run("invert", tmp_path / "old.sidelight", tmp_path / "z.csv", "--out", tmp_path / "x.csv")
+    back = pd.read_csv(tmp_path / "x.csv")[list(frame.columns)]
+    np.testing.assert_allclose(back, scaling.undo(model.inverse_transform(model.embedding_)))
+    run("report", tmp_path / "old.sidelight", tmp_path / "wine.csv", "--out", tmp_path / "r.html")

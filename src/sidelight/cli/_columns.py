@@ -152,7 +152,8 @@ def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptio
     if not free:
         raise CommandError(f"{source} has no column left to embed; it has {_listed(list(frame.columns))}")
     table = encode_table(frame[free].reset_index(drop=True), options.encoder(free))
-    return _with_roles(table, frame, wishes, [*table.remarks(), options.sentence])
+    offered = [use for use in table.uses if use.kind in _OFFERED]
+    return _with_roles(table, frame, wishes, offered, [*table.remarks(), options.sentence])
 
 
 def encode_new_rows(frame: pd.DataFrame, encoder: TableEncoder, wishes: ColumnRoles, source: str) -> Matrix:
@@ -163,16 +164,21 @@ def encode_new_rows(frame: pd.DataFrame, encoder: TableEncoder, wishes: ColumnRo
         word = "columns" if len(missing) > 1 else "column"
         raise CommandError(f"{source} lacks the {word} {_listed(missing)}, which the model was fitted on")
     names = [use.name for use in encoder.columns_ if use.name in frame.columns]
-    return _with_roles(EncodedTable(frame[names].reset_index(drop=True), encoder), frame, wishes, [])
+    others = [name for name in frame.columns if name not in {*names, wishes.label}]
+    offered = [use for use in encoder.columns_ if use.kind in _OFFERED and use.name in names]
+    offered += [use for use in (understand(frame[others]) if others else ()) if use.kind in (*_OFFERED, "number")]
+    return _with_roles(EncodedTable(frame[names].reset_index(drop=True), encoder), frame, wishes, offered, [])
 
 
-def _with_roles(table: EncodedTable, frame: pd.DataFrame, wishes: ColumnRoles, remarks: list[str]) -> Matrix:
-    """The code of a table, and the columns that have another role."""
-    own = {use.name for use in table.uses}
-    others = understand(frame[[name for name in frame.columns if name not in own]]) if len(own) < frame.shape[1] else ()
-    uses = {use.name: use for use in (*table.uses, *others)}
-    colours = wishes.shown(name for name, use in uses.items() if _may_colour(use, frame[name]))
-    shown = typed(frame[colours].reset_index(drop=True), list(uses.values())) if colours else pd.DataFrame()
+def _with_roles(
+    table: EncodedTable, frame: pd.DataFrame, wishes: ColumnRoles, offered: list[ColumnUse], remarks: list[str]
+) -> Matrix:
+    """The code of a table, and the columns that have another role; those ``offered`` may colour the map."""
+    names = wishes.shown(use.name for use in offered)
+    colours = frame[names].reset_index(drop=True) if names else pd.DataFrame()
+    if names:
+        known = {use.name: use for use in table.uses}
+        colours = typed(colours, [known.get(use.name, use) for use in understand(colours)])
     try:
         X = table.numbers()
     except (ValueError, TypeError) as error:
@@ -181,18 +187,13 @@ def _with_roles(table: EncodedTable, frame: pd.DataFrame, wishes: ColumnRoles, r
         X=X,
         is_table=True,
         table=table,
-        colours=shown,
+        colours=colours,
         given=wishes.known(frame),
         attributes=wishes.labels(frame),
         related=wishes.related(frame),
         row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
         remarks=remarks,
     )
-
-
-def _may_colour(use: ColumnUse, column: pd.Series[Any]) -> bool:
-    """Whether a column is offered as a colour, beside being embedded or not."""
-    return use.kind in _OFFERED or (use.kind == "number" and not use.used and not column.isna().all())
 
 
 def _check_kinds(kinds: Mapping[str, str], wishes: ColumnRoles, names: list[str], source: str) -> None:
