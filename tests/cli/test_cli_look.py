@@ -142,3 +142,11 @@ def test_a_table_can_be_piped_into_embed(table, here):
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("standard input: 60 rows")
     assert len(pd.read_csv("out/embedding.csv")) == 60
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(run, here):
+    pd.DataFrame({"a\x1b[31m": ["\x1b[31mred", "blue"] * 10, "x": np.linspace(0, 1, 20)}).to_csv("a.csv", index=False)
+    done = run("look", "a.csv")
+    assert done.code == 0, done.err
+    assert "red" in done.out
+    assert "\x1b" not in done.out

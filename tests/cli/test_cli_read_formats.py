@@ -87,6 +87,15 @@ def test_archives_of_several_files_are_listed(here):
         read_frame(here / "a.tar.gz")
 
 
+def test_a_zip_file_of_an_unknown_compression_says_so(here):
+    strange = bytearray(zipped("a.csv", content=CSV))
+    for place in (8, strange.index(b"PK\x01\x02") + 10):  # the method, in the local header and in the directory
+        strange[place] = 99
+    (here / "a.zip").write_bytes(strange)
+    with pytest.raises(CommandError, match="is packed in a way that is not known here"):
+        read_frame(here / "a.zip")
+
+
 def test_a_zip_file_with_a_password_says_so(here):
     locked = bytearray(zipped("a.csv", content=CSV))
     locked[6] |= 1  # the flag of encryption in the local header, and in the central directory
@@ -145,6 +154,7 @@ def test_empty_standard_input_and_strange_content_say_so(here, monkeypatch):
         ("a.json", b"\xff\xff", "not a readable JSON file"),
         ("a.json", b"[]", "it needs one object for each row"),
         ("a.feather", b"nothing of the kind", "not a readable FEATHER file"),
+        ("a.feather", b"FEA1 and more", "Feather of version 1, which is no longer read; write it again as version 2"),
         ("a.arrow", arrow(FRAME)[:200], "not a readable ARROW file"),
         ("a.parquet", parquet(FRAME)[:200], "not a readable PARQUET file"),
         ("a.xlsx", b"nothing of the kind", "not a readable XLSX file"),

@@ -74,6 +74,9 @@ def test_broken_and_complex_matrices_get_one_sentence(here):
     (here / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate real general\n3 3 9\n1 1 1\n")
     with pytest.raises(CommandError, match="not a readable Matrix Market file"):
         read(here / "a.mtx", Reading())
+    (here / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate real symmetric\n%\n4 4 4\n1 1 1\xac\0\xb9")
+    with pytest.raises(CommandError, match="it holds bytes that are no text"):  # a crash of SciPy's reader
+        read(here / "a.mtx", Reading())
     mmwrite(here / "b.mtx", sparse.csr_array(1j * np.eye(3)))
     with pytest.raises(CommandError, match="holds complex numbers"):
         read(here / "b.mtx", Reading())
@@ -83,3 +86,20 @@ def test_a_similar_key_is_named(here):
     np.savez(here / "a.npz", pixels=np.eye(3), labels=np.arange(3))
     with pytest.raises(CommandError, match=r"it has pixels, labels; did you mean pixels\?"):
         read(here / "a.npz", Reading(key="pixel"))
+
+
+@pytest.mark.parametrize("change", ["cut", "changed"])
+@pytest.mark.parametrize("kind", ["plain", "sparse"])
+def test_archives_that_were_cut_or_changed_get_one_sentence(change, kind, here):
+    if kind == "plain":
+        np.savez(here / "a.npz", data=np.eye(4))
+    else:
+        sparse.save_npz(here / "a.npz", sparse.csr_array(np.eye(4)), compressed=False)
+    content = bytearray((here / "a.npz").read_bytes())
+    if change == "cut":
+        content = content[:-30]
+    else:
+        content[content.index(b"NUMPY") + 20] ^= 255
+    (here / "a.npz").write_bytes(content)
+    with pytest.raises(CommandError, match=r"a\.npz: not a readable NumPy file of plain arrays"):
+        read(here / "a.npz", Reading())

@@ -197,8 +197,6 @@ def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
     They are the columns that transform writes, or z1, z2, ..., where there are such, otherwise all numeric columns.
     """
     dims = len(names)
-    if not path.exists():
-        raise CommandError(f"{path}: there is no such file")
     if path.suffix.lower() in (".npy", ".npz"):
         Z, frame = read(path, Reading()).X, pd.DataFrame()
     else:

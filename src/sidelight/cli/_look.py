@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sidelight.base.messages import printable
 from sidelight.tables._column_kinds import KINDS, ColumnUse, understand
 
 from ._columns import suggestion
@@ -133,7 +134,10 @@ def _tell_lines(talk: Output, title: str, lines: list[ColumnLine]) -> None:
     if not lines:
         return
     talk.say(f"\n{title}: {_count(len(lines), 'column')}", style="bold")
-    shown = [(line.use.name, line.words, "; ".join(line.examples), line.option) for line in lines[:_MOST_COLUMNS]]
+    shown = [
+        (printable(line.use.name), printable(line.words), "; ".join(line.examples), printable(line.option))
+        for line in lines[:_MOST_COLUMNS]
+    ]
     talk.table(("column", "understood as", "examples", "to change it"), shown)
     if len(lines) > _MOST_COLUMNS:
         talk.say(f"... and {len(lines) - _MOST_COLUMNS:,} more; --json lists all")
@@ -155,7 +159,7 @@ def _shortened(entry: Any) -> str:
     """Return an entry in few letters."""
     if isinstance(entry, pd.Timestamp):
         return str(entry.date()) if entry == entry.normalize() else str(entry)
-    text = f"{entry:.6g}" if isinstance(entry, float) else " ".join(str(entry).split())
+    text = f"{entry:.6g}" if isinstance(entry, float) else printable(" ".join(str(entry).split()))
     return text if len(text) <= _EXAMPLE_WIDTH else text[: _EXAMPLE_WIDTH - 3] + "..."
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -28,6 +31,18 @@ __all__ = ["read_arrays"]
 
 _SPARSE_KEYS = {"format", "shape", "data"}  # that scipy.sparse.save_npz writes of every matrix
 _ARRAY_KEYS = ("data", "X", "x", "images", "arr_0")
+_BROKEN = (
+    ValueError,
+    OverflowError,
+    EOFError,
+    OSError,
+    KeyError,
+    BadZipFile,
+    TokenError,
+    NotImplementedError,
+    zlib.error,
+)
+"""What NumPy and SciPy raise for files that are cut or changed."""
 _MOST_ENTRIES = 2e7
 """Entries of a full matrix (160 MB) up to which a sparse one is written out."""
 _N_SINGULAR = 50
@@ -69,14 +84,16 @@ def read_arrays(source: Source, how: Reading) -> Matrix:
 
 def _read_numpy(source: Source, how: Reading) -> _Arrays:
     try:
-        found = np.load(source.for_reader(), allow_pickle=False)
-        arrays = {"": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
-    except (ValueError, EOFError, OSError) as error:
+        with source.open() as file:  # NumPy leaves a broken file open that it opened itself
+            found = np.load(file, allow_pickle=False)
+            arrays = {"": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
+    except _BROKEN as error:
         raise CommandError(f"{source.title}: not a readable NumPy file of plain arrays ({error})") from error
     if arrays.keys() >= _SPARSE_KEYS and arrays["format"].ndim == 0:
         try:
-            return _from_sparse(sparse.load_npz(source.for_reader()), source, how)
-        except ValueError as error:
+            with source.open() as file:
+                return _from_sparse(sparse.load_npz(file), source, how)
+        except _BROKEN as error:
             raise CommandError(f"{source.title}: not a readable sparse matrix ({error})") from error
     key = _main_array(source, arrays, how.key) if "" not in arrays else ""
     X = np.atleast_1d(arrays.pop(key))
@@ -98,9 +115,13 @@ def _main_array(source: Source, arrays: dict[str, NDArray[Any]], key: str | None
 
 
 def _read_market(source: Source, how: Reading) -> _Arrays:
+    content = source.read_bytes()
+    numbers = b"".join(line for line in content.splitlines() if not line.startswith(b"%"))
+    if b"\0" in content or not numbers.isascii():  # SciPy's reader may crash on these
+        raise CommandError(f"{source.title}: not a readable Matrix Market file (it holds bytes that are no text)")
     try:
-        matrix = mmread(io.BytesIO(source.read_bytes()))
-    except (ValueError, OverflowError, EOFError, OSError) as error:
+        matrix = mmread(io.BytesIO(content + b"\n"))
+    except _BROKEN as error:
         raise CommandError(f"{source.title}: not a readable Matrix Market file ({error})") from error
     if sparse.issparse(matrix):
         return _from_sparse(matrix, source, how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,21 +22,29 @@ _TITLE_WIDTH = 0.5
 
 def read_parquet(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
     """Return the table of a Parquet file, its description and remarks."""
-    return _with_index(pd.read_parquet(source.for_reader())), "Parquet", []
+    return _with_index(_as_pandas(lambda: pd.read_parquet(source.for_reader()))), "Parquet", []
 
 
 def read_arrow(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
     """Return the table of an Arrow IPC file or stream, or of a Feather file, its description and remarks."""
     import pyarrow as pa
-    from pyarrow import feather, ipc
+    from pyarrow import ipc
 
     content = source.read_bytes()
-    buffer = pa.BufferReader(content)
     if content.startswith(b"FEA1"):
-        return feather.read_table(buffer).to_pandas(), "Feather, version 1", []
-    if content.startswith(b"ARROW1"):
-        return _with_index(ipc.open_file(buffer).read_all().to_pandas()), "Arrow file (Feather)", []
-    return _with_index(ipc.open_stream(buffer).read_all().to_pandas()), "Arrow stream", []
+        raise ValueError("it is Feather of version 1, which is no longer read; write it again as version 2")
+    is_file = content.startswith(b"ARROW1")
+    opened = (ipc.open_file if is_file else ipc.open_stream)(pa.BufferReader(content))
+    frame = _as_pandas(lambda: opened.read_all().to_pandas())
+    return _with_index(frame), "Arrow file (Feather)" if is_file else "Arrow stream", []
+
+
+def _as_pandas(convert: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """Return the converted table; ValueError where its description of types and index cannot be used."""
+    try:
+        return convert()
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"its description of the columns is broken: {error}") from error
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:

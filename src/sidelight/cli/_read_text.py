@@ -8,6 +8,7 @@ import re
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ._dialect import Dialect, as_text, find_dialect, numbered_rows
@@ -19,10 +20,10 @@ _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 # The parser of CSV files may be off by the last bit before pandas 3.1, and is exact, without the option, from there on.
 _EXACT_NUMBERS: dict[str, Any] = {"float_precision": "round_trip"} if _PANDAS < (3, 1) else {}
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n")
-_ZEROS_IN_FRONT = re.compile(r"(^|[\s,;|\"'])[+-]?0\d", re.MULTILINE)
 _DECIMAL_COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+\s?%?"
 _THOUSANDS_POINT = r"[+-]?\d{1,3}(\.\d{3})*"
 _LOOKED_AT = 1000
+_BEGINNING = 1_000_000
 _UNCLOSED = "EOF inside string"
 _KINDS = {",": "CSV", ";": "CSV", "\t": "TSV"}
 
@@ -101,7 +102,7 @@ def _parse(text: str, dialect: Dialect) -> pd.DataFrame:
 
 def _check_width(text: str, dialect: Dialect) -> None:
     """Refuse a first row that is longer than the heading, which pandas would cut without an error."""
-    rows = numbered_rows(text, dialect.delimiter, dialect.quote)
+    rows = numbered_rows(text[:_BEGINNING], dialect.delimiter, dialect.quote)
     try:
         first = [row for _, row in islice(rows, 2)]
     except csv.Error:
@@ -143,18 +144,38 @@ def _short_lines(frame: pd.DataFrame, text: str, dialect: Dialect) -> list[str]:
 def _restore_text(frame: pd.DataFrame, text: str, dialect: Dialect) -> pd.DataFrame:
     """Return the table with columns as text whose meaning would be lost in a number: 007, or 1.234 for 1234."""
     numeric = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
-    zeros = bool(_ZEROS_IN_FRONT.search(text))
+    codes = [name for name in numeric if _is_whole(frame[name])]
+    codes = codes if codes and _zeros_in_front(text, dialect) else []
     commas = dialect.delimiter != "," and any(_has_decimal_commas(frame[name]) for name in frame.columns)
-    if not numeric or not (zeros or commas):
+    points = [name for name in numeric if pd.api.types.is_float_dtype(frame[name])] if commas else []
+    wanted = list(dict.fromkeys([*codes, *points]))
+    if not wanted:
         return frame
-    written = pd.read_csv(io.StringIO(text), **_options(dialect), usecols=numeric, dtype=str)
-    for name in numeric:
+    written = pd.read_csv(io.StringIO(text), **_options(dialect), usecols=wanted, dtype=str)
+    for name in wanted:
         entries = written[name].dropna()
-        codes = zeros and bool(entries.str.fullmatch(r"[+-]?0\d+").any()) and bool(entries.str.fullmatch(r"\d+").all())
-        points = entries.str.contains(".", regex=False).any() and entries.str.fullmatch(_THOUSANDS_POINT).all()
-        if codes or (commas and points):
+        is_code = name in codes and entries.str.fullmatch(r"\d+").all() and entries.str.match(r"0\d").any()
+        is_point = name in points and entries.str.fullmatch(_THOUSANDS_POINT).all()
+        if is_code or (is_point and entries.str.contains(".", regex=False).any()):
             frame[name] = written[name]
     return frame
+
+
+def _is_whole(column: pd.Series[Any]) -> bool:
+    """Whether numbers are whole and not negative, as codes are."""
+    values = column.dropna().to_numpy()
+    return bool(values.size) and bool((values >= 0).all()) and bool((values == np.rint(values)).all())
+
+
+def _zeros_in_front(text: str, dialect: Dialect) -> bool:
+    """Whether an entry begins with 0 and another digit; arrays are faster here than a pattern."""
+    letters = np.frombuffer(text.encode("utf-8") + b"\n", dtype=np.uint8)
+    zeros = np.flatnonzero(letters[:-1] == ord("0"))
+    after = letters[zeros + 1]
+    zeros = zeros[(after >= ord("0")) & (after <= ord("9"))]
+    before = letters[zeros - 1]  # of the first letter the last one, which ends a line
+    marks = "\r\n \t" + dialect.quote + ("" if len(dialect.delimiter) > 1 else dialect.delimiter)
+    return bool(np.isin(before, np.frombuffer(marks.encode("utf-8"), dtype=np.uint8)).any())
 
 
 def _has_decimal_commas(column: pd.Series[Any]) -> bool:

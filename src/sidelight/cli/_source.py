@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sidelight.base.messages import require_extra
 
@@ -92,6 +92,10 @@ class Source:
     def read_bytes(self) -> bytes:
         """Return the whole content."""
         return self.path.read_bytes() if self.content is None else self.content
+
+    def open(self) -> BinaryIO:
+        """Return the content as an open file, which the caller closes."""
+        return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
 
     def for_reader(self) -> Any:
         """Return what libraries read from: the path, or the unpacked bytes as an open file."""
@@ -201,9 +205,11 @@ def _unpack_zip(title: str, name: str, content: bytes) -> tuple[str, bytes]:
                 listed = ", ".join(names[:8]) or "none"
                 raise CommandError(f"{title}: needs one file in the archive and has {listed}; unpack it and give one")
             return Path(names[0]).name, archive.read(members[0])
+    except NotImplementedError as error:
+        raise CommandError(f"{title}: is packed in a way that is not known here ({error}); unpack it first") from error
     except RuntimeError as error:  # zipfile's word for a password
         raise CommandError(f"{title}: is protected by a password; unpack it first") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError) as error:
         raise CommandError(f"{title}: not a readable zip file ({error}); copy or download it again") from error
 
 
