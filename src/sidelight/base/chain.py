@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
 from .capabilities import Capabilities, capabilities
@@ -135,8 +136,25 @@ class Chain:
     def _back(self, rows: Any) -> Array:
         """Apply the inverse of the preprocessing steps."""
         for step in reversed(self.before):
-            rows = step.inverse_transform(rows)
+            rows = _undone(step, rows)
         return np.asarray(rows)
+
+
+def _undone(step: Any, rows: Any) -> Any:
+    """Return rows before a preprocessing step.
+
+    scikit-learn refuses to invert an imputer without indicators. It changes missing entries only, so its inverse is the
+    identity; columns of indicators, which it puts last, are left out.
+    """
+    if isinstance(step, Pipeline):
+        for _, inner in reversed(_steps(step)):
+            rows = _undone(inner, rows)
+        return rows
+    if isinstance(step, SimpleImputer):
+        added = 0 if step.indicator_ is None else len(step.indicator_.features_)
+        if rows.shape[1] - added == step.n_features_in_:
+            return rows[:, : step.n_features_in_]
+    return step.inverse_transform(rows)
 
 
 def as_chain(model: Any) -> Any:
