@@ -62,9 +62,10 @@ class InformedMixin(TwoWayMixin):
         ----------
         X : array of shape (m, d)
             New rows. For precomputed distances: distances to the n training rows; in a sparse array, to the near ones.
-        given : array of shape (m,) or (m, g), or table, default=None
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The known variables of the rows, in the columns of ``fit``. Without it, and for rows with a missing entry,
-            the result is averaged over ``given``.
+            the result is averaged over ``given``. One value for all rows: a scalar, or for several columns a dict or a
+            Series of scalars by name.
             With ``conditioning="product"``, the kernel weights of the training rows are the product of those of the row
             and those of ``given``. For precomputed distances no effect can be subtracted: ``given`` is checked and has
             no effect, with a warning.
@@ -87,7 +88,7 @@ class InformedMixin(TwoWayMixin):
         ----------
         X : array of shape (m, q)
             Latent points.
-        given : array of shape (m,) or (m, g), or table, default=None
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The value of ``given`` to reconstruct for. With the latent point fixed and another ``given``, for example,
             the same pose of another object results. Missing entries: averaged over.
 
@@ -134,7 +135,7 @@ class InformedMixin(TwoWayMixin):
         X = self._checked(X)
         if given is None:
             seen, rule = "nothing", "does not say what is to be different"
-            raise ValueError(error_message(self, "given", seen, rule, "Give one entry per row"))
+            raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
         known = self._known(given, len(X))
         rows = self.frame_.outside(self._rows(self._latent(X, None), known))
         return np.asarray(rows.astype(X.dtype, copy=False))
