@@ -221,7 +221,7 @@ def test_a_refused_batch_leaves_the_model_as_it_was():
     X, Y = pairs(100)
     model = gated().partial_fit(X, Y)
     before = model.parameters_
-    with pytest.raises(ValueError, match="Y=4 columns does not match the 5 of the fit"):
+    with pytest.raises(ValueError, match="y=4 columns does not match the 5 of the fit"):
         model.partial_fit(X, Y[:, :4])
     assert model.parameters_ is before
     other = gated().partial_fit(X, Y)

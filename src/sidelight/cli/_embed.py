@@ -53,7 +53,7 @@ class Request:
     given_types: Sequence[str] = ()
     same: Path | None = None
     periods: Mapping[str, float] = field(default_factory=dict)
-    view2: Path | None = None
+    view_y: Path | None = None
     different: Path | None = None
     distances: Path | None = None
     relations: Sequence[RelationOption] = ()
@@ -147,7 +147,7 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     hints = read_hints(_for_the_metric(request, side), matrix, whole)
     settings, of_the_metric = metric_settings(request.settings, hints)
     second = None
-    if request.view2 is not None:
+    if request.view_y is not None:
         side["y"], second = _second(talk, request, matrix, len(whole.X))
     with bar(talk, request.method) as callback:
         model = make(
@@ -183,9 +183,9 @@ def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
 
 
 def _second(talk: Output, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
-    check_takes(request.method, "y", "--view2")
-    assert request.view2 is not None
-    Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
+    check_takes(request.method, "y", "--view-y")
+    assert request.view_y is not None
+    Y, second, told = read_second(request.view_y, matrix, n_rows, request.missing, request.standardize)
     talk.say(f"  {told}")
     return Y, second
 

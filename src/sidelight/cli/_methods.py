@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from sidelight.base.alias import current_names
 from sidelight.base.capabilities import Capabilities, declared
 
 from ._output import CommandError
@@ -59,12 +60,14 @@ class Method:
 
 _ALL = (
     Method("kie", "sidelight", "KernelInformationEmbedding", "Kernel information embedding: smooth, two-way"),
-    Method("joint", "sidelight", "JointInformationEmbedding", "What two views share (--view2), and one from the other"),
+    Method(
+        "joint", "sidelight", "JointInformationEmbedding", "What two views share (--view-y), and one from the other"
+    ),
     Method("hybrid", "sidelight", "HybridEmbedding", "Distances and neighbours at once, in closed form"),
     Method("semidefinite", "sidelight", "SemidefiniteEmbedding", "Rows pulled apart as far as neighbours allow"),
     Method("ppca", "sidelight", "ProbabilisticPCA", "Principal components as a density"),
     Method("coordinated", "sidelight", "CoordinatedMixture", "Many small planes glued to one map; any number of rows"),
-    Method("coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view2), from planes in each"),
+    Method("coordinated-cca", "sidelight", "CoordinatedCCA", "What two views share (--view-y), from planes in each"),
     Method(
         "relational",
         "sidelight",
@@ -131,6 +134,8 @@ def make(
         raise CommandError(f"--method {name}: needs the package {method.library}, which is not installed")
     kind = method.load()
     known = set(inspect.signature(kind).parameters)
+    former = current_names(kind)
+    settings = {former.get(key, key): value for key, value in settings.items()}
     _check_settings(name, settings, known)
     automatic = {"n_components": dims, "random_state": seed, "callback": callback, "given_types": given_types or None}
     automatic |= method.fixed

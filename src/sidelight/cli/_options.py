@@ -12,7 +12,7 @@ import typer
 __all__ = [
     "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
     "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
-    "MissingValues", "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "View", "View2",
+    "MissingValues", "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "View", "ViewY",
     "parse_size",
 ]  # fmt: skip
 
@@ -124,16 +124,24 @@ RelationColumn = Annotated[
         rich_help_panel=_KNOWN,
     ),
 ]
-View2 = Annotated[
+ViewY = Annotated[
     Path | None,
     typer.Option(
-        "--view2",
+        "--view-y",
+        "--view2",  # the former name
         metavar="FILE",
         help="A second view of the same rows, empty where unseen: --method joint.",
         rich_help_panel=_KNOWN,
     ),
 ]
-View = Annotated[int, typer.Option("--view", min=1, max=2, help="Which view of a model of two.")]
+View = Annotated[
+    str,
+    typer.Option(
+        "--view",
+        metavar="x|y",
+        help="Which view of a model of two: x, the data, or y, the file of --view-y.",
+    ),
+]
 ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
 AnnDataLayer = Annotated[str | None, typer.Option("--layer", help="AnnData: embed this layer instead of X.")]
 AnnDataObsm = Annotated[str | None, typer.Option("--obsm", metavar="KEY", help="AnnData: embed this obsm entry.")]
