@@ -141,11 +141,13 @@ def test_invert_shows_latent_points_for_a_value_of_what_was_given(trained, run, 
     assert done.code == 0, done.err
     assert "for batch = y; wrote y.csv" in done.out
     Z = latent(points)
-    np.testing.assert_allclose(pd.read_csv("y.csv").to_numpy(), model.inverse_transform(Z, given=["y"] * 90))
+    expected = model.inverse_transform(Z, given="y")
+    np.testing.assert_allclose(pd.read_csv("y.csv").drop(columns=["density", "unusual"]).to_numpy(), expected)
     own = run("invert", folder / "out/model.sidelight", points, "--out", "own.csv")
     assert "given: batch, as embedding.csv says" in own.out
     given = pd.read_csv(points)["batch"]
-    np.testing.assert_allclose(pd.read_csv("own.csv").to_numpy(), model.inverse_transform(Z, given=given))
+    expected = model.inverse_transform(Z, given=given)
+    np.testing.assert_allclose(pd.read_csv("own.csv").drop(columns=["density", "unusual"]).to_numpy(), expected)
 
 
 def test_counterfactual_moves_rows_to_another_batch_and_leaves_the_rest(trained, lots, run, here):

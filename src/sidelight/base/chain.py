@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 _OF_THE_MAP = frozenset({
     "embedding_", "given_", "explained_", "confounded_", "history_", "n_iter_", "gram_eigenvalues_",
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
-    "latent_log_density", "transform_view", "inverse_transform_view",
+    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view",
 })  # fmt: skip
 """Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 
@@ -113,6 +113,14 @@ class Chain:
     def counterfactual(self, X: Any, *, given: Any) -> Array:
         """Return rows (m, d) as they would be under another value of ``given``."""
         return self._back(self.last.counterfactual(self.rows(X), given=given))
+
+    def overlap(self, X: Any, *, given: Any) -> Array:
+        """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""
+        return np.asarray(self.last.overlap(self.rows(X), given=given))
+
+    def typicality(self, X: Any) -> Array:
+        """Return how usual rows are among the training rows, after preprocessing, shape (m,)."""
+        return np.asarray(self.last.typicality(self.rows(X)))
 
     def score(self, X: Any, **side: Any) -> float:
         """Share of the variance of the data explained by the reconstruction."""

@@ -19,6 +19,7 @@ from sidelight.base.model import FittedModel
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
+from ._novelty import add_latent_novelty, add_novelty, refuse_extrapolation
 from ._output import CommandError, Output
 from ._read import Reading, read, read_frame
 from ._second_view import embed_second, is_second, second_of
@@ -76,11 +77,14 @@ def transform(
     _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if is_second(view):
         matrix, Z = embed_second(file, data, how, missing)
+        frame = embedding_frame(matrix, Z, file.latent_names)
     else:
         matrix, X = file.read(data, _how(file, how), missing)
         _say_given(talk, file, matrix.side, data)
         Z = np.asarray(file.model.transform(X, **matrix.side))
-    write_frame(embedding_frame(matrix, Z, file.latent_names), out, Z)
+        frame = embedding_frame(matrix, Z, file.latent_names)
+        add_novelty(talk, frame, file.model, X)
+    write_frame(frame, out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
     talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
 
@@ -103,7 +107,9 @@ def invert(
         rows = second_of(file).to_data(file.model.inverse_transform_view(Z, 1))
     else:
         columns, rows = file.columns, file.to_data(file.model.inverse_transform(Z, **side))
-    write_frame(pd.DataFrame(rows, columns=columns), out, rows)
+    table = pd.DataFrame(rows, columns=columns)
+    add_latent_novelty(talk, table, file.model, Z)
+    write_frame(table, out, rows)
     _tell_rows(talk, rows, out, asked, "points mapped back to")
 
 
@@ -134,7 +140,9 @@ def counterfactual(
     matrix, X = file.read(data, _how(file, how), missing)
     Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
-    rows = file.to_data(file.model.inverse_transform(Z, **_completed(file, asked, own, len(Z), data)))
+    changed = _completed(file, asked, own, len(Z), data)
+    refuse_extrapolation(file.model, X, changed, force=force)
+    rows = file.to_data(file.model.inverse_transform(Z, **changed))
     write_frame(_with_names(matrix, rows, file.columns), out, rows)
     _tell_rows(talk, rows, out, asked, "rows shown again in")
 

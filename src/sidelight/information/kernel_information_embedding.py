@@ -201,7 +201,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "takes_distances"
+        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "has_overlap", "takes_distances"
     )
 
     def __init__(
