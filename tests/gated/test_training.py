@@ -48,8 +48,9 @@ def same(first, second):
 )
 def test_a_seed_decides_everything(options):
     X, Y = pairs()
-    assert same(gated(**options).fit(X, Y), gated(**options).fit(X, Y))
-    assert not same(gated(**options).fit(X, Y), gated(**{**options, "random_state": 1}).fit(X, Y))
+    model = gated(**options).fit(X, Y)
+    assert same(model, gated(**options).fit(X, Y))
+    assert not same(model, gated(**{**options, "random_state": 1}).fit(X, Y))
 
 
 def test_training_leaves_torchs_own_random_numbers_and_threads_alone():
