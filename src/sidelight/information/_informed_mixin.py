@@ -175,10 +175,11 @@ class InformedMixin(TwoWayMixin):
         """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
 
         The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
-        seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing.
+        seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
 
         Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), the model
-        cannot know which latent points correspond, and rows are compared as they are.
+        cannot know which latent points correspond, and rows are compared as they are: groups that are shifted against
+        each other and overlap only partly have no overlap, even if the model brings them together rightly.
 
         Parameters
         ----------

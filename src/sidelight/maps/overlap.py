@@ -26,6 +26,7 @@ __all__ = ["group_overlap", "group_weights"]
 
 Array = npt.NDArray[Any]
 _LEAST = 1e-3  # rows of less weight do not belong to the group
+_FEWEST = 10  # rows of a group from which on it can be told what is usual in it
 _MOST = 1000  # rows of a group that are compared; evenly spaced ones of larger groups
 
 
@@ -40,7 +41,9 @@ def group_weights(target: Array, features: Array, categories: Array) -> Array:
 
 
 def group_overlap(density: ParzenDensity, Q: Array, targets: Array, features: Array, categories: Array) -> Array:
-    """Overlap (m,) of points with the training rows of their target values; 0 where there are no such rows.
+    """Overlap (m,) of points with the training rows of their target values.
+
+    It is 0 where there are no such rows, and NaN where there are fewer than ten, too few to tell.
 
     Parameters
     ----------
@@ -66,8 +69,8 @@ def group_overlap(density: ParzenDensity, Q: Array, targets: Array, features: Ar
 
 def _of_one_group(density: ParzenDensity, Q: Array, weights: Array) -> Array:
     kept = np.flatnonzero(weights > _LEAST)
-    if len(kept) < 2:
-        return np.zeros(len(Q))
+    if len(kept) < _FEWEST:
+        return np.full(len(Q), np.nan if len(kept) else 0.0)
     kept = kept[spread_rows(len(kept), min(len(kept), _MOST))]
     weights, points, widths = weights[kept], density.points[kept], density.bandwidths[kept]
     shift = np.log(weights) - 0.5 * points.shape[1] * np.log(widths)
@@ -78,4 +81,6 @@ def _of_one_group(density: ParzenDensity, Q: Array, weights: Array) -> Array:
     order = np.argsort(of_rows, kind="stable")
     below = np.concatenate([[0.0], np.cumsum(weights[order])]) / total
     logs = density.profile.log_value(squared_distances(Q, points) / widths) + shift
-    return np.asarray(below[np.searchsorted(of_rows[order], logsumexp(logs, axis=1) - np.log(total))])
+    # equal rows differ in last bits only, and are as usual as each other
+    found = logsumexp(logs, axis=1) - np.log(total)
+    return np.asarray(below[np.searchsorted(of_rows[order], found + 1e-9 * np.abs(found), side="right")])
