@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial import procrustes
 
 from sidelight import Annealing, Conditioning, KernelInformationEmbedding, Pairs, datasets
+from sidelight.base.warnings import ExtrapolationWarning
 from sidelight.evaluate import leakage, neighbour_hit, recovery, sheet_correlation
 
 
@@ -247,7 +248,11 @@ def test_the_forward_map_moves_by_the_offset_of_the_groups():
 def test_a_counterfactual_is_right_in_the_mean_and_in_each_row():
     X, sheet, groups, _, _, moves = bent_sheets()
     other = (groups + 1) % 3
-    wrong = (informed().counterfactual(X, given=other) - (sheet + moves[other])) / X.std(axis=0)
+    assert informed().confounded_
+    # groups that overlap partly and are shifted: right here, but the data cannot say so
+    with pytest.warns(ExtrapolationWarning):
+        shown = informed().counterfactual(X, given=other)
+    wrong = (shown - (sheet + moves[other])) / X.std(axis=0)
     assert np.abs(wrong.mean(axis=0)).max() < 0.02
     assert max(np.abs(wrong[groups == g].mean(axis=0)).max() for g in range(3)) < 0.1
     assert np.sqrt(np.mean(wrong**2)) < 0.1

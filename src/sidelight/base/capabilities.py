@@ -79,6 +79,9 @@ class Capabilities:
     has_variance: bool = _method("predictive_variance")
     has_latent_density: bool = _method("latent_log_density")
     has_density: bool = _method("score_samples")
+    has_typicality: bool = _method("typicality")
+    has_latent_typicality: bool = _method("latent_typicality")
+    has_overlap: bool = _method("overlap")
     has_score: bool = _method("score")
     score_is_log_density: bool = False
     """``score`` is a mean log density; otherwise it is a share of variance."""
@@ -144,7 +147,7 @@ _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names"
 
 TWO_WAY = _ROWS.also(
     "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
-    "has_denoise", "has_embedding",
+    "has_denoise", "has_embedding", "has_typicality", "has_latent_typicality",
 )  # fmt: skip
 """An embedding of rows with an inverse."""
 

@@ -58,6 +58,15 @@ class FittedModel(Protocol):
     def latent_log_density(self, Z: Any) -> Array:
         """Log density at latent points (has_latent_density)."""
 
+    def typicality(self, X: Any) -> Array:
+        """Share of training rows of lower density than each row (has_typicality)."""
+
+    def latent_typicality(self, Z: Any) -> Array:
+        """Share of training rows of lower latent density than each latent point (has_latent_typicality)."""
+
+    def overlap(self, X: Any, *, given: Any) -> Array:
+        """How usual rows are among the training rows of another value of ``given`` (has_overlap)."""
+
     def score(self, X: Any, **side: Any) -> float:
         """Share of variance explained, or mean log density (has_score)."""
 

@@ -19,6 +19,7 @@ from sidelight.base.model import FittedModel
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
+from ._novelty import add_latent_novelty, add_novelty, refuse_extrapolation
 from ._output import CommandError, Output
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
@@ -77,11 +78,14 @@ def transform(
     _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if is_second(view):
         matrix, Z = embed_second(file, data, how, missing)
+        frame = embedding_frame(matrix, Z, file.latent_names)
     else:
         matrix, X = file.read(data, _how(file, how), missing)
         _say_given(talk, file, matrix.side, data)
         Z = np.asarray(file.model.transform(X, **matrix.side))
-    write_frame(embedding_frame(matrix, Z, file.latent_names), out, Z)
+        frame = embedding_frame(matrix, Z, file.latent_names)
+        add_novelty(talk, frame, file.model, X)
+    write_frame(frame, out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
     talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
 
@@ -104,7 +108,9 @@ def invert(
         rows = pd.DataFrame(second.to_data(file.model.inverse_transform_view(Z, 1)), columns=second.names)
     else:
         rows = file.to_data(file.model.inverse_transform(Z, **side))
-    _write_rows(_others_first(frame, rows, file.latent_names), rows, out)
+    table = _others_first(frame, rows, file.latent_names)
+    add_latent_novelty(talk, table, file.model, Z)
+    _write_rows(table, rows, out)
     _tell_rows(talk, rows, out, asked, "points mapped back to")
 
 
@@ -135,7 +141,9 @@ def counterfactual(
     matrix, X = file.read(data, _how(file, how), missing)
     Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
-    rows = file.to_data(file.model.inverse_transform(Z, **_completed(file, asked, own, len(Z), data)))
+    changed = _completed(file, asked, own, len(Z), data)
+    refuse_extrapolation(file.model, X, changed, force=force)
+    rows = file.to_data(file.model.inverse_transform(Z, **changed))
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, asked, "rows shown again in")
 

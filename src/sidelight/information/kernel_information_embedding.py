@@ -184,7 +184,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "takes_distances", "has_impute"
+        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "has_overlap", "takes_distances", "has_impute"
     )
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         **AnnealedMixin._moved_parameters,

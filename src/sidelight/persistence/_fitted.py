@@ -246,6 +246,7 @@ FITTED: dict[str, dict[str, str]] = {
         "marginal_forward_": "?record a=q b=d",
         "forward_effect_": "?record b=d",
         "given_scale_": "~number",
+        "given_features_": "~?float (*, *)",
         "conditioning_": "~?string",
         "given_bandwidth_": "~?plain",
         "product_backward_": "~?record b=q",

@@ -12,6 +12,7 @@ from sidelight.tables._date_code import CYCLES, DateCode
 
 from ._fitted import FITTED, RECORD_TABLES
 from ._schema import MismatchError, Sizes, check_annotation, check_record, check_value
+from ._sklearn_steps import STEP_CHECKS, STEPS, check_step_parameters, is_step
 
 __all__ = ["check_model"]
 
@@ -21,12 +22,15 @@ def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
 
     ``part``: the model is part of another one, which may keep the sizes of a patch model without its other attributes.
     """
-    table = FITTED.get(type(model).__name__)
+    kind: Any = type(model)
+    table = STEPS[kind.__name__][1] if is_step(model) else FITTED.get(kind.__name__)
     if table is None:
         return
-    kind: Any = type(model)
-    for name, hint in _parameters(kind).items():
-        _checked(f"parameter {name}", lambda name=name, hint=hint: _check_parameter(getattr(model, name), hint))
+    if is_step(model):
+        check_step_parameters(model)
+    else:
+        for name, hint in _parameters(kind).items():
+            _checked(f"parameter {name}", lambda name=name, hint=hint: _check_parameter(getattr(model, name), hint))
     if not fitted:
         return
     missing = sorted(name for name, line in table.items() if not line.startswith("~") and name not in fitted)
@@ -39,7 +43,7 @@ def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
             if name in fitted and ("index:" in line) == late:
                 value, line = getattr(model, name), line.removeprefix("~")
                 _checked(name, lambda value=value, line=line: check_value(value, line, sizes, RECORD_TABLES))
-    for check in () if missing else _TOGETHER.get(type(model).__name__, ()):
+    for check in () if missing else _TOGETHER.get(kind.__name__, ()):
         check(model)
 
 
@@ -157,5 +161,6 @@ _TOGETHER: dict[str, tuple[Any, ...]] = {
     "MultipleRelationalEmbedding": (_check_ways, _check_relations),
     **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
     **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},
+    **{name: (check,) for name, check in STEP_CHECKS.items()},
 }
 """What several attributes must have in common, beyond sizes."""

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ._sklearn_steps import NAMED_FUNCTIONS
+
 __all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
 
 ESTIMATORS: dict[str, str] = {
@@ -126,6 +128,7 @@ def callables() -> dict[str, Callable[..., Any]]:
     it.
     """
     import numpy as np
+    from sklearn import feature_selection
     from sklearn.metrics import pairwise
 
     summaries = ("mean", "median", "std", "var", "sum", "min", "max", "prod")
@@ -137,4 +140,5 @@ def callables() -> dict[str, Callable[..., Any]]:
         for function in table.values():
             if callable(function):
                 found[f"sklearn.{function.__name__}"] = function
+    found |= {f"sklearn.{name}": getattr(feature_selection, name) for name in NAMED_FUNCTIONS}
     return found

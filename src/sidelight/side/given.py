@@ -22,6 +22,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
+from .one_value import for_all_rows
 
 __all__ = ["Column", "EncodedGiven", "Given"]
 
@@ -128,9 +129,13 @@ class Given:
         return cls(tuple(_column(owner, name, entries, *choice) for (name, entries), *choice in found), table.named)
 
     def encode(self, owner: object, given: Any, n: int) -> EncodedGiven:
-        """Encode ``n`` rows of ``given``; a missing entry makes a row unknown, a new category raises."""
-        table = read_table(owner, given, n)
-        ordered = table.in_order_of(owner, tuple(column.name for column in self.columns), self.named)
+        """Encode ``n`` rows of ``given``; a missing entry makes a row unknown, a new category raises.
+
+        One value (of each column) stands for all rows (``side.one_value``).
+        """
+        names = tuple(column.name for column in self.columns)
+        table = read_table(owner, for_all_rows(owner, given, n, names), n)
+        ordered = table.in_order_of(owner, names, self.named)
         coded = [_coded(owner, column, entries) for column, entries in zip(self.columns, ordered, strict=True)]
         values = np.column_stack(coded)
         known = np.isfinite(values).all(axis=1)

@@ -28,6 +28,7 @@ from sidelight.base.validation import check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
 from sidelight.maps.two_way import LISTED, adaptive_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 
 __all__ = ["TwoWayEmbedding"]
 
@@ -106,7 +107,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         y : array or None, default=None
             Passed to the estimator.
         embedding : array of shape (n, q) or None, default=None
-            Latent points of the rows, by whatever method; None: the estimator makes them.
+            Latent points of the rows, by whatever method; None: the estimator makes them. Equal rows are moved to the
+            mean of their points.
 
         Returns
         -------
@@ -118,7 +120,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         estimator = None
         if embedding is None:
             estimator, embedding = self._embedded(X, y)
-        Z = self._checked_embedding(embedding, len(X))
+        # t-SNE, for one, places equal rows apart; a map from rows to places has one place for them
+        Z = group_means(self._checked_embedding(embedding, len(X)), equal_row_groups(X))
         maps = adaptive_maps(frame, frame.points(X), Z, n_jobs=self.n_jobs)
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
         self.estimator_description_ = "a ready embedding" if estimator is None else _describe(estimator)
