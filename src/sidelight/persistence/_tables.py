@@ -68,6 +68,7 @@ RECORDS: dict[str, str] = {
     "KernelSpan": "sidelight.maps.span",
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
+    "LinearMaps": "sidelight.maps.linear",
     "LocalFill": "sidelight.maps.missing",
     "MeasuredFrame": "sidelight.unfolding._measured_rows",
     "NystromMap": "sidelight.maps.nystrom",
