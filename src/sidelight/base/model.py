@@ -82,6 +82,9 @@ class FittedModel(Protocol):
     def reconstruct(self, X: Any) -> Any:
         """Inputs reconstructed through the latent code (has_reconstruct)."""
 
+    def infer(self, X: Any, Y: Any) -> Array:
+        """Codes of the transformation of each row of X to that of Y (has_transfer)."""
+
     def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
         """Apply the transformation seen in pairs (X, Y) to new inputs (has_transfer)."""
 

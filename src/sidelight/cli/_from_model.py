@@ -20,6 +20,7 @@ from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
 from ._output import CommandError, Output
+from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._second_view import embed_second, second_of
 from ._write import check_format, check_free, embedding_frame, write_frame
@@ -76,13 +77,16 @@ def transform(
     _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if view == 2:
         matrix, Z = embed_second(file, data, how, missing)
+        placed = Placement(Z, file.latent_names)
     else:
         matrix, X = file.read(data, _how(file, how), missing)
         _say_given(talk, file, matrix.side, data)
-        Z = np.asarray(file.model.transform(X, **matrix.side))
-    write_frame(embedding_frame(matrix, Z, file.latent_names), out, Z)
+        placed = place_new(file.model, X, matrix.side)
+    Z = placed.values
+    write_frame(embedding_frame(matrix, Z, placed.names, placed.columns), out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
-    talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
+    did = "assigned to clusters" if placed.columns else f"embedded in {Z.shape[1]} dimensions"
+    talk.say(f"{len(Z)} rows {did}; wrote {out}")
 
 
 def invert(

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
-    "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
-    "MissingValues", "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "View", "View2",
-    "parse_size",
+    "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
+    "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force", "Given", "GivenType",
+    "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing", "MissingValues", "ModelPath", "Period",
+    "Quiet", "RelationColumn", "Same", "Settings", "TrajectoryColumn", "View", "View2", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -132,6 +132,41 @@ View2 = Annotated[
         help="A second view of the same rows, empty where unseen: --method joint.",
         rich_help_panel=_KNOWN,
     ),
+]
+ActionColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--actions",
+        metavar="COLUMN",
+        help="What was done at each row, rows in temporal order, empty at the end of a trajectory: --method action.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+TrajectoryColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--trajectory",
+        metavar="COLUMN",
+        help="With --actions: rows with equal entries are one trajectory.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+DistanceMatrix = Annotated[
+    Path | None,
+    typer.Option(
+        "--distances-matrix",
+        metavar="FILE",
+        help="Distances between all rows (square CSV, Parquet or NPY), or a sparse graph of them (NPZ, MTX), in place "
+        "of columns; those of DATA colour the map, and DATA may be the same file.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+Batches = Annotated[
+    bool,
+    typer.Option("--batches", help="NPY or Parquet larger than memory: fit a sample, embed all rows in batches."),
+]
+BatchSample = Annotated[
+    int, typer.Option("--sample", min=10, help="With --batches: rows that the method is fitted to.")
 ]
 View = Annotated[int, typer.Option("--view", min=1, max=2, help="Which view of a model of two.")]
 ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
