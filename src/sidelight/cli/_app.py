@@ -311,6 +311,47 @@ def methods(
 
 
 @app.command()
+def compare(
+    context: typer.Context,
+    data: options.DataFile,
+    methods: Annotated[str, typer.Option("--methods", "-m", help="Methods to compare, separated by commas.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-compare"),
+    dims: Annotated[int, typer.Option("--dims", "-d", min=1, help="Latent dimensions of every map.")] = 2,
+    colour: options.Colour = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
+    settings: options.MethodSettings = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+    ] = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    image_size: options.ImageSize = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Embed the same rows by several methods; write a page with the maps side by side and their measures."""
+    from ._compare import compare as run
+    from ._embed import Request
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        how = Reading(
+            ColumnRoles(colour or (), label, drop or ()), key, layer, obsm, parse_size(image_size, "--image-size")
+        )
+        request = Request(
+            data, out, "", dims, seed, parse_settings(settings or ()), how, missing.value, standardize, force=force,
+            command=context.obj["command"],
+        )  # fmt: skip
+        run(talk, request, names)
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-demo"),
     views: Annotated[int, typer.Option("--views", min=4, help="Views of each object.")] = 72,

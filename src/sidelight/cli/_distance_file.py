@@ -88,7 +88,7 @@ def read_distances(path: Path) -> Any:
     if D.shape[0] != D.shape[1]:
         rule = f"has {D.shape[0]} rows and {D.shape[1]} columns, and distances between rows make a square"
         raise CommandError(f"--distances-matrix {path}: {rule}; for pairs of rows use --distances")
-    values = sparse.find(D)[2] if sparse.issparse(D) else D
+    values = D.data if isinstance(D, sparse.csr_array) else D
     if not np.isfinite(values).all() or (values < 0).any():
         rule = (
             "has distances that are missing, infinite or negative; a graph of the known ones is a sparse .npz or .mtx"

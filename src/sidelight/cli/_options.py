@@ -12,7 +12,8 @@ import typer
 __all__ = [
     "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
     "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force", "Given", "GivenType",
-    "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing", "MissingValues", "ModelPath", "Period",
+    "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing", "MissingValues",
+    "ModelPath", "Period",
     "Quiet", "RelationColumn", "Same", "Settings", "TrajectoryColumn", "View", "View2", "parse_size",
 ]  # fmt: skip
 
@@ -181,6 +182,10 @@ Settings = Annotated[
     typer.Option(
         "--set", metavar="NAME=VALUE", help="A setting of the method, e.g. perplexity=50, or metric__kernel=rbf."
     ),
+]
+MethodSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="METHOD__NAME=VALUE", help="A setting of one method, e.g. tsne__perplexity=20."),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.sidelight.", show_default=False)]
 DataFile = Annotated[
