@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.base.capabilities import capabilities
+from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import Chain, name_of
 from sidelight.base.model import FittedModel
 
@@ -197,6 +197,7 @@ def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
 def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) -> None:
     """Say how well a model describes data: reconstruction, neighbourhoods, density."""
     from sidelight import evaluate
+    from sidelight.report._text_sections import measure_notes
 
     file = ModelFile.open(model)
     offers = capabilities(file.model)
@@ -218,8 +219,11 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
             measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))
     if offers.has_density:
         measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
-    talk.answer |= {"rows": len(rows), **measures}
+    notes = measure_notes(informed=given_of(file.model) is not None, after_a_step=isinstance(file.model, Chain))
+    talk.answer |= {"rows": len(rows), **measures, "notes": notes}
     talk.table(("measure", "value"), [(name.replace("_", " "), f"{value:.4f}") for name, value in measures.items()])
+    for note in notes:
+        talk.say(note)
 
 
 def report(

@@ -129,10 +129,13 @@ def section_of(kind: type[Any], title: str) -> list[str]:
 def parameters_of(method: Method, kind: type[Any]) -> list[Parameter]:
     """Return the settings of a method with their defaults, described by the docstring of its class."""
     described: dict[str, str] = {}
+    types: dict[str, str] = {}
     names: list[str] = []
     for line in _section_lines((inspect.getdoc(kind) or "").splitlines(), "Parameters"):
         if line and not line[0].isspace():
-            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+            own, _, kind_of = line.partition(" : ")
+            names = [name.strip() for name in own.split(",")]
+            types |= dict.fromkeys(names, kind_of.partition(", default")[0])
         elif line.strip():
             for name in names:
                 described[name] = f"{described.get(name, '')} {line.strip()}".strip()
@@ -141,7 +144,8 @@ def parameters_of(method: Method, kind: type[Any]) -> list[Parameter]:
     for parameter in inspect.signature(kind).parameters.values():
         if parameter.name not in _NOT_SETTINGS:
             default = fixed.get(parameter.name, repr(parameter.default))
-            found.append(Parameter(parameter.name, default, _first_sentences(described.get(parameter.name, ""))))
+            meaning = described.get(parameter.name) or types.get(parameter.name, "")
+            found.append(Parameter(parameter.name, default, _first_sentences(meaning)))
     return found
 
 
