@@ -76,7 +76,7 @@ class Setting:
     def hybrid(self, pictures: Pictures) -> Any:
         model = HybridEmbedding(
             self.n_components,
-            distance=self.distance(pictures.shape),
+            metric=self.distance(pictures.shape),
             alpha=self.alpha,
             n_neighbors=self.n_neighbors,
             graph=self.graph,
@@ -120,7 +120,7 @@ def best(draw: Callable[[int], Pictures], seed: int, name: str, q: int) -> tuple
 def run() -> Outcome:
     roll = swiss_roll(2000, random_state=0)
     sweep = [
-        HybridEmbedding(distance="geodesic", locality="lle", alpha=alpha, n_neighbors=12).fit_transform(roll.X)
+        HybridEmbedding(metric="geodesic", locality="lle", alpha=alpha, n_neighbors=12).fit_transform(roll.X)
         for alpha in ALPHAS
     ]
     settings = _settings()

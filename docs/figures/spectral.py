@@ -79,7 +79,7 @@ def hybrid() -> Figure:
     }
     figure, axes = panels(3, width=9.6, height=3.1)
     for ax, (name, alpha) in zip(axes, shown.items(), strict=True):
-        Z = HybridEmbedding(distance=distance, alpha=alpha, n_neighbors=5, graph="union").fit_transform(data.X)
+        Z = HybridEmbedding(metric=distance, alpha=alpha, n_neighbors=5, graph="union").fit_transform(data.X)
         Z = Z / Z.std(axis=0)
         hit = neighbour_hit(Z, digit, n_neighbors=1)
         for one, colour in zip(np.unique(digit), (BLUE, RED, GREEN), strict=True):

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from .relational.multiple_relational_embedding import MultipleRelationalEmbedding
     from .side.actions import Actions
     from .side.pairs import Pairs
-    from .side.relations import Relation, Relations
+    from .side.relation import Relation
+    from .side.relations import Relations
     from .spectral.hybrid_embedding import HybridEmbedding
     from .spectral.reconstruction_distance import ReconstructionDistance
     from .spectral.tangent_distance import TangentDistance
@@ -106,7 +107,7 @@ _MODULES = {
     "Pairs": "side.pairs",
     "ProbabilisticPCA": "mixtures.probabilistic_pca",
     "ReconstructionDistance": "spectral.reconstruction_distance",
-    "Relation": "side.relations",
+    "Relation": "side.relation",
     "Relations": "side.relations",
     "SemidefiniteEmbedding": "unfolding.semidefinite_embedding",
     "SmootherEmbedding": "information.smoother_embedding",

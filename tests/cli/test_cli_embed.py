@@ -40,6 +40,12 @@ def test_the_same_seed_gives_the_same_files(table, run, here):
     assert one == two
 
 
+def test_a_setting_is_understood_under_its_former_name(table, run, here):
+    done = run("embed", table, "--out", "out", "--no-report", "--method", "hybrid", "--set", "distance=euclidean")
+    assert done.code == 0, done.err
+    assert sidelight.load(here / "out" / "model.sidelight").metric == "euclidean"
+
+
 def test_json_is_the_only_thing_on_standard_output(table, run):
     done = run("embed", table, "--out", "out", "--method", "pca", "--no-report", "--json")
     assert done.code == 0, done.err

@@ -211,10 +211,10 @@ def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
 
 def test_two_views_can_follow_a_metric(folder, run, flowers):
     flowers[["b", "e"]].to_csv("second.csv", index=False)
-    embed(run, "--attribute", "kind", "--view2", "second.csv", method="joint")
+    embed(run, "--attribute", "kind", "--view-y", "second.csv", method="joint")
     assert run("predict", "out/model.sidelight", "flowers.csv", "--out", "second.csv", "--force").code == 0
-    assert run("transform", "out/model.sidelight", "second.csv", "--view", "2", "--out", "z.csv").code == 0
-    assert run("invert", "out/model.sidelight", "z.csv", "--view", "2", "--out", "b.csv").code == 0
+    assert run("transform", "out/model.sidelight", "second.csv", "--view", "y", "--out", "z.csv").code == 0
+    assert run("invert", "out/model.sidelight", "z.csv", "--view", "y", "--out", "b.csv").code == 0
     assert list(pd.read_csv("b.csv").columns) == ["b", "e"]
 
 

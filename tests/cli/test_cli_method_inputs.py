@@ -61,10 +61,10 @@ def pairs(here):
 @pytest.mark.parametrize("method", ["gated-boltzmann", "gated-autoencoder"])
 def test_models_of_pairs_write_codes_of_the_change(method, pairs, run, here):
     pytest.importorskip("torch", reason="needs the extra torch")
-    options = ("--method", method, "--view2", "after.npy", "--dims", 3, "--set", "max_iter=20", "--out", "out")
+    options = ("--method", method, "--view-y", "after.npy", "--dims", 3, "--set", "max_iter=20", "--out", "out")
     done = run("embed", "before.npy", *options)
     assert done.code == 0, done.err
-    assert "z1 to z3 are codes of how each row became that of --view2" in done.out
+    assert "z1 to z3 are codes of how each row became that of --view-y" in done.out
     model = sidelight.load("out/model.sidelight")
     np.testing.assert_allclose(pd.read_csv("out/embedding.csv")[["z1", "z2", "z3"]], model.infer(*pairs))
     assert 'id="pairs"' in (here / "out/report.html").read_text()
@@ -73,7 +73,7 @@ def test_models_of_pairs_write_codes_of_the_change(method, pairs, run, here):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_model_that_predicts_writes_its_predictions(pairs, run, here):
     pytest.importorskip("torch", reason="needs the extra torch")
-    options = ("--method", "biased-autoencoder", "--view2", "after.npy", "--set", "max_iter=20", "--out", "out")
+    options = ("--method", "biased-autoencoder", "--view-y", "after.npy", "--set", "max_iter=20", "--out", "out")
     done = run("embed", "before.npy", *options)
     assert done.code == 0, done.err
     assert run("predict", "out/model.sidelight", "before.npy", "--out", "y.csv").code == 0
@@ -86,11 +86,11 @@ def test_a_model_of_pairs_says_that_it_needs_them(pairs, run, here):
     pytest.importorskip("torch", reason="needs the extra torch")
     done = run("embed", "before.npy", "--method", "gated-boltzmann")
     assert done.code == 1
-    assert "--method gated-boltzmann: learns how rows become others; say with --view2 FILE" in done.err
+    assert "--method gated-boltzmann: learns how rows become others; say with --view-y FILE" in done.err
     holes = pairs[1].copy()
     holes[3] = np.nan
     np.save("holes.npy", holes)
-    done = run("embed", "before.npy", "--method", "gated-boltzmann", "--view2", "holes.npy")
+    done = run("embed", "before.npy", "--method", "gated-boltzmann", "--view-y", "holes.npy")
     assert "some rows are empty, and gated-boltzmann learns from pairs" in done.err
 
 
@@ -151,7 +151,7 @@ def test_pictures_are_embedded_by_tangent_distances(options, run, here):
     done = run("embed", "pictures.npy", *options, "--set", "transformation=shift", "--no-report", "--out", "out")
     assert done.code == 0, done.err
     distance = sidelight.TangentDistance("shift", image_shape=(5, 4))
-    own = sidelight.HybridEmbedding(distance=distance, random_state=0).fit(pictures.reshape(30, 20))
+    own = sidelight.HybridEmbedding(metric=distance, random_state=0).fit(pictures.reshape(30, 20))
     np.testing.assert_allclose(sidelight.load("out/model.sidelight").embedding_, own.embedding_)
     assert run("transform", "out/model.sidelight", "pictures.npy", "--out", "z.csv").code == 0
 

@@ -66,7 +66,7 @@ def test_every_method_places_rows_and_returns_from_its_file(name, tmp_path):
     sidelight.save(model, tmp_path / "model.sidelight")
     back = sidelight.load(tmp_path / "model.sidelight")
     second = SecondView(list("abcde"), None)
-    places, again = (place_fitted(own, X, Y=Y, second=second, side={}) for own in (model, back))
+    places, again = (place_fitted(own, X, y=Y, second=second, side={}) for own in (model, back))
     assert len(places.values) == 50
     assert places.values.shape[1] == len(places.names)
     assert np.isfinite(places.values).all()

@@ -1,4 +1,4 @@
-"""Two views of the same rows: embed with --view2, embed from either, predict one from the other."""
+"""Two views of the same rows: embed with --view-y, embed from either, predict one from the other."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ def folder(views, run, tmp_path_factory):
     place = tmp_path_factory.mktemp("views")
     for name, frame in zip(("x", "y"), views[:2], strict=True):
         frame.to_csv(place / f"{name}.csv", index=False)
-    done = run("embed", place / "x.csv", "--view2", place / "y.csv", "--out", place / "out")
+    done = run("embed", place / "x.csv", "--view-y", place / "y.csv", "--out", place / "out")
     assert done.code == 0, done.err
     assert "40 of 60 rows have a second view of 3 columns." in done.out
     assert "Embedding with joint in 2 dimensions" in done.out
@@ -53,18 +53,18 @@ def test_rows_of_the_second_view_are_embedded_and_latent_points_shown_in_it(fold
     model = sidelight.load(folder / "out/model.sidelight")
     seen = views[1].dropna()
     seen[["tall", "far", "wide"]].to_csv("seen.csv", index=False)
-    done = run("transform", folder / "out/model.sidelight", "seen.csv", "--view", 2, "--out", "z.csv")
+    done = run("transform", folder / "out/model.sidelight", "seen.csv", "--view", "y", "--out", "z.csv")
     assert done.code == 0, done.err
     Z = pd.read_csv("z.csv")[["z1", "z2"]].to_numpy()
     np.testing.assert_allclose(Z, model.transform_view(seen.to_numpy(), 1))
-    assert run("invert", folder / "out/model.sidelight", "z.csv", "--view", 2, "--out", "back.csv").code == 0
+    assert run("invert", folder / "out/model.sidelight", "z.csv", "--view", "y", "--out", "back.csv").code == 0
     back = pd.read_csv("back.csv")
     np.testing.assert_allclose(back.to_numpy(), model.inverse_transform_view(Z, 1))
     assert list(back.columns) == ["far", "wide", "tall"]
 
 
 def test_the_second_view_is_standardised_and_brought_back(folder, views, run, here):
-    done = run("embed", folder / "x.csv", "--view2", folder / "y.csv", "--out", "out", "--standardize", "--no-report")
+    done = run("embed", folder / "x.csv", "--view-y", folder / "y.csv", "--out", "out", "--standardize", "--no-report")
     assert done.code == 0, done.err
     assert run("predict", "out/model.sidelight", folder / "x.csv", "--out", "y.csv").code == 0
     truth = 700 * views[2] ** 2
@@ -77,7 +77,7 @@ def test_rows_of_the_data_that_are_left_out_are_left_out_of_the_second_view(view
     Y.loc[4, "far"] = np.nan
     X.to_csv("x.csv", index=False)
     Y.to_csv("y.csv", index=False)
-    options = ("embed", "x.csv", "--view2", "y.csv", "--no-report", "--out")
+    options = ("embed", "x.csv", "--view-y", "y.csv", "--no-report", "--out")
     assert "--missing drop" in run(*options, "a").err
     done = run(*options, "b", "--missing", "drop")
     assert done.code == 0, done.err
@@ -90,9 +90,12 @@ def test_rows_of_the_data_that_are_left_out_are_left_out_of_the_second_view(view
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--view2", "nothing.csv"], "nothing.csv: there is no such file or folder"),
-        (["--view2", "short.csv"], "--view2 short.csv: has 3 rows, and the data has 60; leave unseen rows empty"),
-        (["--view2", "short.csv", "--method", "pca"], "--view2: the method pca cannot use it; use --method joint or "),
+        (["--view-y", "nothing.csv"], "nothing.csv: there is no such file or folder"),
+        (["--view-y", "short.csv"], "--view-y short.csv: has 3 rows, and the data has 60; leave unseen rows empty"),
+        (
+            ["--view-y", "short.csv", "--method", "pca"],
+            "--view-y: the method pca cannot use it; use --method joint or ",
+        ),
         (["--method", "joint", "--given", "v"], "--given: the method joint cannot use it; use --method kie"),
     ],
 )
@@ -107,7 +110,33 @@ def test_a_wrong_second_view_gets_one_line_and_no_files(folder, run, here, argum
 
 @pytest.mark.parametrize("command", ["predict", "transform"])
 def test_a_model_of_one_view_has_no_second(fitted, table, run, command):
-    view = ["--view", 2] if command == "transform" else []
+    view = ["--view", "y"] if command == "transform" else []
     done = run(command, fitted / "model.sidelight", table, "--out", "z.csv", *view)
     assert done.code == 1
-    assert "this model was fitted on one view; embed with --view2 FILE to have two" in done.err
+    assert "this model was fitted on one view; embed with --view-y FILE to have two" in done.err
+
+
+@pytest.mark.parametrize("command", ["transform", "invert"])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_numbered_view_is_refused_with_the_names_of_both(folder, run, here, command, number):
+    pd.DataFrame({"z1": [0.0], "z2": [0.0]}).to_csv("points.csv", index=False)
+    done = run(command, folder / "out/model.sidelight", "points.csv", "--view", number, "--out", "z.csv")
+    assert done.code == 1
+    assert f"--view {number}: views are called x and y; write --view y for the second" in done.err
+    assert done.err.count("\n") == 1
+    assert not (here / "z.csv").exists()
+
+
+def test_the_first_view_can_be_named(folder, run, here):
+    asked = ("transform", folder / "out/model.sidelight", folder / "x.csv", "--out")
+    assert run(*asked, "named.csv", "--view", "x").code == 0
+    assert run(*asked, "unnamed.csv").code == 0
+    assert (here / "named.csv").read_bytes() == (here / "unnamed.csv").read_bytes()
+
+
+def test_the_second_view_is_understood_under_its_former_name(folder, run, here):
+    options = ("--out", "out", "--no-report", "--force")
+    done = run("embed", folder / "x.csv", "--view2", folder / "y.csv", *options)
+    assert done.code == 0, done.err
+    old, new = (sidelight.load(place / "out/model.sidelight") for place in (here, folder))
+    np.testing.assert_array_equal(old.embedding_, new.embedding_)

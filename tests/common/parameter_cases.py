@@ -171,7 +171,7 @@ CASES = {
         {"random_state": 0},
         {
             "n_components": 1,
-            "distance": "euclidean",
+            "metric": "euclidean",
             "locality": "lle",
             "alpha": 0.9,
             "n_neighbors": 5,

@@ -58,9 +58,9 @@ VARIANTS = {
     "joint": lambda: JointInformationEmbedding(),
     "joint-fixed-l2": lambda: JointInformationEmbedding(bandwidth=4.0, penalty="l2", regularization=0.01),
     "hybrid": lambda: HybridEmbedding(),
-    "hybrid-euclidean-heat": lambda: HybridEmbedding(3, distance="euclidean", heat=4.0, graph="union"),
+    "hybrid-euclidean-heat": lambda: HybridEmbedding(3, metric="euclidean", heat=4.0, graph="union"),
     "hybrid-landmarks-lle": lambda: HybridEmbedding(locality="lle", n_landmarks=30, negative="shift", alpha=0.9),
-    "hybrid-tangent": lambda: HybridEmbedding(distance=TangentDistance("shift"), alpha=0.2),
+    "hybrid-tangent": lambda: HybridEmbedding(metric=TangentDistance("shift"), alpha=0.2),
     "semidefinite-equal-3d": lambda: SemidefiniteEmbedding(3, equality=True, n_neighbors=3, gap=0.3, tol=0.05),
     "semidefinite": lambda: SemidefiniteEmbedding(n_landmarks=30, gap=0.3, tol=0.05),  # all rows would take seconds
     "action-respecting": lambda: ActionRespectingEmbedding(gap=0.3, tol=0.05),  # a tenth of the time

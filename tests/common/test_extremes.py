@@ -166,7 +166,7 @@ HUGE = {
     "distances of pairs": ("distances", lambda: DistanceMetric().fit(X, pairs=[[0, 1]], distances=[1e200])),
     "precomputed distances": ("X", lambda: KernelInformationEmbedding(metric="precomputed").fit(D * 1e200)),
     "sparse distances": ("X", lambda: KernelInformationEmbedding(metric="precomputed").fit(csr_array(D * 1e200))),
-    "distance array": ("distance", lambda: HybridEmbedding(distance=lambda X: D * 1e200).fit(X)),
+    "distance array": ("metric", lambda: HybridEmbedding(metric=lambda X: D * 1e200).fit(X)),
     "a metric that squares": ("largest distance", lambda: SemidefiniteEmbedding(metric="sqeuclidean").fit(X * 1e100)),
     "values of a relation": ("values", lambda: Relation.from_values(X[:, 0] * 1e200)),
     "data of a relation": ("X", lambda: Relation.from_data(X * 1e200)),
@@ -177,7 +177,7 @@ HUGE = {
 }
 if TORCH_THERE:
     HUGE |= {
-        "outputs of pairs": ("Y", lambda: gated.GatedBoltzmannMachine(2, max_iter=2).fit(X, X * 1e200)),
+        "outputs of pairs": ("y", lambda: gated.GatedBoltzmannMachine(2, max_iter=2).fit(X, X * 1e200)),
         "samples of a field": ("X", lambda: gated.Manifield(patch_size=3).fit([X * 1e200])),
     }
 

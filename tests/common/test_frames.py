@@ -40,9 +40,9 @@ ROWS = {
     **TORCH,
     "equivalence-rbf": METRICS["equivalence-rbf-2d"],
     "semidefinite": lambda: SemidefiniteEmbedding(n_landmarks=30, gap=0.3, tol=0.05),
-    "hybrid-tangent": lambda: HybridEmbedding(distance=TangentDistance("shift"), alpha=0.2),
-    "hybrid-reconstruction": lambda: HybridEmbedding(distance=ReconstructionDistance("shift")),
-    "hybrid-matrix": lambda: HybridEmbedding(distance=lambda X: np.abs(X[:, None] - X[None]).sum(axis=2)),
+    "hybrid-tangent": lambda: HybridEmbedding(metric=TangentDistance("shift"), alpha=0.2),
+    "hybrid-reconstruction": lambda: HybridEmbedding(metric=ReconstructionDistance("shift")),
+    "hybrid-matrix": lambda: HybridEmbedding(metric=lambda X: np.abs(X[:, None] - X[None]).sum(axis=2)),
     "kie-impute": lambda: KernelInformationEmbedding(missing="impute", tol=1e-2),
     "kie-cosine": lambda: KernelInformationEmbedding(metric="cosine", tol=1e-2),
 }
@@ -133,7 +133,7 @@ def test_a_model_of_pairs_takes_tables_wherever_it_takes_arrays(make, frame):
 def test_a_distance_that_was_learned_on_a_table_is_asked_with_one(frame):
     X = frame(whole())
     metric = EquivalenceMetric().fit(X, np.arange(60) % 3)
-    model = HybridEmbedding(distance=metric).fit(X)
+    model = HybridEmbedding(metric=metric).fit(X)
     assert model.transform(X).shape == (60, 2)
     assert np.isfinite(model.score(X))
     assert model.inverse_transform(model.embedding_).shape == (60, 5)

@@ -266,12 +266,12 @@ def test_sparse_rows_are_refused_with_a_sentence():
 
 def test_mismatched_rows_and_columns_are_said():
     X = blobs()
-    with pytest.raises(ValueError, match="Y=array of 40 rows does not match the 90 rows of X"):
+    with pytest.raises(ValueError, match="y=array of 40 rows does not match the 90 rows of X"):
         GATED["gbm"]().fit(X, X[:40])
     model = GATED["gbm"]().fit(X, X)
     with pytest.raises(ValueError, match="expecting 5 features"):
         model.infer(X[:, :3], X)
-    with pytest.raises(ValueError, match="Y=3 columns does not match the 5 of the fit"):
+    with pytest.raises(ValueError, match="y=3 columns does not match the 5 of the fit"):
         model.infer(X, X[:, :3])
     with pytest.raises(ValueError, match="mapping=3 columns does not match the 4 of the fit"):
         model.apply(X, np.zeros((90, 3)))

@@ -28,27 +28,23 @@ def fresh(*statements: str) -> list[tuple[float, set[str]]]:
 
 @pytest.fixture(scope="module")
 def added():
-    """Scikit-learn's manifold module and then Sidelight's first estimator, in processes of their own."""
-    ours = "from sidelight import KernelInformationEmbedding"  # public names are imported when they are asked for
-    return [fresh("import sklearn.manifold, sklearn.base", ours) for _ in range(2)]
+    """Scikit-learn's manifold module, Sidelight's first estimator, all its names, its rooms: in two new processes."""
+    first = "from sidelight import KernelInformationEmbedding"  # public names are imported when they are asked for
+    names = "import sidelight; [getattr(sidelight, name) for name in sidelight._MODULES]"
+    rooms = [f"assert sidelight.{room}.__name__ == 'sidelight.{room}'" for room in ROOMS]
+    statements = ("import sklearn.manifold, sklearn.base", first, names, *rooms)
+    return [fresh(*statements[:count]) for count in (len(statements), 2)]
 
 
-@pytest.fixture(scope="module")
-def alone():
-    """Sidelight, and then its rooms on demand."""
-    everything = "import sidelight; [getattr(sidelight, name) for name in sidelight._MODULES]"
-    return fresh(everything, *[f"assert sidelight.{room}.__name__ == 'sidelight.{room}'" for room in ROOMS])
-
-
-def test_importing_sidelight_loads_nothing_heavy_that_scikit_learn_does_not_load(added, alone):
-    theirs, ours = added[0][0][1], alone[0][1]
+def test_importing_sidelight_loads_nothing_heavy_that_scikit_learn_does_not_load(added):
+    theirs, ours = added[0][0][1], added[0][2][1]
     assert "sidelight" in ours
     assert not ours & {"torch", "matplotlib", "plotly", "finufft"}
     assert not (ours - theirs) & HEAVY
 
 
-def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(alone):
-    assert not alone[-1][1] & {"torch", "matplotlib", "plotly"}
+def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(added):
+    assert not added[0][-1][1] & {"torch", "matplotlib", "plotly"}
 
 
 def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(added):

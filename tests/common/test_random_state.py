@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
 
 import numpy as np
@@ -45,20 +47,22 @@ def with_numbers_of_the_world(seed):
         torch.manual_seed(seed)
 
 
+@functools.cache
+def fitted(name, seed=1):
+    """A model without a seed, fitted while others draw with one; not to be changed."""
+    with_numbers_of_the_world(seed)
+    return RANDOM[name].fit(without_a_seed(RANDOM[name]), NEW)
+
+
 @pytest.mark.parametrize("name", RANDOM)
 def test_fits_without_a_seed_are_the_same(name):
-    found = []
-    for seed in (1, 2):
-        with_numbers_of_the_world(seed)
-        model = RANDOM[name].fit(without_a_seed(RANDOM[name]), NEW)
-        found.append(RANDOM[name].bytes(model, NEW))
-    assert found[0] == found[1]
+    case = RANDOM[name]
+    assert case.bytes(fitted(name), NEW) == case.bytes(fitted(name, seed=2), NEW)
 
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_samples_without_a_seed_are_those_of_the_model(name):
-    case = CASES[name]
-    model = case.fit(without_a_seed(case), NEW)
+    model = copy.copy(fitted(name))
     np.testing.assert_array_equal(model.sample(3), model.sample(3))
     seeded = model.set_params(random_state=5)
     np.testing.assert_array_equal(seeded.sample(3), seeded.sample(3, random_state=5))

@@ -71,8 +71,8 @@ SECOND = {
         EquivalenceMetric, _given(((X, X[:, 0] > 0), {}), kernel="rbf"), _given(((OTHER,), {}), kernel=None),
     ),
     "distances, then rows": (
-        HybridEmbedding, _given(((np.abs(X[:, :1] - X[:, :1].T),), {}), distance="precomputed"),
-        _given(((OTHER,), {}), distance="geodesic"),
+        HybridEmbedding, _given(((np.abs(X[:, :1] - X[:, :1].T),), {}), metric="precomputed"),
+        _given(((OTHER,), {}), metric="geodesic"),
     ),
     "a search for charts, then a number": (
         lambda: PPCAMixture("auto", 1, n_init=1, **FEW), plain, _given(((X,), {}), n_charts=2),

@@ -169,6 +169,16 @@ def test_a_gaussian_mixture_of_scikit_learn_plugs_in():
     assert explained(found.embedding_, data.factors) > 0.95
 
 
+def test_a_gaussian_mixture_finds_the_local_dimensions_of_each_chart():
+    """A sheet of thickness 0.02 in five columns has two dimensions, or three where a chart is curved; never four."""
+    data = s_curve(1500, random_state=1)
+    X = np.column_stack([data.X, np.zeros((1500, 2))]) + 0.02 * np.random.default_rng(0).normal(size=(1500, 5))
+    found = CoordinatedMixture(mixture=GaussianMixture(20), n_local="auto", random_state=0).fit(X)
+    assert 2 in found.n_local_
+    assert set(found.n_local_) <= {1, 2, 3}
+    assert explained(found.embedding_, data.factors) > 0.9
+
+
 class _WithCharts(BaseEstimator):
     """A mixture of the user's, whose fit sets ``charts_`` and nothing else."""
 

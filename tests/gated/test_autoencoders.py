@@ -379,7 +379,7 @@ def test_bad_rows_are_said():
         (lambda: model.apply(X, np.zeros((2, 3))), "mapping=2 rows does not match the 80 rows of X"),
         (lambda: GatedAutoencoder(3, biases=("xx",)).fit(X, Y), "biases=xx is not an option"),
         (lambda: BiasedAutoencoder(loss="cross-entropy").fit(X, Y), "does not suit loss='cross-entropy'"),
-        (lambda: BiasedAutoencoder().fit(X, Y[:5]), "Y=array of 5 rows does not match the 80 rows of X"),
+        (lambda: BiasedAutoencoder().fit(X, Y[:5]), "y=array of 5 rows does not match the 80 rows of X"),
         (lambda: BiasedAutoencoder().fit(X, np.where(Y > 0, np.nan, Y)), "NaN"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -77,7 +77,7 @@ def test_arrows_count_down_and_to_the_right():
 
 def test_a_picture_that_does_not_fit_and_a_premapping_are_refused(shifts):
     X, Y, _ = shifted(10, 0)
-    with pytest.raises(ValueError, match=r"shape=\(4, 5\) does not fit the 25 columns of X and 25 of Y"):
+    with pytest.raises(ValueError, match=r"shape=\(4, 5\) does not fit the 25 columns of X and 25 of y"):
         shifts["full"].flow(X, Y, shape=(4, 5))
     model = GatedBoltzmannMachine(3, premapping=4, max_iter=2, visible="binary").fit(X, Y)
     with pytest.raises(ValueError, match="premapping=4 mixes the columns of inputs"):
@@ -98,10 +98,10 @@ def test_a_premapping_is_trained_with_the_rest():
 @pytest.mark.parametrize(
     ("visible", "levels", "Y", "message"),
     [
-        ("binary", None, np.full((4, 2), 1.5), "Y=values from 1.5 to 1.5 does not suit visible='binary'"),
+        ("binary", None, np.full((4, 2), 1.5), "y=values from 1.5 to 1.5 does not suit visible='binary'"),
         ("poisson", None, np.full((4, 2), -1.0), "does not suit visible='poisson'"),
         ("multinomial", None, np.full((4, 2), 0.4), "does not add up to 1 in each group of 2 columns"),
-        ("multinomial", 3, np.eye(4), "levels=3 does not divide the 4 columns of Y"),
+        ("multinomial", 3, np.eye(4), "levels=3 does not divide the 4 columns of y"),
     ],
 )
 def test_values_that_do_not_suit_the_units_are_said(visible, levels, Y, message):

@@ -176,9 +176,9 @@ def test_a_bad_batch_on_the_way_gets_a_sentence_and_leaves_the_old_model(name, b
         ("manifield", ([np.zeros((20, 2))], [np.zeros(20)]), "X=2 channels does not match the 1 channels of the fit"),
         ("manifield", ([np.full(20, np.nan)], [np.zeros(20)]), "X=sample of float64 has values that are not finite"),
         ("manifield", ([np.zeros(3)], [np.zeros(3)]), "X=sample of 3 sites is smaller than patch_size=5"),
-        ("manifield", [np.zeros(20)], r"source=list is not a pair of lists of samples\. Yield \(X, Y\)"),
+        ("manifield", [np.zeros(20)], r"source=list is not a pair of lists of samples\. Yield \(X, y\)"),
         ("manifield-unconditional", [], "X=list is no list of samples"),
-        ("field", (np.zeros((2, 9, 9)), np.zeros((2, 9, 9, 2))), "Y=2 channels does not match the 1 channels"),
+        ("field", (np.zeros((2, 9, 9)), np.zeros((2, 9, 9, 2))), "y=2 channels does not match the 1 channels"),
     ],
 )
 def test_bad_samples_on_the_way_get_a_sentence(name, second, message):

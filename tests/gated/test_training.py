@@ -48,8 +48,9 @@ def same(first, second):
 )
 def test_a_seed_decides_everything(options):
     X, Y = pairs()
-    assert same(gated(**options).fit(X, Y), gated(**options).fit(X, Y))
-    assert not same(gated(**options).fit(X, Y), gated(**{**options, "random_state": 1}).fit(X, Y))
+    model = gated(**options).fit(X, Y)
+    assert same(model, gated(**options).fit(X, Y))
+    assert not same(model, gated(**{**options, "random_state": 1}).fit(X, Y))
 
 
 def test_training_leaves_torchs_own_random_numbers_and_threads_alone():
@@ -221,7 +222,7 @@ def test_a_refused_batch_leaves_the_model_as_it_was():
     X, Y = pairs(100)
     model = gated().partial_fit(X, Y)
     before = model.parameters_
-    with pytest.raises(ValueError, match="Y=4 columns does not match the 5 of the fit"):
+    with pytest.raises(ValueError, match="y=4 columns does not match the 5 of the fit"):
         model.partial_fit(X, Y[:, :4])
     assert model.parameters_ is before
     other = gated().partial_fit(X, Y)

@@ -1,4 +1,4 @@
-"""Mixtures as values: what PPCAMixture sets is what ``fit_mixture`` returns, and streams begin and go on from it."""
+"""Mixtures as values: what PPCAMixture sets is what ``fit_mixture`` returns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from registry import blobs
 
 from sidelight import PPCAMixture
 from sidelight.base.result import Status
-from sidelight.maps.mixture_fit import EMSettings, advance_stream, begin_stream, fit_mixture, resume_stream
+from sidelight.maps.mixture_fit import EMSettings, fit_mixture
 from sidelight.maps.plane_mixture import PlaneKind, refit_planes
 from sidelight.rows import ArrayRows
 
@@ -46,22 +46,3 @@ def test_a_fit_that_starts_from_charts_of_a_sample_ends_where_one_of_all_rows_do
     whole = fit_mixture(ArrayRows(X), kind, settings(tol=1e-9), 3)
     ours, theirs = (kind.charts(one.mixture, one.summary.frame).log_density(X).mean() for one in (found, whole))
     assert ours == pytest.approx(theirs, abs=1e-3)
-
-
-def test_a_stream_is_not_changed_by_going_on():
-    X, kind = blobs(), PlaneKind(1)
-    stream = begin_stream(X, kind, settings(), 2)
-    first = advance_stream(stream, kind, X)
-    assert (stream.n_seen, stream.sums) == (0, None)
-    assert first.n_seen == len(X)
-    again = advance_stream(stream, kind, X)
-    np.testing.assert_array_equal(again.mixture.weights, first.mixture.weights)
-
-
-def test_a_stream_that_goes_on_from_a_fit_stays_there_on_its_rows():
-    X, kind = blobs(), PlaneKind(2)
-    found = fit_mixture(ArrayRows(X), kind, settings(tol=1e-10), 3)
-    stream = resume_stream(found, kind)
-    later = advance_stream(stream, kind, X)
-    assert (stream.n_seen, later.n_seen) == (90, 180)
-    np.testing.assert_allclose(later.mixture.weights, found.mixture.weights, atol=1e-3)

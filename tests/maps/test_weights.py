@@ -158,3 +158,18 @@ def test_precomputed_weights_are_those_of_the_nearest_rows():
         np.testing.assert_allclose(answer, w[0] @ V[chosen], rtol=1e-9, atol=1e-12)
     alone = np.concatenate([PrecomputedWeights(15, 5.0).average(D[i : i + 1], V) for i in range(len(D))])
     np.testing.assert_allclose(alone, found, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "adaptive"])
+def test_leave_one_out_of_some_rows_is_that_of_all_at_these_rows(kind):
+    A, V, _ = pairs()
+    weights = adaptive(A) if kind == "adaptive" else FixedWeights(A, 0.5, kind)
+    rows = np.array([7, 3, 88])
+    found = weights.leave_one_out(V, rows)
+    assert found.shape == (3, 3)
+    np.testing.assert_allclose(found, weights.leave_one_out(V)[rows], rtol=1e-12)
+    if kind != "adaptive":
+        for i, answer in zip(rows, found, strict=True):
+            rest = np.delete(np.arange(len(A)), i)
+            alone = FixedWeights(A[rest], 0.5, kind).average(A[i : i + 1], V[rest])[0]
+            np.testing.assert_allclose(answer, alone, rtol=1e-9)

@@ -35,3 +35,11 @@ def test_a_file_of_an_earlier_version_can_be_saved_again(name, tmp_path):
     model = sidelight.load(FILES / f"{name}.sidelight")
     sidelight.save(model, tmp_path / "again")
     np.testing.assert_array_equal(sidelight.load(tmp_path / "again").transform(blobs(40)), model.transform(blobs(40)))
+
+
+def test_a_parameter_under_its_former_name_is_read_and_written_under_its_present_one(tmp_path):
+    model = sidelight.load(FILES / "hybrid.sidelight")
+    assert rb"\"distance\"" in (FILES / "hybrid.sidelight").read_bytes()
+    assert model.get_params()["metric"] == "geodesic"
+    sidelight.save(model, tmp_path / "again")
+    assert sidelight.load(tmp_path / "again").get_params() == model.get_params()

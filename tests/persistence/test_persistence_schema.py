@@ -55,7 +55,7 @@ def labelled(make):
 
 
 FITS = {
-    name: (lambda make=make: with_iterations(make(), 5).fit(X)) for name, make in (VARIANTS | MIXTURES | TORCH).items()
+    name: (lambda make=make: with_iterations(make(), 2).fit(X)) for name, make in (VARIANTS | MIXTURES | TORCH).items()
 }
 FITS |= {name: (lambda make=make: labelled(make)) for name, make in METRICS.items()}
 FITS |= {

@@ -1,3 +1,5 @@
+import functools
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def model(views):
 def model_of_dimension(views):
     """A two-way model of 1, 2, 3 or 5 latent dimensions, ready at once."""
     _, _, V = np.linalg.svd(views.X - views.X.mean(axis=0), full_matrices=False)
-    return lambda q: TwoWayEmbedding().fit(views.X, embedding=views.X @ V[:q].T)
+    return functools.cache(lambda q: TwoWayEmbedding().fit(views.X, embedding=views.X @ V[:q].T))
 
 
 @pytest.fixture(scope="session")

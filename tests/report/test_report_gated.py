@@ -45,7 +45,7 @@ def machine(pairs):
 def page(machine, pairs, tmp_path_factory):
     X, Y = pairs
     path = tmp_path_factory.mktemp("gated") / "r.html"
-    return report.write(machine, path, X=X, Y=Y, image_shape=(SIDE, SIDE)).read_text(encoding="utf-8")
+    return report.write(machine, path, X=X, y=Y, image_shape=(SIDE, SIDE)).read_text(encoding="utf-8")
 
 
 def written(model, path, **options):
@@ -76,7 +76,7 @@ def test_a_map_has_none_of_these(model, views, tmp_path):
 
 def test_the_same_arguments_give_the_same_bytes(machine, pairs, page, tmp_path):
     X, Y = pairs
-    assert written(machine, tmp_path, X=X, Y=Y, image_shape=(SIDE, SIDE)) == page
+    assert written(machine, tmp_path, X=X, y=Y, image_shape=(SIDE, SIDE)) == page
 
 
 def test_the_file_refers_to_nothing_outside_itself(page):
@@ -89,8 +89,8 @@ def test_the_file_refers_to_nothing_outside_itself(page):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("X", "Y=None leaves out the outputs for a GatedBoltzmannMachine"),
-        ("Y", "X=None leaves out the inputs for a GatedBoltzmannMachine"),
+        ("X", "y=None leaves out the outputs for a GatedBoltzmannMachine"),
+        ("y", "X=None leaves out the inputs for a GatedBoltzmannMachine"),
     ],
 )
 def test_inputs_or_outputs_that_are_missing_are_asked_for(given, words, machine, pairs, tmp_path):
@@ -100,12 +100,12 @@ def test_inputs_or_outputs_that_are_missing_are_asked_for(given, words, machine,
 
 def test_outputs_are_one_for_each_input(machine, pairs, tmp_path):
     with pytest.raises(ValueError, match="is not one output for each of the 120 inputs"):
-        report.write(machine, tmp_path / "r.html", X=pairs[0], Y=pairs[1][:5])
+        report.write(machine, tmp_path / "r.html", X=pairs[0], y=pairs[1][:5])
 
 
 def test_outputs_are_not_for_a_map(model, views, tmp_path):
     with pytest.raises(ValueError, match="is not for a KernelInformationEmbedding"):
-        report.write(model, tmp_path / "r.html", X=views.X, Y=views.X)
+        report.write(model, tmp_path / "r.html", X=views.X, y=views.X)
 
 
 def test_pictures_of_pairs_are_input_output_and_reconstruction(page, machine, pairs):
@@ -185,7 +185,7 @@ def test_rows_that_are_no_pictures_are_bars_with_the_names_of_their_columns(tmp_
     X = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
     Y = pd.DataFrame(X.to_numpy()[:, :2], columns=[EVIL, "second"])
     model = BiasedAutoencoder(1, predictor=(), optimizer="adam", max_iter=20).fit(X, Y)
-    html = written(model, tmp_path, X=X, Y=Y)
+    html = written(model, tmp_path, X=X, y=Y)
     assert "<script>alert" not in html
     assert "second, model: " in section(html, "pairs")
     assert section(html, "pairs").count("<rect") == 12 * 2 * 2
@@ -196,7 +196,7 @@ def test_a_frame_reaches_the_model_with_its_names(tmp_path):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 4)), columns=list("abcd"))
     Y = X.to_numpy()[:, ::-1]
     model = GatedBoltzmannMachine(2, max_iter=20).fit(X, Y)
-    assert "filters" in names_of(written(model, tmp_path, X=X, Y=Y, image_shape=(2, 2)))
+    assert "filters" in names_of(written(model, tmp_path, X=X, y=Y, image_shape=(2, 2)))
 
 
 def test_a_gated_autoencoder_with_a_predictor_sees_the_input_alone(pairs, tmp_path):
@@ -204,7 +204,7 @@ def test_a_gated_autoencoder_with_a_predictor_sees_the_input_alone(pairs, tmp_pa
     words = {}
     for predictor in (None, ()):
         model = GatedAutoencoder(2, n_factors=3, predictor=predictor, optimizer="adam", max_iter=10).fit(X, Y)
-        words[predictor] = section(written(model, tmp_path, X=X, Y=Y, image_shape=(SIDE, SIDE)), "pairs")
+        words[predictor] = section(written(model, tmp_path, X=X, y=Y, image_shape=(SIDE, SIDE)), "pairs")
     assert "sees an output through its mapping units" in words[None]
     assert "The model sees the input alone." in words[()]
 
@@ -213,7 +213,7 @@ def test_sequences_are_lines(tmp_path):
     clean = np.sin(np.arange(600) / 6)
     noisy = clean + 0.1 * np.random.default_rng(0).normal(size=600)
     model = Manifield(BiasedAutoencoder(2, optimizer="adam", max_iter=20), patch_size=5).fit([noisy], [clean])
-    html = written(model, tmp_path, X=[noisy], Y=[clean])
+    html = written(model, tmp_path, X=[noisy], y=[clean])
     assert section(html, "pairs").count("<polyline") == 3
     assert "The first 400 sites are drawn." in html
     assert "linear filter" in html
@@ -225,7 +225,7 @@ def test_a_gated_manifield_of_other_channels_sees_outputs_through_its_mapping_un
     X = rng.normal(size=(3, 8, 8, 2))
     Y = X[..., 0] * X[..., 1]
     model = GatedAutoencoder(2, n_factors=3, optimizer="adam", max_iter=5)
-    html = written(Manifield(model, patch_size=3, structure="grid").fit(X, Y), tmp_path, X=X, Y=Y)
+    html = written(Manifield(model, patch_size=3, structure="grid").fit(X, Y), tmp_path, X=X, y=Y)
     assert names_of(html)[:2] == ["pairs", "analogy"]
     assert "sees an output through its mapping units" in html
     assert "The first channel is drawn." in html
@@ -246,7 +246,7 @@ def test_a_gated_field_has_pictures_of_any_size(tmp_path):
     X = [rng.normal(size=(9, 8)), rng.normal(size=(7, 10)), rng.normal(size=(8, 8))]
     Y = [np.roll(x, 1, axis=1) for x in X]
     field = GatedField(GatedBoltzmannMachine(3, max_iter=5, batch_size=4), patch_size=3).fit(X, Y)
-    html = written(field, tmp_path, X=X, Y=Y)
+    html = written(field, tmp_path, X=X, y=Y)
     assert names_of(html)[:3] == ["pairs", "analogy", "filters"]
     before = images(section(html, "pairs"))[0]
     assert before.shape == (9, 3 * 10 + 2, 4)
@@ -256,7 +256,7 @@ def test_a_gated_field_has_pictures_of_any_size(tmp_path):
 def test_any_model_that_predicts_can_be_shown(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 4))
     Y = X @ np.arange(8).reshape(4, 2)
-    html = written(LinearRegression().fit(X, Y), tmp_path, X=X, Y=Y)
+    html = written(LinearRegression().fit(X, Y), tmp_path, X=X, y=Y)
     assert names_of(html) == ["pairs", "cost", "parameters", "origin"]
 
 
@@ -267,7 +267,7 @@ def test_a_step_before_a_network_keeps_its_map_and_its_training(pairs, tmp_path)
 
 
 def test_few_pairs_are_shown_without_a_rival_that_learns(machine, pairs, tmp_path):
-    html = section(written(machine, tmp_path, X=pairs[0][:2], Y=pairs[1][:2], image_shape=(SIDE, SIDE)), "pairs")
+    html = section(written(machine, tmp_path, X=pairs[0][:2], y=pairs[1][:2], image_shape=(SIDE, SIDE)), "pairs")
     assert "copying the input" in html
     assert "linear regression" not in html
 

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import _safe_indexing
 
 from sidelight import Relation, Relations
+from sidelight.kernels.relations import similarity
 from sidelight.side.relations import as_relations
 
 
@@ -124,6 +125,9 @@ def test_repr_says_what_and_of_how_many():
         (lambda: Relation.from_values([1.0, 2.0], [0, -1]), "negative"),
         (lambda: Relation.from_values([1.0, 2.0], [0, 9], n_samples=5), "outside the 5 rows"),
         (lambda: Relation.from_labels([0.5, 1.5]), "labels are names"),
+        (lambda: Relation.from_labels([["a", "x"], ["b", "y"]]), "labels=table of 2 columns does not say which"),
+        (lambda: Relation.from_labels(pd.DataFrame({"a": [1, 2], "b": [1, 1]})), "one relation of each column"),
+        (lambda: Relation.from_matrix([[0, 1e153], [1e153, 0]], distances=True), "P=1e\\+153 is 1e153 or more in size"),
         (lambda: Relation.from_data([[1.0, np.nan], [0.0, 1.0]]), "NaN beside numbers"),
         (lambda: Relation.from_data([[1.0], [2.0]], perplexity=0.5), "perplexity=0.5"),
         (lambda: Relation.from_matrix(np.ones((2, 3))), "not square"),
@@ -137,3 +141,18 @@ def test_repr_says_what_and_of_how_many():
 def test_bad_relations_get_a_sentence(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
+
+
+def test_one_column_of_labels_is_labels():
+    found = Relation.from_labels(pd.DataFrame({"kind": ["b", None, "a", "b"]}))
+    assert found.index.tolist() == [0, 2, 3]
+    assert found.entries.tolist() == [1, 0, 1]
+
+
+def test_distances_may_be_as_large_as_those_between_the_largest_rows():
+    """Rows below 1e151 in size are accepted, so that distances between them may be larger."""
+    D = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))) * 1e152
+    found = Relation.from_matrix(D, distances=True)
+    np.testing.assert_array_equal(found.entries, D)
+    small = Relation.from_matrix(D / 1e152, distances=True)
+    np.testing.assert_allclose(similarity(found).matrix.toarray(), similarity(small).matrix.toarray(), rtol=1e-9)

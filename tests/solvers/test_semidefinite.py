@@ -12,6 +12,7 @@ from sidelight.datasets import swiss_roll
 from sidelight.objectives.gram import gram_program
 from sidelight.solvers.certificate import dual_bound, smallest_slack
 from sidelight.solvers.factor import factored, n_negative_eigenvalues
+from sidelight.solvers.newton import minimise_factor
 from sidelight.solvers.semidefinite import solve_gram
 
 
@@ -250,6 +251,27 @@ def test_ctrl_c_keeps_the_point_it_came_to():
     found = solve_gram(gram_program(pairs, bounds, 40), noise(40), callback=interrupt)
     assert found.status is Status.INTERRUPTED
     np.testing.assert_allclose(found.point @ found.point.T, places[-1] @ places[-1].T, atol=1e-8)
+
+
+def test_an_interrupt_at_a_worse_point_returns_the_end_of_the_last_stage(monkeypatch):
+    """The fifth stage begins by doubling all lengths, and is interrupted there."""
+    pairs, bounds = near_pairs(ROLL, 4)
+    ends = []
+
+    def doubling(function, V, *, on_step, **settings):
+        if len(ends) == 4:
+            on_step(0, function(2.0 * V))
+            raise KeyboardInterrupt
+        found = minimise_factor(function, V, on_step=on_step, **settings)
+        ends.append(found.point.V)
+        return found
+
+    monkeypatch.setattr("sidelight.solvers.semidefinite.minimise_factor", doubling)
+    program = gram_program(pairs, bounds, 40)
+    found = solve_gram(program, noise(40))
+    assert found.status is Status.INTERRUPTED
+    np.testing.assert_allclose(found.point @ found.point.T, program.unit * ends[-1] @ ends[-1].T, atol=1e-8)
+    assert found.certificate.feasibility < 0.5
 
 
 def test_running_out_of_steps_is_said():

@@ -39,7 +39,7 @@ def locality(kind):
 
 
 def test_alpha_0_with_straight_distances_is_pca():
-    assert up_to_sign(HybridEmbedding(distance="euclidean", alpha=0).fit_transform(X), PCA(2).fit_transform(X)) < 1e-9
+    assert up_to_sign(HybridEmbedding(metric="euclidean", alpha=0).fit_transform(X), PCA(2).fit_transform(X)) < 1e-9
 
 
 def test_alpha_0_along_the_graph_is_isomap():
@@ -56,8 +56,8 @@ def test_alpha_0_along_a_graph_of_radius_is_isomap():
 
 @pytest.mark.parametrize("kind", ["laplacian", "lle"])
 def test_a_radius_gives_rows_and_their_distances_the_same_map(kind):
-    by_rows = HybridEmbedding(distance="euclidean", locality=kind, radius=0.9).fit_transform(X)
-    by_distances = HybridEmbedding(distance="precomputed", locality=kind, radius=0.9).fit_transform(np.sqrt(SQUARES))
+    by_rows = HybridEmbedding(metric="euclidean", locality=kind, radius=0.9).fit_transform(X)
+    by_distances = HybridEmbedding(metric="precomputed", locality=kind, radius=0.9).fit_transform(np.sqrt(SQUARES))
     assert up_to_sign(by_distances, by_rows) < 1e-6
 
 
@@ -73,12 +73,12 @@ def test_a_radius_that_joins_more_pairs_than_memory_holds_is_refused(monkeypatch
     monkeypatch.setattr("sidelight.base.cost.available_memory", lambda: 2**28)
     rows = s_curve(3000, random_state=0).X
     with pytest.raises(MemoryError, match=r"HybridEmbedding: X=3000 rows needs about 1\.0 GiB"):
-        HybridEmbedding(distance="euclidean", radius=100.0).fit(rows)
+        HybridEmbedding(metric="euclidean", radius=100.0).fit(rows)
 
 
 @pytest.mark.parametrize("kind", ["laplacian", "lle"])
 def test_alpha_1_is_the_locality_alone(kind):
-    Z = HybridEmbedding(distance="euclidean", locality=kind, alpha=1.0).fit_transform(X)
+    Z = HybridEmbedding(metric="euclidean", locality=kind, alpha=1.0).fit_transform(X)
     vectors = np.linalg.eigh(locality(kind))[1][:, 1:3]
     cosines = np.abs((Z * vectors).sum(axis=0)) / np.linalg.norm(Z, axis=0)
     np.testing.assert_allclose(cosines, 1, atol=1e-6)
@@ -87,7 +87,7 @@ def test_alpha_1_is_the_locality_alone(kind):
 @pytest.mark.parametrize("kind", ["laplacian", "lle"])
 @pytest.mark.parametrize("alpha", [0.3, 0.8])
 def test_embedding_minimises_the_objective(kind, alpha):
-    model = HybridEmbedding(distance="euclidean", locality=kind, alpha=alpha, negative="clip").fit(X)
+    model = HybridEmbedding(metric="euclidean", locality=kind, alpha=alpha, negative="clip").fit(X)
     M, L = centred_kernel(SQUARES), locality(kind)
     scale = np.linalg.norm(L, 2) / np.linalg.norm(M, 2)
 
@@ -105,7 +105,7 @@ def test_embedding_minimises_the_objective(kind, alpha):
 
 def test_shifted_eigenvalues_are_those_of_the_sum_of_two_kernels():
     alpha = 0.6
-    Z = HybridEmbedding(distance="euclidean", alpha=alpha, negative="shift").fit_transform(X)
+    Z = HybridEmbedding(metric="euclidean", alpha=alpha, negative="shift").fit_transform(X)
     M, L = centred_kernel(SQUARES), locality("laplacian")
     norm = np.linalg.norm(L, 2)
     scale = norm / np.linalg.norm(M, 2)
@@ -116,7 +116,7 @@ def test_shifted_eigenvalues_are_those_of_the_sum_of_two_kernels():
 
 def test_training_rows_return_to_their_places():
     for distance in ("euclidean", "geodesic"):
-        model = HybridEmbedding(distance=distance).fit(X)
+        model = HybridEmbedding(metric=distance).fit(X)
         np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9 * np.abs(model.embedding_).max())
 
 
@@ -148,7 +148,7 @@ def test_few_landmarks_are_taken_only_of_many_rows(monkeypatch):
 def test_a_matrix_a_transformer_and_a_callable_say_the_same_distance():
     scaler = StandardScaler().fit(X)
     D = np.linalg.norm(scaler.transform(X)[:, None] - scaler.transform(X)[None], axis=2)
-    by = [HybridEmbedding(distance=d, alpha=0.3).fit_transform(X) for d in (scaler, D, lambda rows: D)]
+    by = [HybridEmbedding(metric=d, alpha=0.3).fit_transform(X) for d in (scaler, D, lambda rows: D)]
     assert up_to_sign(by[1], by[0]) < 1e-7
     assert up_to_sign(by[2], by[1]) < 1e-12
 
@@ -156,8 +156,8 @@ def test_a_matrix_a_transformer_and_a_callable_say_the_same_distance():
 @pytest.mark.parametrize("kind", ["laplacian", "lle"])
 def test_distances_alone_give_the_same_map_as_rows(kind):
     D = np.sqrt(SQUARES)
-    rows = HybridEmbedding(distance="euclidean", locality=kind).fit_transform(X)
-    model = HybridEmbedding(distance="precomputed", locality=kind).fit(D)
+    rows = HybridEmbedding(metric="euclidean", locality=kind).fit_transform(X)
+    model = HybridEmbedding(metric="precomputed", locality=kind).fit(D)
     assert up_to_sign(model.embedding_, rows) < 1e-6
     assert not hasattr(model, "inverse_transform")
     assert np.abs(model.transform(D[:5]) - model.embedding_[:5]).max() < 0.3 * model.embedding_.std()
@@ -167,7 +167,7 @@ def test_a_known_transformation_shows_digit_and_shift_where_locality_shows_the_s
     data = shifted_digits(n_shifts=9, step=2)
     digit = data.factors["digit"]
     distance = ReconstructionDistance("shift", image_shape=data.image_shape, parameters=(-2, 2))
-    hybrid = HybridEmbedding(distance=distance, n_neighbors=5, alpha=0.75, graph="union").fit_transform(data.X)
+    hybrid = HybridEmbedding(metric=distance, n_neighbors=5, alpha=0.75, graph="union").fit_transform(data.X)
     plain = HybridEmbedding(alpha=1.0, n_neighbors=5, graph="union").fit_transform(data.X)
     assert neighbour_hit(hybrid, digit, n_neighbors=1) == 1.0
     assert neighbour_hit(plain, digit, n_neighbors=1) < 0.7
@@ -204,8 +204,8 @@ def test_an_eigenproblem_that_is_not_solved_is_said(monkeypatch):
     ("name", "value"),
     [
         ("n_components", 0),
-        ("distance", "manhattan"),
-        ("distance", 3),
+        ("metric", "manhattan"),
+        ("metric", 3),
         ("locality", "isomap"),
         ("alpha", -0.1),
         ("alpha", 1.5),
@@ -231,27 +231,27 @@ def test_alpha_1_is_refused_where_negative_eigenvalues_are_clipped():
 @pytest.mark.parametrize("D", [np.ones((3, 3)), np.full((150, 150), np.nan), -np.ones((150, 150))])
 def test_a_matrix_that_is_none_of_these_rows_is_said(D):
     with pytest.raises(ValueError, match=r"does not give finite distances, 0 or more, of shape \(150, 150\)"):
-        HybridEmbedding(distance=D).fit(X)
+        HybridEmbedding(metric=D).fit(X)
 
 
 def test_distances_that_are_none_are_said():
     with pytest.raises(ValueError, match="is not square"):
-        HybridEmbedding(distance="precomputed").fit(X)
+        HybridEmbedding(metric="precomputed").fit(X)
     with pytest.raises(ValueError, match="is a negative distance"):
-        HybridEmbedding(distance="precomputed").fit(-np.sqrt(SQUARES))
+        HybridEmbedding(metric="precomputed").fit(-np.sqrt(SQUARES))
 
 
 def test_cost_is_said_and_landmarks_keep_it_small():
     many = HybridEmbedding().estimate_cost(50_000, 10)
     assert many.bytes < 8 * 50_000**2 / 10
     assert HybridEmbedding(n_landmarks=None).estimate_cost(50_000, 10).bytes > 8 * 50_000**2
-    assert HybridEmbedding(distance="euclidean").estimate_cost(50_000, 10).bytes < many.bytes
+    assert HybridEmbedding(metric="euclidean").estimate_cost(50_000, 10).bytes < many.bytes
 
 
 def test_a_fitted_transformer_with_a_parameter_called_graph_is_a_transformer():
     """Distances between its outputs count; only a callable with a method ``graph`` is asked for one."""
     X = np.random.default_rng(0).normal(size=(40, 4))
-    first = HybridEmbedding(3, distance="euclidean", alpha=0).fit(X)
-    model = HybridEmbedding(2, distance=first, alpha=0).fit(X)
+    first = HybridEmbedding(3, metric="euclidean", alpha=0).fit(X)
+    model = HybridEmbedding(2, metric=first, alpha=0).fit(X)
     D, made = cdist(first.transform(X), first.transform(X)), HybridEmbedding(2, alpha=0)
-    np.testing.assert_allclose(model.embedding_, made.set_params(distance=D).fit(X).embedding_, atol=1e-8)
+    np.testing.assert_allclose(model.embedding_, made.set_params(metric=D).fit(X).embedding_, atol=1e-8)

@@ -194,7 +194,7 @@ def test_tangents_of_moved_rows_bridge_wide_steps():
 
 
 def hit_and_order(distance, data, **settings):
-    Z = HybridEmbedding(distance=distance, graph="union", **settings).fit_transform(data.X)
+    Z = HybridEmbedding(metric=distance, graph="union", **settings).fit_transform(data.X)
     shift = data.factors["shift"]
     direction = np.linalg.lstsq(Z - Z.mean(axis=0), shift - shift.mean(), rcond=None)[0]
     return neighbour_hit(Z, data.factors["digit"], n_neighbors=1), abs(spearmanr(Z @ direction, shift)[0])
@@ -242,8 +242,8 @@ def test_what_cannot_be_done_is_said(make, message):
     ],
 )
 def test_a_model_with_a_transformation_is_saved_with_it(distance, tmp_path):
-    model = HybridEmbedding(distance=distance, n_neighbors=4).fit(X)
+    model = HybridEmbedding(metric=distance, n_neighbors=4).fit(X)
     sidelight.save(model, tmp_path / "model")
     loaded = sidelight.load(tmp_path / "model")
-    assert loaded.distance == distance
+    assert loaded.metric == distance
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))

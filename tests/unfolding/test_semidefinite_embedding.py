@@ -157,7 +157,7 @@ def test_a_thin_roll_whose_neighbours_bridge_its_layers_is_unfolded_too():
 
 @pytest.mark.parametrize("n_landmarks", [None, 60])
 def test_precomputed_distances_give_what_the_rows_give(n_landmarks):
-    X = swiss_roll(150, random_state=1).X
+    X = swiss_roll(100, random_state=1).X
     by_rows = SemidefiniteEmbedding(n_landmarks=n_landmarks, tol=1e-5).fit(X)
     by_distances = SemidefiniteEmbedding(n_landmarks=n_landmarks, tol=1e-5, metric="precomputed").fit(cdist(X, X))
     spread = np.abs(by_rows.embedding_).max()

@@ -82,13 +82,13 @@ class FittedModel(Protocol):
     def reconstruct(self, X: Any) -> Any:
         """Inputs reconstructed through the latent code (has_reconstruct)."""
 
-    def infer(self, X: Any, Y: Any) -> Array:
-        """Codes of the transformation of each row of X to that of Y (has_transfer)."""
+    def infer(self, X: Any, y: Any) -> Array:
+        """Codes of the transformation of each row of X to that of y (has_transfer)."""
 
-    def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
-        """Apply the transformation seen in pairs (X, Y) to new inputs (has_transfer)."""
+    def transfer(self, X: Any, y: Any, X_new: Any) -> Any:
+        """Apply the transformation seen in pairs (X, y) to new inputs (has_transfer)."""
 
-    def flow(self, X: Any, Y: Any, *, shape: tuple[int, int] | None = None) -> Array:
+    def flow(self, X: Any, y: Any, *, shape: tuple[int, int] | None = None) -> Array:
         """The output column that each input column is mapped to, or with ``shape`` displacements (has_flow)."""
 
     def get_feature_names_out(self) -> Array:

@@ -92,7 +92,7 @@ def embed(
     attribute: options.Attribute = None,
     relation: options.RelationColumn = None,
     period: options.Period = None,
-    view2: options.View2 = None,
+    view_y: options.ViewY = None,
     actions: options.ActionColumn = None,
     trajectory: options.TrajectoryColumn = None,
     distances_matrix: options.DistanceMatrix = None,
@@ -134,12 +134,12 @@ def embed(
         chosen = method
         if method == DEFAULT:
             # Two views are what the joint method is for, and so on; nobody should have to name both.
-            chosen = JOINT if view2 is not None else RELATIONAL if relations else ACTION if actions else DEFAULT
+            chosen = JOINT if view_y is not None else RELATIONAL if relations else ACTION if actions else DEFAULT
         dims = find_method(chosen).default_dims if dims is None else dims
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view2, different, distances, relations, plain, sequence,
+            view_y, different, distances, relations, plain, sequence,
         )  # fmt: skip
         if distances_matrix is not None:
             embed_distances(talk, request, distances_matrix)
@@ -154,7 +154,7 @@ def transform(
     model: options.ModelPath,
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
-    view: options.View = 1,
+    view: options.View = "x",
     label: options.Label = None,
     colour: options.Colour = None,
     missing: options.Missing = MissingValues.error,
@@ -180,7 +180,7 @@ def invert(
     points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
     given: options.GivenValue = None,
-    view: options.View = 1,
+    view: options.View = "x",
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -266,9 +266,9 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     colour: options.Colour = None,
     period: options.Period = None,
-    view2: Annotated[
+    view_y: Annotated[
         Path | None,
-        typer.Option("--view2", metavar="FILE", help="The outputs of the same rows, for a model of pairs."),
+        typer.Option("--view-y", "--view2", metavar="FILE", help="The outputs of the same rows, for a model of pairs."),
     ] = None,
     plain: options.Plain = False,
     missing: options.Missing = MissingValues.error,
@@ -288,7 +288,9 @@ def report(
     how = Reading(wishes=ColumnRoles(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())
-        run(talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view2=view2, plain=plain)
+        run(
+            talk, model, data, out, how, periods=periods, missing=missing.value, force=force, view_y=view_y, plain=plain
+        )
 
 
 @app.command()

@@ -96,7 +96,7 @@ def _check_request(request: Request) -> None:
         "--attribute": roles.attributes,
         "--relation": request.relations,
         "--actions": roles.actions,
-        "--view2": request.view2,
+        "--view-y": request.view_y,
         "--same": request.same,
         "--different": request.different,
         "--distances": request.distances,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ._cost import tell_cost
 from ._embed import Fitted, Request, check_out, fit_until_interrupted, tell_results, write_results
 from ._given import parse_types
 from ._matrix import Matrix
-from ._methods import check_takes, find_method, make
+from ._methods import check_takes, make
 from ._model_file import ModelFile
 from ._output import CommandError, Output
 from ._progress import bar
@@ -41,8 +40,7 @@ def embed_distances(talk: Output, request: Request, path: Path) -> None:
     types = parse_types(request.given_types, list(matrix.given.columns))
     if matrix.side:
         check_takes(request.method, "given", "--given")
-    parameters = inspect.signature(find_method(request.method).load()).parameters
-    settings = {"metric" if "metric" in parameters else "distance": "precomputed", **request.settings}
+    settings = {"metric": "precomputed", **request.settings}
     with bar(talk, request.method) as callback:
         model = make(
             request.method, dims=request.dims, seed=request.seed, settings=settings, given_types=types,
@@ -69,7 +67,7 @@ def _check_request(request: Request) -> None:
         "--attribute": roles.attributes,
         "--relation": request.relations,
         "--actions": roles.actions,
-        "--view2": request.view2,
+        "--view-y": request.view_y,
         "--plain": request.plain,
         "--standardize": request.standardize,
     }

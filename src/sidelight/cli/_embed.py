@@ -67,7 +67,7 @@ class Request:
     given_types: Sequence[str] = ()
     same: Path | None = None
     periods: Mapping[str, float] = field(default_factory=dict)
-    view2: Path | None = None
+    view_y: Path | None = None
     different: Path | None = None
     distances: Path | None = None
     relations: Sequence[RelationOption] = ()
@@ -99,7 +99,7 @@ class Fitted:
     interrupted: bool
     plain: NDArray[Any] | None = None
     """The embedding of the same rows without ``--given``, if it was computed."""
-    Y: NDArray[Any] | None = None
+    y: NDArray[Any] | None = None
     """The outputs, for a model of pairs."""
 
     @property
@@ -111,14 +111,14 @@ class Fitted:
     def placement(self) -> Placement:
         """What is written of each row."""
         model, side = self.file.model, self.matrix.side
-        return place_fitted(model, self.X, Y=self.Y, second=self.file.second, side=side)
+        return place_fitted(model, self.X, y=self.y, second=self.file.second, side=side)
 
 
 def embed(talk: Output, request: Request) -> None:
     """Read, fit, write, and say what was done."""
     check_out(request)
-    if needs_pairs(request.method) and request.view2 is None:
-        rule = "learns how rows become others; say with --view2 FILE what came of each row"
+    if needs_pairs(request.method) and request.view_y is None:
+        rule = "learns how rows become others; say with --view-y FILE what came of each row"
         raise CommandError(f"--method {request.method}: {rule}")
     whole = read(request.data, request.how)
     matrix = complete(whole, request.missing)
@@ -183,16 +183,16 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     hints = read_hints(_for_the_metric(request, side), matrix, whole)
     settings, of_the_metric = metric_settings(request.settings, hints)
     second, Y = None, None
-    if request.view2 is not None:
+    if request.view_y is not None:
         Y, second = _second(talk, request, matrix, len(whole.X))
-        side["Y" if needs_pairs(request.method) else "y"] = Y
+        side["y"] = Y
     with bar(talk, request.method) as callback:
         model = make(
             request.method, dims=request.dims, seed=request.seed, settings=settings, given_types=types,
             image_shape=matrix.image_shape, callback=callback,
         )  # fmt: skip
         for argument in side:
-            check_takes(request.method, argument.lower(), _OPTIONS[argument])
+            check_takes(request.method, argument, _OPTIONS[argument])
         before = None
         if hints is not None:
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
@@ -206,7 +206,7 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
     file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
-    return Fitted(file, matrix, X, seconds, interrupted, Y=Y if needs_pairs(request.method) else None)
+    return Fitted(file, matrix, X, seconds, interrupted, y=Y if needs_pairs(request.method) else None)
 
 
 _OPTIONS = {
@@ -214,8 +214,7 @@ _OPTIONS = {
     "same": "--same",
     "relations": "--relation",
     "actions": "--actions",
-    "y": "--view2",
-    "Y": "--view2",
+    "y": "--view-y",
 }
 """The option that each argument of ``fit`` comes from."""
 
@@ -232,12 +231,12 @@ def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
 
 
 def _second(talk: Output, request: Request, matrix: Matrix, n_rows: int) -> tuple[NDArray[Any], SecondView]:
-    check_takes(request.method, "y", "--view2")
-    assert request.view2 is not None
-    Y, second, told = read_second(request.view2, matrix, n_rows, request.missing, request.standardize)
+    check_takes(request.method, "y", "--view-y")
+    assert request.view_y is not None
+    Y, second, told = read_second(request.view_y, matrix, n_rows, request.missing, request.standardize)
     if needs_pairs(request.method) and not np.isfinite(Y).all():
         rule = f"some rows are empty, and {request.method} learns from pairs; leave them out of both files"
-        raise CommandError(f"--view2 {request.view2}: {rule}")
+        raise CommandError(f"--view-y {request.view_y}: {rule}")
     talk.say(f"  {told}")
     return Y, second
 
@@ -305,7 +304,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
         fitted.file.model,
         path,
         X=None if fitted.is_distances else fitted.X,
-        Y=fitted.Y,
+        y=fitted.y,
         embedding=placed.plane,
         colours=colours or None,
         plain=fitted.plain,

@@ -22,7 +22,7 @@ from ._model_file import ModelFile
 from ._output import CommandError, Output
 from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
-from ._second_view import embed_second, second_of
+from ._second_view import embed_second, is_second, second_of
 from ._write import check_format, check_free, embedding_frame, write_frame
 
 __all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
@@ -68,14 +68,14 @@ def _say_given(talk: Output, file: ModelFile, side: dict[str, Any], where: Path)
 
 
 def transform(
-    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool, view: int = 1
+    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool, view: str = "x"
 ) -> None:
     """Embed new rows without moving the old ones."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
     _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
-    if view == 2:
+    if is_second(view):
         matrix, Z = embed_second(file, data, how, missing)
         placed = Placement(Z, file.latent_names)
     else:
@@ -90,7 +90,7 @@ def transform(
 
 
 def invert(
-    talk: Output, model: Path, data: Path, out: Path, *, given: Sequence[str], force: bool, view: int = 1
+    talk: Output, model: Path, data: Path, out: Path, *, given: Sequence[str], force: bool, view: str = "x"
 ) -> None:
     """Map latent points back to rows of data, in the units of the data, for a value of what was given."""
     check_format(out)
@@ -102,7 +102,7 @@ def invert(
     side = _completed(file, asked, frame, len(Z), data)
     if not asked:
         _say_given(talk, file, side, data)
-    if view == 2:
+    if is_second(view):
         columns = second_of(file).names
         rows = second_of(file).to_data(file.model.inverse_transform_view(Z, 1))
     else:
@@ -203,7 +203,7 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
     offers = capabilities(file.model)
     if offers.makes_outputs:
         what = f"this {name_of(file.model)} is measured with its outputs"
-        raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view2 FILE")
+        raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
     rows = np.asarray(X)
@@ -236,7 +236,7 @@ def report(
     periods: dict[str, float],
     missing: str,
     force: bool,
-    view2: Path | None = None,
+    view_y: Path | None = None,
     plain: bool = False,
 ) -> None:
     """Write the report of a model over data: its own, or new rows; of a model of pairs, with their outputs."""
@@ -246,13 +246,13 @@ def report(
     file = ModelFile.open(model)
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
-    Y = _outputs(file, view2, data, matrix, len(read(data, _how(file, how)).X) if view2 else 0)
+    Y = _outputs(file, view_y, data, matrix, len(read(data, _how(file, how)).X) if view_y else 0)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(
         file.model,
         out,
         X=X,
-        Y=Y,
+        y=Y,
         embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,
         plain="fit" if plain else None,
@@ -278,18 +278,18 @@ def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_r
     name = name_of(file.model)
     if not capabilities(file.model).makes_outputs:
         if path is not None:
-            raise CommandError(f"--view2 {path}: this {name} makes no outputs of inputs; leave it out")
+            raise CommandError(f"--view-y {path}: this {name} makes no outputs of inputs; leave it out")
         return None
     if path is None:
         raise CommandError(
-            f"this {name} makes outputs of inputs; say with --view2 FILE what should come of {data.name}"
+            f"this {name} makes outputs of inputs; say with --view-y FILE what should come of {data.name}"
         )
     found = read(path, Reading())
     if len(found.X) != n_rows:
-        raise CommandError(f"--view2 {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")
+        raise CommandError(f"--view-y {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")
     Y = found.take(np.isin(found.rows, matrix.rows)).X
     if not np.isfinite(Y).all():
         raise CommandError(
-            f"--view2 {path}: some outputs are missing; fill them, or leave their rows out of both files"
+            f"--view-y {path}: some outputs are missing; fill them, or leave their rows out of both files"
         )
     return np.asarray(Y)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from sidelight.base.alias import current_names
 from sidelight.base.capabilities import Capabilities, declared
 
 from ._columns import suggestion
@@ -107,7 +108,9 @@ def make(
     method = find_method(name)
     kind = method.load()
     known = set(inspect.signature(kind).parameters)
-    chosen = _tangent_settings(name, settings, known, image_shape)
+    former = current_names(kind)
+    chosen = {former.get(key, key): value for key, value in settings.items()}
+    chosen = _with_tangents(name, chosen, image_shape)
     _check_settings(method, chosen, known)
     automatic = {method.dims: dims, "random_state": seed, "given_types": given_types or None}
     if method.is_ours:  # a callback of another library is called with something else
@@ -121,22 +124,16 @@ def make(
     return TwoWayEmbedding(estimator)
 
 
-def _tangent_settings(
-    name: str, settings: Mapping[str, Any], known: set[str], image_shape: tuple[int, int] | None
-) -> dict[str, Any]:
-    """The settings of a method, where ``tangent`` as a distance is replaced by the distance itself."""
+def _with_tangents(name: str, settings: Mapping[str, Any], image_shape: tuple[int, int] | None) -> dict[str, Any]:
+    """The settings of a method, where ``tangent`` as a metric is replaced by the distance itself."""
     chosen = dict(settings)
-    parameter = "metric" if "metric" in known else "distance"
-    asked = name == "hybrid" and "tangent" in (chosen.get("metric"), chosen.get("distance"))
-    if name != TANGENT and not asked:
+    if name != TANGENT and not (name == "hybrid" and chosen.get("metric") == "tangent"):
         return chosen
     from sidelight import TangentDistance
 
-    for own in ("metric", "distance"):
-        chosen.pop(own, None)
     about = {field.name for field in fields(TangentDistance)} - {"image_shape", "n_neighbors", "n_jobs"}
-    own_settings = {key: chosen.pop(key) for key in about & chosen.keys()}
-    return chosen | {parameter: TangentDistance(image_shape=image_shape, **own_settings)}
+    own = {key: chosen.pop(key) for key in about & chosen.keys()}
+    return chosen | {"metric": TangentDistance(image_shape=image_shape, **own)}
 
 
 def takes(name: str, argument: str) -> bool:
@@ -146,7 +143,7 @@ def takes(name: str, argument: str) -> bool:
 
 
 def needs_pairs(name: str) -> bool:
-    """Whether the method learns from pairs of rows and their outputs (``--view2``)."""
+    """Whether the method learns from pairs of rows and their outputs (``--view-y``)."""
     method = find_method(name)
     return method.is_ours and declared(method.load()).makes_outputs
 

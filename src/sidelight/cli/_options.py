@@ -13,8 +13,8 @@ __all__ = [
     "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
     "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force", "Given", "GivenType",
     "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing", "MissingValues",
-    "ModelPath", "Period",
-    "Quiet", "RelationColumn", "Same", "Settings", "TrajectoryColumn", "View", "View2", "parse_size",
+    "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "TrajectoryColumn", "View", "ViewY",
+    "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -125,10 +125,11 @@ RelationColumn = Annotated[
         rich_help_panel=_KNOWN,
     ),
 ]
-View2 = Annotated[
+ViewY = Annotated[
     Path | None,
     typer.Option(
-        "--view2",
+        "--view-y",
+        "--view2",  # the former name
         metavar="FILE",
         help="A second view of the same rows, empty where unseen: --method joint.",
         rich_help_panel=_KNOWN,
@@ -169,7 +170,14 @@ Batches = Annotated[
 BatchSample = Annotated[
     int, typer.Option("--sample", min=10, help="With --batches: rows that the method is fitted to.")
 ]
-View = Annotated[int, typer.Option("--view", min=1, max=2, help="Which view of a model of two.")]
+View = Annotated[
+    str,
+    typer.Option(
+        "--view",
+        metavar="x|y",
+        help="Which view of a model of two: x, the data, or y, the file of --view-y.",
+    ),
+]
 ArrayKey = Annotated[str | None, typer.Option("--key", help="Array of an NPZ file to embed.")]
 AnnDataLayer = Annotated[str | None, typer.Option("--layer", help="AnnData: embed this layer instead of X.")]
 AnnDataObsm = Annotated[str | None, typer.Option("--obsm", metavar="KEY", help="AnnData: embed this obsm entry.")]

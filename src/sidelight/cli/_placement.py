@@ -50,14 +50,14 @@ class Placement:
 
 
 def place_fitted(
-    model: FittedModel, X: Any, *, Y: Any = None, second: SecondView | None = None, side: Mapping[str, Any]
+    model: FittedModel, X: Any, *, y: Any = None, second: SecondView | None = None, side: Mapping[str, Any]
 ) -> Placement:
-    """The rows that a model was fitted on; ``Y`` are the outputs of a model of pairs."""
+    """The rows that a model was fitted on; ``y`` are the outputs of a model of pairs."""
     offers = capabilities(model)
     if offers.has_embedding:
         return Placement(np.asarray(model.embedding_), latent_names(model))
-    if Y is not None and offers.makes_outputs:
-        return _of_pairs(model, X, Y, second)
+    if y is not None and offers.makes_outputs:
+        return _of_pairs(model, X, y, second)
     return place_new(model, X, side)
 
 
@@ -100,13 +100,13 @@ def _components(rows: Array) -> Array | None:
     return np.asarray(PCA(2).fit_transform(rows.astype(np.float64)))
 
 
-def _of_pairs(model: FittedModel, X: Any, Y: Any, second: SecondView | None) -> Placement:
-    """Codes of the change from X to Y; of a model that only predicts, its outputs in the units of the data."""
+def _of_pairs(model: FittedModel, X: Any, y: Any, second: SecondView | None) -> Placement:
+    """Codes of the change from X to y; of a model that only predicts, its outputs in the units of the data."""
     if capabilities(model).has_transfer:
-        codes = np.asarray(model.infer(X, Y))
-        words = f"A model of pairs: z1 to z{codes.shape[1]} are codes of how each row became that of --view2."
+        codes = np.asarray(model.infer(X, y))
+        words = f"A model of pairs: z1 to z{codes.shape[1]} are codes of how each row became that of --view-y."
         return Placement(codes, [f"z{k + 1}" for k in range(codes.shape[1])], words=words)
     assert second is not None
     outputs = second.to_data(model.predict(X))
-    words = "A model that predicts has no map: the columns are the predicted rows of --view2."
+    words = "A model that predicts has no map: the columns are the predicted rows of --view-y."
     return Placement(outputs, [f"predicted {name}" for name in second.names], words=words)

@@ -12,7 +12,7 @@ import pandas as pd
 from sidelight.base.capabilities import axis_names_of
 from sidelight.base.model import FittedModel
 from sidelight.side.given import Given
-from sidelight.side.relations import Relation
+from sidelight.side.relation import Relation
 
 from ._given import kind_or_period
 from ._output import CommandError, Output

@@ -1,4 +1,4 @@
-"""A second view of the same rows: ``--view2`` of embed, ``--view 2`` of transform and invert, and predict."""
+"""A second view of the same rows: ``--view-y`` of embed, ``--view y`` of transform and invert, and predict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._read import Reading, read
 if TYPE_CHECKING:
     from ._model_file import ModelFile
 
-__all__ = ["SecondView", "embed_second", "read_second", "second_of"]
+__all__ = ["SecondView", "embed_second", "is_second", "read_second", "second_of"]
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,16 @@ def read_second(
     found = read(path, Reading())
     if len(found.X) != n_rows:
         raise CommandError(
-            f"--view2 {path}: has {len(found.X)} rows, and the data has {n_rows}; leave unseen rows empty"
+            f"--view-y {path}: has {len(found.X)} rows, and the data has {n_rows}; leave unseen rows empty"
         )
     found = found.take(np.isin(found.rows, matrix.rows))
     unseen = ~np.isfinite(found.X).any(axis=1)
     if unseen.all():
-        raise CommandError(f"--view2 {path}: every row is empty")
+        raise CommandError(f"--view-y {path}: every row is empty")
     try:
         seen = complete(found.take(~unseen), missing)
     except CommandError as error:
-        raise CommandError(f"--view2 {path}: {error}") from error
+        raise CommandError(f"--view-y {path}: {error}") from error
     scaling, _ = scaling_for(seen, standardize)
     Y = np.full(found.X.shape, np.nan, dtype=found.X.dtype)
     places = np.searchsorted(found.rows, seen.rows)
@@ -85,10 +85,17 @@ def read_second(
     return Y, SecondView(names, scaling, found.names is not None), remark
 
 
+def is_second(view: str) -> bool:
+    """Whether ``--view`` names the second view, y, and not the first, x."""
+    if view not in ("x", "y"):  # they were numbered 1 and 2 once, and are 0 and 1 in Python
+        raise CommandError(f"--view {view}: views are called x and y; write --view y for the second")
+    return view == "y"
+
+
 def second_of(file: ModelFile) -> SecondView:
     """The second view of a model; raises CommandError if it has none."""
     if file.second is None or not capabilities(file.model).has_predict:
-        raise CommandError("this model was fitted on one view; embed with --view2 FILE to have two")
+        raise CommandError("this model was fitted on one view; embed with --view-y FILE to have two")
     return file.second
 
 

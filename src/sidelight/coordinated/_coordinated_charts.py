@@ -22,6 +22,7 @@ from sidelight.maps.charts import (
     LocalCoordinates,
     gaussian_charts,
     moves_with_rows,
+    supported_numbers,
 )
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
@@ -191,8 +192,9 @@ def _given(
         if isinstance(own, ChartEstimator):
             yield _fit_batches(own, rows, progress)
         else:
-            own.fit(Rows.sample(rows, _IN_MEMORY, settings.seed))
-            charts = own.charts_ if isinstance(own, _HasCharts) else _gaussian(own, rows.n_features, settings)
+            some = Rows.sample(rows, _IN_MEMORY, settings.seed)
+            own.fit(some)
+            charts = own.charts_ if isinstance(own, _HasCharts) else _gaussian(own, some.shape, settings)
             yield FittedCharts(charts, max(1, int(getattr(own, "n_iter_", 1))), [])  # not every estimator counts steps
 
 
@@ -215,8 +217,10 @@ def _cloned(mixture: _Estimator, seed: int, progress: FitProgress) -> _Estimator
     return own
 
 
-def _gaussian(own: _Estimator, d: int, settings: CoordinationSettings) -> GaussianCharts:
-    """The charts of a Gaussian mixture of scikit-learn."""
+def _gaussian(own: _Estimator, shape: tuple[int, ...], settings: CoordinationSettings) -> GaussianCharts:
+    """The charts of a Gaussian mixture of scikit-learn that was fitted to rows of this shape (n, d)."""
+    n, d = shape
     wanted = settings.n_components if settings.n_local is None else settings.n_local
-    n_local = min(int(wanted), max(1, d - 1)) if isinstance(wanted, (int, np.integer)) else list(wanted)
-    return gaussian_charts(own, n_local)  # type: ignore[arg-type]  # a list of numbers, or refused there
+    if isinstance(wanted, str):
+        return gaussian_charts(own, supported_numbers(own, n))
+    return gaussian_charts(own, min(int(wanted), max(1, d - 1)) if isinstance(wanted, int | np.integer) else wanted)

@@ -103,8 +103,9 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
         The regressions from view to view.
-    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, history_, n_iter_
-        As in :class:`CoordinatedMixture`.
+    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, centre_, scale_, history_
+        As in :class:`CoordinatedMixture`; ``centre_`` and ``scale_`` have the columns of y after those of X.
+    n_iter_ : int
     n_features_in_ : int
         Columns of X.
 

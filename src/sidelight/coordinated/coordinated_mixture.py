@@ -100,6 +100,9 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
         Charts that cut across the sheet, with far more variance off their plane than the others; raise ``n_charts``.
+    centre_, scale_ : arrays of shape (d,)
+        The frame of the fit, in units of which errors are measured. There is no ``mean_``: the map is curved, and
+        no row in particular goes to 0.
     history_ : list of dict
         stage, iteration, objective, terms and seconds of each EM step (minus the mean log likelihood, inside the
         frame), a stage or more for each mixture; the last record is the eigenproblem (the sum of ``disagreement_``).

@@ -1,6 +1,6 @@
 """Models of transformations and conditional manifolds, on PyTorch (extra ``torch``).
 
-A gated model takes pairs: what was before, ``X``, and what came of it, ``Y``. It learns how the one becomes the other,
+A gated model takes pairs: what was before, ``X``, and what came of it, ``y``. It learns how the one becomes the other,
 says which change it was for a new pair (``infer``), and does the same to other rows (``apply``, ``transfer``).
 """
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.maps.frames import Frame
@@ -86,7 +87,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: Any = None) -> Self:
-        """Learn from pairs ``(X, Y)`` of lists of samples that an iterable yields, or a callable returns at each call.
+        """Learn from pairs ``(X, y)`` of lists of samples that an iterable yields, or a callable returns at each call.
 
         A batch holds the arguments of ``fit``: first guesses are a third item; an unconditional field takes ``X``
         alone. Each batch is one update with ``batch_size`` crops. Channels are scaled as in the first batch. Training
@@ -113,14 +114,15 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         found = trainer.on_stream(trainer.begin(seed), Stream(from_number, held), seed)
         return self._keep_fields(setup, frames, found)
 
+    @renamed_argument("Y", "y")
     @all_or_nothing_continued
-    def partial_fit(self, X: Any, Y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 
         Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
         ``validation_fraction`` and ``checkpoint`` are not used.
         """
-        return self._continue(X, Y)
+        return self._continue(X, y)
 
     def _continue(self, *parts: Any) -> Self:
         progress = self._progress()
@@ -198,7 +200,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
             return (batch,)
         if not isinstance(batch, tuple | list) or len(batch) not in self._widths:
             rule = "is not a pair of lists of samples"
-            raise ValueError(error_message(self, name, type(batch).__name__, rule, "Yield (X, Y)"))
+            raise ValueError(error_message(self, name, type(batch).__name__, rule, "Yield (X, y)"))
         return tuple(batch)
 
     def _layout(self) -> FieldLayout:

@@ -124,17 +124,17 @@ class FieldReader:
         inputs = self.fields("X", X)
         if not self.is_conditional:
             return [self.checked("X", inputs)]
-        named = zip(("Y", "guess"), (Y, *others), strict=False)
+        named = zip(("y", "guess"), (Y, *others), strict=False)
         found = [self.checked(name, self.like(name, part, inputs)) for name, part in named]
         if self.layout.residual and inputs.channels != found[0].channels:
-            rule = f"needs as many channels in Y ({found[0].channels}) as in X ({inputs.channels})"
+            rule = f"needs as many channels in y ({found[0].channels}) as in X ({inputs.channels})"
             raise ValueError(error_message(self.owner, "residual", True, rule, "Set residual=False"))
         return [inputs, *(self.difference(part, inputs) for part in found)]
 
     def inside(self, kinds: list[Fields], frames: FieldFrames) -> list[Fields]:
         """Samples, centred and scaled; they must have the channels of the frames."""
         self.with_channels("X", kinds[0], frames.n_in)
-        for name, part in zip(("Y", "guess"), kinds[1:], strict=False):
+        for name, part in zip(("y", "guess"), kinds[1:], strict=False):
             self.with_channels(name, part, frames.n_out)
         return [kinds[0].changed(frames.inputs.inside), *(kind.changed(frames.outputs.inside) for kind in kinds[1:])]
 

@@ -53,5 +53,5 @@ def arrows(found: Tensor, shape: tuple[int, int]) -> Tensor:
 def check_picture(owner: object, shape: tuple[int, int], n_inputs: int, n_outputs: int) -> None:
     """Inputs and outputs must both be pictures of that ``shape``."""
     if len(shape) != 2 or not shape[0] * shape[1] == n_inputs == n_outputs:
-        rule = f"does not fit the {n_inputs} columns of X and {n_outputs} of Y"
+        rule = f"does not fit the {n_inputs} columns of X and {n_outputs} of y"
         raise ValueError(error_message(owner, "shape", shape, rule, "Give the (height, width) of both"))

@@ -32,7 +32,7 @@ class Framing:
         """Rows; or inputs, outputs and first guesses of these, in their frames."""
         if self.inputs is None:
             return (self._checked("X", parts[0]),)
-        return (self.inputs.inside(parts[0]), *(self._checked("Y", Y) for Y in parts[1:]))
+        return (self.inputs.inside(parts[0]), *(self._checked("y", Y) for Y in parts[1:]))
 
     def _checked(self, name: str, rows: Array) -> Array:
         self.values.check(self.owner, name, rows)

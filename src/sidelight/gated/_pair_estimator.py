@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.base.validation import check_rows, checked_array, refuse_too_large, validated
@@ -34,7 +35,7 @@ _FLOATS = [np.float64, np.float32]
 
 
 class PairEstimator(TorchEstimator[Kind, Module]):
-    """Base class: a model of outputs ``Y`` given inputs ``X``, each centred and scaled by its own frame."""
+    """Base class: a model of outputs ``y`` given inputs ``X``, each centred and scaled by its own frame."""
 
     _optimizers: tuple[str, ...]
     _widths: tuple[int, ...] = (2,)
@@ -51,7 +52,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
 
     @all_or_nothing
     def fit_batches(self, source: Any, *, held_out: tuple[Array, ...] | None = None) -> Self:
-        """Learn from pairs ``(X, Y)`` that an iterable yields, or a callable returns at each call.
+        """Learn from pairs ``(X, y)`` that an iterable yields, or a callable returns at each call.
 
         Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
         ``held_out``: one more such pair, for early stopping; ``validation_fraction`` is not used.
@@ -63,21 +64,22 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         first, batches = first_of(source, self._owner)
         if not isinstance(first, tuple | list) or len(first) not in self._widths:
             rule = "is not a pair of arrays"
-            raise ValueError(error_message(self, "source", type(first).__name__, rule, "Yield (X, Y)"))
+            raise ValueError(error_message(self, "source", type(first).__name__, rule, "Yield (X, y)"))
         parts = self._new_parts(architecture, *first)
         framing = self._framing(architecture, *parts[:2])
         trainer = self._trainer(objective, settings, parts)
         found = trainer.on_batches(batches, framing, framing.inside(*parts), held_out)
         return self._keep_pairs(architecture, framing, found)
 
+    @renamed_argument("Y", "y")
     @all_or_nothing_continued
-    def partial_fit(self, X: Array, Y: Array) -> Self:
+    def partial_fit(self, X: Array, y: Array) -> Self:
         """Continue training: one update for each batch of these rows, in their order.
 
         Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
         ``validation_fraction`` and ``checkpoint`` are not used.
         """
-        return self._continue(X, Y)
+        return self._continue(X, y)
 
     def _continue(self, *given: Any) -> Self:
         progress = self._progress()
@@ -126,18 +128,18 @@ class PairEstimator(TorchEstimator[Kind, Module]):
     def _new_parts(self, architecture: Kind, X: Any, Y: Any, *guess: Any) -> tuple[Array, ...]:
         """Validate inputs, outputs and first guesses of a new fit; sets ``n_features_in_`` and feature names."""
         X = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
-        Y = self._output_rows("Y", Y, X)
-        architecture.values.check(self._owner, "Y", Y)
+        Y = self._output_rows("y", Y, X)
+        architecture.values.check(self._owner, "y", Y)
         return (X, Y, *(self._like("guess", self._output_rows("guess", part, X), architecture, Y) for part in guess))
 
     def _parts(self, X: Any, Y: Any, *guess: Any) -> tuple[Array, ...]:
         """Validate them against the columns of the fit."""
         X = self._inputs(X)
-        return (X, self._outputs("Y", Y, X), *(self._outputs("guess", part, X) for part in guess))
+        return (X, self._outputs("y", Y, X), *(self._outputs("guess", part, X) for part in guess))
 
     def _pair(self, X: Any, Y: Any) -> tuple[Array, Array]:
         X = self._inputs(X)
-        return X, self._outputs("Y", Y, X)
+        return X, self._outputs("y", Y, X)
 
     def _inputs(self, X: Any) -> Array:
         check_is_fitted(self, "parameters_")

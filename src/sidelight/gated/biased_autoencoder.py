@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
@@ -130,9 +131,10 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         self.verbose = verbose
         self.callback = callback
 
+    @renamed_argument("Y", "y")
     @all_or_nothing
-    def fit(self, X: Array, Y: Array, *, outputs: Array | None = None) -> BiasedAutoencoder:
-        """Learn to predict rows of ``Y`` (n, e) from rows of ``X`` (n, d).
+    def fit(self, X: Array, y: Array, *, outputs: Array | None = None) -> BiasedAutoencoder:
+        """Learn to predict rows of ``y`` (n, e) from rows of ``X`` (n, d).
 
         ``outputs`` (m, e): more outputs, without inputs. They train the auto-encoder only, which must exist, and need
         ``reconstruction`` above 0.
@@ -143,7 +145,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
             rule = "teach nothing without an auto-encoder that is to reconstruct them"
             remedy = "Set reconstruction=1.0, or leave them out"
             raise ValueError(error_message(self, "outputs", f"{len(outputs)} rows", rule, remedy))
-        X, Y = parts = self._new_parts(architecture, X, Y)
+        X, Y = parts = self._new_parts(architecture, X, y)
         framing = self._framing(architecture, X, Y)
         if outputs is not None:
             found = self._like("outputs", self._output_rows("outputs", outputs, None), architecture, Y)
@@ -167,17 +169,19 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         module = self._module(X.dtype)
         return self._mapped(lambda x: self._finished(module.guess(self._in(x))), X)
 
-    def project(self, Y: Array) -> Array:
-        """Reconstruct outputs ``Y`` (n, e) by the auto-encoder alone: their projection onto its manifold."""
-        Y = self._outputs("Y", Y)
+    @renamed_argument("Y", "y")
+    def project(self, y: Array) -> Array:
+        """Reconstruct outputs ``y`` (n, e) by the auto-encoder alone: their projection onto its manifold."""
+        Y = self._outputs("y", y)
         autoencoder = self._module(Y.dtype).autoencoder
         if autoencoder is None:
             return Y
         return self._mapped(lambda y: self._finished(autoencoder(self._out(y))), Y)
 
-    def score(self, X: Array, Y: Array) -> float:
+    @renamed_argument("Y", "y")
+    def score(self, X: Array, y: Array) -> float:
         """R² of the predictions, pooled over columns (1 is best)."""
-        return explained(self._pair(X, Y)[1], self.predict(X))
+        return explained(self._pair(X, y)[1], self.predict(X))
 
     def _finished(self, raw: Tensor) -> Tensor:
         return self._back(self._architecture().finished(raw))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
@@ -142,33 +143,36 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         self.verbose = verbose
         self.callback = callback
 
+    @renamed_argument("Y", "y")
     @all_or_nothing
-    def fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
-        """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e).
+    def fit(self, X: Array, y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
+        """Learn how rows of ``X`` (n, d) become rows of ``y`` (n, e).
 
-        ``guess`` (n, e): first guesses of ``Y``, of the kind that will be passed to ``predict``. The model then also
-        learns to map these to ``Y``, as it does with those of its ``predictor``.
+        ``guess`` (n, e): first guesses of ``y``, of the kind that will be passed to ``predict``. The model then also
+        learns to map these to ``y``, as it does with those of its ``predictor``.
         """
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
-        parts = self._new_parts(architecture, X, Y, *(() if guess is None else (guess,)))
+        parts = self._new_parts(architecture, X, y, *(() if guess is None else (guess,)))
         framing = self._framing(architecture, *parts[:2])
         rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
         return self._keep_pairs(architecture, framing, trainer.on_arrays(trainer.begin(seed), rows, seed))
 
+    @renamed_argument("Y", "y")
     @all_or_nothing_continued
-    def partial_fit(self, X: Array, Y: Array, *, guess: Array | None = None) -> Self:
+    def partial_fit(self, X: Array, y: Array, *, guess: Array | None = None) -> Self:
         """Continue training: one update for each batch of these rows, in their order.
 
         Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
         ``validation_fraction`` and ``checkpoint`` are not used.
         """
-        return self._continue(X, Y, *(() if guess is None else (guess,)))
+        return self._continue(X, y, *(() if guess is None else (guess,)))
 
-    def infer(self, X: Array, Y: Array) -> Array:
-        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``Y``."""
-        X, Y = self._pair(X, Y)
+    @renamed_argument("Y", "y")
+    def infer(self, X: Array, y: Array) -> Array:
+        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``y``."""
+        X, Y = self._pair(X, y)
         module = self._module(X.dtype)
         return self._mapped(lambda x, y: module.condition(self._in(x)).encode(self._out(y)), X, Y)
 
@@ -179,13 +183,15 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         module = self._module(X.dtype)
         return self._mapped(lambda x, z: self._finished(module.condition(self._in(x)).decode(z)), X, mapping)
 
-    def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
-        """Apply the transformation of ``X`` to ``Y`` to ``X_new``: an analogy row by row, or of one pair for all."""
-        return self.apply(X_new, self.infer(X, Y))
+    @renamed_argument("Y", "y")
+    def transfer(self, X: Array, y: Array, X_new: Array) -> Array:
+        """Apply the transformation of ``X`` to ``y`` to ``X_new``: an analogy row by row, or of one pair for all."""
+        return self.apply(X_new, self.infer(X, y))
 
-    def reconstruct(self, X: Array, Y: Array) -> Array:
-        """Reconstruct ``Y`` (n, e) from its mapping units: its projection onto the manifold that ``X`` allows."""
-        X, Y = self._pair(X, Y)
+    @renamed_argument("Y", "y")
+    def reconstruct(self, X: Array, y: Array) -> Array:
+        """Reconstruct ``y`` (n, e) from its mapping units: its projection onto the manifold that ``X`` allows."""
+        X, Y = self._pair(X, y)
         module = self._module(X.dtype)
         return self._mapped(lambda x, y: self._finished(module.condition(self._in(x)).project(self._out(y))), X, Y)
 
@@ -203,9 +209,10 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
             lambda x, y: self._finished(architecture.point(module, self._in(x), self._out(y))), X, first
         )
 
-    def score(self, X: Array, Y: Array) -> float:
+    @renamed_argument("Y", "y")
+    def score(self, X: Array, y: Array) -> float:
         """R² of the predictions, pooled over columns (1 is best)."""
-        return explained(self._pair(X, Y)[1], self.predict(X))
+        return explained(self._pair(X, y)[1], self.predict(X))
 
     def _first(self, X: Array) -> Array:
         if self.n_features_in_ != self.n_outputs_:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
@@ -48,7 +49,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     n_factors : int or None, default=None
         None: a full three-way tensor; else its factored form, for more than about 100 columns on each side.
     visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
-        Unit type of the outputs ``Y``: values from 0 to 1; real numbers (with unit or learned standard deviations);
+        Unit type of the outputs ``y``: values from 0 to 1; real numbers (with unit or learned standard deviations);
         counts; one-hot rows.
     mapping : same, default="binary"
         Unit type of the mapping units.
@@ -164,12 +165,13 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         self.verbose = verbose
         self.callback = callback
 
+    @renamed_argument("Y", "y")
     @all_or_nothing
-    def fit(self, X: Array, Y: Array) -> GatedBoltzmannMachine:
-        """Learn how rows of ``X`` (n, d) become rows of ``Y`` (n, e)."""
+    def fit(self, X: Array, y: Array) -> GatedBoltzmannMachine:
+        """Learn how rows of ``X`` (n, d) become rows of ``y`` (n, e)."""
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
-        X, Y = parts = self._new_parts(architecture, X, Y)
+        X, Y = parts = self._new_parts(architecture, X, y)
         refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
         framing = self._framing(architecture, X, Y)
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
@@ -179,9 +181,10 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         arrays = (x, y, np.arange(len(x))) if self.persistent else (x, y)
         return self._keep_pairs(architecture, framing, trainer.on_arrays(module, arrays, seed))
 
-    def infer(self, X: Array, Y: Array) -> Array:
-        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``Y``."""
-        X, Y = self._pair(X, Y)
+    @renamed_argument("Y", "y")
+    def infer(self, X: Array, y: Array) -> Array:
+        """Infer mapping units (n, n_mapping), which encode how each row of ``X`` became that of ``y``."""
+        X, Y = self._pair(X, y)
         module = self._module(X.dtype)
 
         def mapped(x: Tensor, y: Tensor) -> Tensor:
@@ -202,13 +205,15 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
 
         return self._by_block(applied, X, mapping)
 
-    def transfer(self, X: Array, Y: Array, X_new: Array) -> Array:
-        """Apply the transformation of ``X`` to ``Y`` to ``X_new``: an analogy row by row, or of one pair for all."""
-        return self.apply(X_new, self.infer(X, Y))
+    @renamed_argument("Y", "y")
+    def transfer(self, X: Array, y: Array, X_new: Array) -> Array:
+        """Apply the transformation of ``X`` to ``y`` to ``X_new``: an analogy row by row, or of one pair for all."""
+        return self.apply(X_new, self.infer(X, y))
 
-    def reconstruct(self, X: Array, Y: Array) -> Array:
-        """Reconstruct ``Y`` (n, e) from the means of its mapping units."""
-        X, Y = self._pair(X, Y)
+    @renamed_argument("Y", "y")
+    def reconstruct(self, X: Array, y: Array) -> Array:
+        """Reconstruct ``y`` (n, e) from the means of its mapping units."""
+        X, Y = self._pair(X, y)
         module = self._module(X.dtype)
         return self._by_block(lambda x, y: self._back(module.condition(self._in(x)).reconstruct(self._out(y))), X, Y)
 
@@ -238,7 +243,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
             squares = pairwise_distance(module, x, y, soft=soft)
             return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
 
-    def flow(self, X: Array, Y: Array, *, shape: tuple[int, int] | None = None) -> Array:
+    @renamed_argument("Y", "y")
+    def flow(self, X: Array, y: Array, *, shape: tuple[int, int] | None = None) -> Array:
         """Flow field: where each input column goes in the transformation of each pair.
 
         Without ``shape``: the output column (n, d) to which it is connected most strongly. With the ``(height, width)``
@@ -249,22 +255,24 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
             rule = "mixes the columns of inputs, so that they have no places to go to"
             shown = premapping[0] if len(premapping) == 1 else premapping
             raise ValueError(error_message(self, "premapping", shown, rule, "Fit without one"))
-        mapping = self.infer(X, Y)
+        mapping = self.infer(X, y)
         if shape is not None:
             check_picture(self, shape, self.n_features_in_, self.n_outputs_)
         with one_thread():
             found = targets(self._module(mapping.dtype), as_rows(mapping, self.device))
             return np.asarray((found if shape is None else arrows(found, shape)).cpu().numpy())
 
-    def score_samples(self, X: Array, Y: Array) -> Array:
+    @renamed_argument("Y", "y")
+    def score_samples(self, X: Array, y: Array) -> Array:
         """Log density of each output given its input (n,), up to a number that depends on the input alone."""
-        X, Y = self._pair(X, Y)
+        X, Y = self._pair(X, y)
         module = self._module(X.dtype)
         return self._by_block(lambda x, y: module.condition(self._in(x)).free_score(self._out(y)), X, Y)
 
-    def score(self, X: Array, Y: Array) -> float:
-        """R² of the reconstruction of ``Y``, pooled over columns (1 is best)."""
-        return explained(self._pair(X, Y)[1], self.reconstruct(X, Y))
+    @renamed_argument("Y", "y")
+    def score(self, X: Array, y: Array) -> float:
+        """R² of the reconstruction of ``y``, pooled over columns (1 is best)."""
+        return explained(self._pair(X, y)[1], self.reconstruct(X, y))
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
         """Estimate memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (``e=None``: ``d``)."""

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
@@ -105,20 +106,22 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         self.stride = stride
         self.crop = crop
 
+    @renamed_argument("Y", "y")
     @all_or_nothing
-    def fit(self, X: Any, Y: Any) -> GatedField:
-        """Learn how images ``X`` become ``Y``: lists of (height, width[, channels]), or arrays if all have one size."""
+    def fit(self, X: Any, y: Any) -> GatedField:
+        """Learn how images ``X`` become ``y``: lists of (height, width[, channels]), or arrays if all have one size."""
         setup = self._new_setup()
-        samples = setup.reader.samples(X, Y)
+        samples = setup.reader.samples(X, y)
         frames = FieldFrames.of(samples, setup.architecture)
         parts = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
         trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
         found = self._on_crops(trainer, trainer.begin(seed), setup.layout, parts, seed)
         return self._keep_fields(setup, frames, found)
 
-    def infer(self, X: Any, Y: Any) -> Any:
+    @renamed_argument("Y", "y")
+    def infer(self, X: Any, y: Any) -> Any:
         """Infer the mapping units (down, across, n_mapping) of each pair: the transformation at every patch."""
-        inputs, outputs = self._pair(X, Y)
+        inputs, outputs = self._pair(X, y)
         found = self._product(inputs)
 
         def one(x: Array, y: Array) -> Array:
@@ -143,27 +146,29 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
         return self._each(inputs, one, given).given(bare=self.bare_)
 
-    def transfer(self, X: Any, Y: Any, X_new: Any, *, n_steps: int = 0) -> Any:
-        """Apply the transformation of ``X`` to ``Y`` to ``X_new``, site by site; a single pair is used for all.
+    @renamed_argument("Y", "y")
+    def transfer(self, X: Any, y: Any, X_new: Any, *, n_steps: int = 0) -> Any:
+        """Apply the transformation of ``X`` to ``y`` to ``X_new``, site by site; a single pair is used for all.
 
         For an image larger than the pair, the pair's mapping units are repeated from the start. ``n_steps``: steps of
         ``reconstruct`` afterwards, which reconcile overlapping patches.
         """
-        codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
+        codes, new = list(self.infer(X, y)), self._known("X_new", X_new)
         found = self.apply(
             X_new, codes_for_new_sites(self, codes, [self._layout().places(s.shape) for s in new.samples])
         )
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
-    def reconstruct(self, X: Any, Y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
-        """Reconstruct ``Y`` from its mapping units, ``n_steps`` times in a row.
+    @renamed_argument("Y", "y")
+    def reconstruct(self, X: Any, y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
+        """Reconstruct ``y`` from its mapping units, ``n_steps`` times in a row.
 
-        If an output is not known at all, ``Y=X`` and some hundred steps generate one. ``sampled``: the steps draw
+        If an output is not known at all, ``y=X`` and some hundred steps generate one. ``sampled``: the steps draw
         samples, the last one takes means; ``random_state=None`` uses the model's own, so that the same model gives the
         same samples.
         """
         check_integer(self, "n_steps", n_steps, 1)
-        inputs, outputs = self._pair(X, Y)
+        inputs, outputs = self._pair(X, y)
         found = self._product(inputs)
         seed = random_seed(random_state, self.model_.random_state) if sampled else 0
         generator = torch.Generator(device=self._device()).manual_seed(seed)
@@ -177,10 +182,11 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
         return self._each(inputs, one, outputs).given(bare=self.bare_)
 
-    def score(self, X: Any, Y: Any) -> float:
-        """R² of the reconstruction of ``Y``, pooled over columns (1 is best)."""
-        truth = self._pair(X, Y)[1].sites()
-        found = self._fitted_reader().fields("Y", self.reconstruct(X, Y)).sites()
+    @renamed_argument("Y", "y")
+    def score(self, X: Any, y: Any) -> float:
+        """R² of the reconstruction of ``y``, pooled over columns (1 is best)."""
+        truth = self._pair(X, y)[1].sites()
+        found = self._fitted_reader().fields("y", self.reconstruct(X, y)).sites()
         return explained(truth, found)
 
     def _objective(self, setup: Setup[GatedMachineArchitecture, GatedBoltzmannMachine]) -> SiteObjective:
@@ -250,5 +256,5 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
     def _pair(self, X: Any, Y: Any) -> tuple[Fields, Fields]:
         inputs, reader = self._known("X", X), self._fitted_reader()
-        outputs = reader.with_channels("Y", reader.like("Y", Y, inputs), self.n_channels_out_)
-        return inputs, reader.checked("Y", outputs)
+        outputs = reader.with_channels("y", reader.like("y", Y, inputs), self.n_channels_out_)
+        return inputs, reader.checked("y", outputs)

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
@@ -132,14 +133,15 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         self.alone = alone
         self.crop = crop
 
+    @renamed_argument("Y", "y")
     @all_or_nothing
-    def fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Manifield:
-        """Learn to predict each of ``Y`` from each of ``X``: lists of sequences or images, or arrays of equal sizes.
+    def fit(self, X: Any, y: Any = None, *, guess: Any = None) -> Manifield:
+        """Learn to predict each of ``y`` from each of ``X``: lists of sequences or images, or arrays of equal sizes.
 
-        An unconditional field takes ``X`` alone. ``guess``: first guesses of ``Y``, for a GatedAutoencoder (see there).
+        An unconditional field takes ``X`` alone. ``guess``: first guesses of ``y``, for a GatedAutoencoder (see there).
         """
         setup = self._new_setup()
-        samples = setup.reader.samples(X, Y, *(() if guess is None else (guess,)))
+        samples = setup.reader.samples(X, y, *(() if guess is None else (guess,)))
         frames = FieldFrames.of(samples, setup.architecture)
         seen, held = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
         trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
@@ -153,14 +155,15 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             found = self._on_crops(trainer, module, setup.layout, (seen, held), seed)
         return self._keep_fields(setup, frames, found)
 
+    @renamed_argument("Y", "y")
     @all_or_nothing_continued
-    def partial_fit(self, X: Any, Y: Any = None, *, guess: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, guess: Any = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 
         Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
         ``validation_fraction`` and ``checkpoint`` are not used.
         """
-        return self._continue(X, Y, *(() if guess is None else (guess,)))
+        return self._continue(X, y, *(() if guess is None else (guess,)))
 
     @available_if(_conditional)
     def predict(self, X: Any, guess: Any = None) -> Any:
@@ -193,11 +196,12 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             return inputs.changed(one).given(bare=False)
 
     @available_if(_gated)
-    def infer(self, X: Any, Y: Any) -> Any:
+    @renamed_argument("Y", "y")
+    def infer(self, X: Any, y: Any) -> Any:
         """Mapping units of every patch of each pair: (places, n_mapping), or (down, across, n_mapping)."""
         dtype = self._known("X", X).samples[0].dtype
         reader, patches = self._fitted_reader(), self._layout().patches
-        inputs, outputs = reader.inside(reader.samples(X, Y), self._frames())
+        inputs, outputs = reader.inside(reader.samples(X, y), self._frames())
         module: GatedNetwork = self._module(dtype)
 
         def one(*samples: Array) -> Array:
@@ -226,22 +230,24 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         return self._answered(inputs, decoded, given)
 
     @available_if(_gated)
-    def transfer(self, X: Any, Y: Any, X_new: Any) -> Any:
-        """Apply the transformation of ``X`` to ``Y`` to ``X_new``, patch by patch; a single pair is used for all.
+    @renamed_argument("Y", "y")
+    def transfer(self, X: Any, y: Any, X_new: Any) -> Any:
+        """Apply the transformation of ``X`` to ``y`` to ``X_new``, patch by patch; a single pair is used for all.
 
         For a sample larger than the pair, the pair's mapping units are repeated from the start.
         """
-        codes, new = list(self.infer(X, Y)), self._known("X_new", X_new)
+        codes, new = list(self.infer(X, y)), self._known("X_new", X_new)
         return self.apply(
             X_new, codes_for_new_sites(self, codes, [self._layout().places(s.shape) for s in new.samples])
         )
 
-    def score(self, X: Any, Y: Any = None) -> float:
-        """R² of the predictions of ``Y`` (of an unconditional field: of the reconstructions of ``X``)."""
+    @renamed_argument("Y", "y")
+    def score(self, X: Any, y: Any = None) -> float:
+        """R² of the predictions of ``y`` (of an unconditional field: of the reconstructions of ``X``)."""
         check_is_fitted(self, "parameters_")
         reader = self._fitted_reader()
-        outputs = self._known("X", X) if Y is None else reader.fields("Y", Y)
-        found = reader.fields("Y", self.predict(X) if _conditional(self) else self.denoise(X))
+        outputs = self._known("X", X) if y is None else reader.fields("y", y)
+        found = reader.fields("y", self.predict(X) if _conditional(self) else self.denoise(X))
         return explained(outputs.sites(), found.sites())
 
     def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Any:

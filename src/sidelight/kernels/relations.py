@@ -23,7 +23,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from sidelight.base.messages import error_message
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.search import Neighbours, nearest_precomputed
-from sidelight.side.relations import Relation
+from sidelight.side.relation import Relation
 
 from .data_kernel import DataKernel, perplexity_kernel
 from .matrices import adaptive_kernel

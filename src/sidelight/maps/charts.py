@@ -20,10 +20,11 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 
 from sidelight.base.messages import error_message
-from sidelight.objectives.mixtures import normalised
+from sidelight.objectives.mixtures import normalised, supported_dimension
 from sidelight.solvers.eigen import fix_signs
 
 __all__ = [
+    "MOST_LOCAL",
     "ChartEstimator",
     "Charts",
     "GaussianCharts",
@@ -32,9 +33,12 @@ __all__ = [
     "gaussian_charts",
     "local_numbers",
     "moves_with_rows",
+    "supported_numbers",
 ]
 
 Array = npt.NDArray[Any]
+MOST_LOCAL = 10
+"""Most local dimensions of a chart where their number is chosen from the rows ("auto")."""
 
 
 @runtime_checkable
@@ -207,6 +211,29 @@ def gaussian_charts(mixture: Any, n_local: int | Sequence[int]) -> GaussianChart
     whiteners = vectors / np.sqrt(values)[:, None]
     axes = tuple(V[:, :q] * np.sqrt(lengths[:q]) for V, lengths, q in zip(vectors, values, numbers, strict=True))
     return GaussianCharts(np.asarray(mixture.weights_, dtype=np.float64), means, whiteners, axes)
+
+
+def supported_numbers(mixture: Any, n: int) -> tuple[int, ...]:
+    """Local dimensions that the rows of each chart of a fitted ``GaussianMixture`` support, at most 10.
+
+    ``n`` is the number of rows of the fit. As for mixtures of probabilistic PCA, the number with the best Bayesian
+    information criterion (``objectives.mixtures.supported_dimension``).
+
+    Examples
+    --------
+    >>> from sklearn.mixture import GaussianMixture
+    >>> X = np.random.default_rng(0).normal(size=(200, 4)) * [4, 3, 0.2, 0.2]
+    >>> supported_numbers(GaussianMixture(1, random_state=0).fit(X), n=200)
+    (2,)
+    """
+    k, d = mixture.means_.shape
+    spectra = _spectra(_covariances(mixture, k, d))[0]
+    q = min(MOST_LOCAL, d - 1)
+    sizes = n * np.asarray(mixture.weights_, dtype=np.float64)
+    return tuple(
+        supported_dimension(values[:q], float(values[q:].sum()), float(size), d)[0]
+        for values, size in zip(spectra, sizes, strict=True)
+    )
 
 
 def _covariances(mixture: Any, k: int, d: int) -> Array:

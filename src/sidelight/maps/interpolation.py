@@ -334,7 +334,7 @@ def _left_out_of_all(weights: FixedWeights, V: Array, near: Neighbours) -> _Left
     """Leave-one-out predictions with a fixed bandwidth."""
     rows = spread_rows(len(V), _TRIED)
     other = near.index[rows, 0]
-    mean = weights.leave_one_out(V, rows) if is_many(V) else weights.leave_one_out(V)[rows]
+    mean = weights.leave_one_out(V, rows)
     residual = np.empty((len(rows), V.shape[1]))
     for part in spans(len(rows), max(8, _BUDGET // len(V))):
         W = weights.matrix(weights.inputs[other[part]])

@@ -5,7 +5,7 @@
 3. EM on all rows; charts with too few rows are restarted at the rows of lowest likelihood (:func:`run_em`).
 
 With ``n_charts="auto"`` this is repeated for the numbers of charts that :func:`lowest_criterion` tries. A stream of
-batches is fitted by stepwise EM instead (:func:`begin_stream`, :func:`advance_stream`).
+batches is fitted by stepwise EM instead (``maps.mixture_stream``).
 
 A kind of mixture (:class:`MixtureKind`: ``maps.plane_mixture.PlaneKind`` and the Bernoulli kind of ``mixtures``)
 defines the initialisation and the sums over rows that EM needs. This module does not depend on the kind.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,22 +34,20 @@ from .charts import MixtureCharts
 from .frames import Frame
 from .row_summary import RowSummary, summarise_rows
 
+if TYPE_CHECKING:
+    from .mixture_stream import MixtureStream
+
 __all__ = [
     "EMSettings",
     "Family",
     "FittedMixture",
     "Mixture",
     "MixtureKind",
-    "MixtureStream",
-    "advance_stream",
-    "begin_stream",
     "fit_mixture",
     "information_criterion",
     "lowest_criterion",
-    "resume_stream",
     "run_em",
     "start_mixture",
-    "stepwise_em",
 ]
 
 Array = npt.NDArray[Any]
@@ -396,71 +394,3 @@ def lowest_criterion(fit: Callable[[int], tuple[T, float]], most: int) -> tuple[
 def information_criterion(log_densities: Array, n_parameters: int) -> float:
     """Bayesian information criterion from the log densities (n,) of rows; lower is better."""
     return float(-2.0 * log_densities.sum() + n_parameters * np.log(len(log_densities)))
-
-
-@dataclass(frozen=True)
-class MixtureStream(Generic[P, F]):
-    """State of stepwise (online) EM.
-
-    ``sums`` are running means of the sufficient statistics (None before the first batch), ``n_seen`` the rows so far.
-    """
-
-    frame: Frame
-    family: F
-    mixture: P
-    sums: Sums | None
-    n_seen: int
-
-
-def begin_stream(X: Array, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> MixtureStream[P, F]:
-    """Initialise stepwise EM on the first batch ``X`` (n, d) of a stream; no step is taken yet."""
-    rows, seed = ArrayRows(X, n_jobs=settings.n_jobs), start_seed(settings.random_state)
-    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
-    family = kind.family(summary, stream=True)
-    mixture = start_mixture(kind, family, summary, n_charts, settings)
-    return MixtureStream(summary.frame, family, mixture, None, 0)
-
-
-def resume_stream(found: FittedMixture[P], kind: MixtureKind[P, F]) -> MixtureStream[P, F]:
-    """Continue a fit as a stream; its running statistics are those of the fit's sample."""
-    family = kind.family(found.summary, stream=True)
-    sums = stepwise_em(family, found.mixture, None, found.summary.sample, 1.0)[1]
-    return MixtureStream(found.summary.frame, family, found.mixture, sums, found.summary.n)
-
-
-def advance_stream(stream: MixtureStream[P, F], kind: MixtureKind[P, F], X: Array) -> MixtureStream[P, F]:
-    """One step of stepwise EM on a batch ``X`` (n, d).
-
-    The batch gets weight (t + 2)^-0.7, t the earlier rows in units of its size. With such weights stepwise EM converges
-    to where EM on all its rows would (Cappé and Moulines 2009).
-    """
-    inside = stream.frame.inside(X)
-    stream = kind.joined(stream, inside)
-    share = (stream.n_seen / len(X) + 2.0) ** -0.7
-    mixture, sums = stepwise_em(stream.family, stream.mixture, stream.sums, inside, share)
-    return replace(stream, mixture=mixture, sums=sums, n_seen=stream.n_seen + len(X))
-
-
-def stepwise_em(family: Family[P], mixture: P, kept: Sums | None, X: Array, share: float) -> tuple[P, Sums]:
-    """One step of stepwise EM: update running statistics by exponential averaging, then do the M step.
-
-    Parameters
-    ----------
-    family : Family
-    mixture : parameters
-    kept : dict of arrays or None
-        Running mean statistics of earlier rows; None: there were none.
-    X : array of shape (n, d)
-        The batch, scaled.
-    share : float
-        Weight of the batch in the average.
-
-    Returns
-    -------
-    mixture, sums
-        The new mixture and the updated statistics.
-    """
-    own = {name: value / len(X) for name, value in family.sums(mixture, X).items()}
-    sums = own if kept is None else {name: (1.0 - share) * kept[name] + share * own[name] for name in own}
-    new = family.maximised(sums, mixture)
-    return new, family.carried(sums, mixture, new)

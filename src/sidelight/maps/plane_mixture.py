@@ -18,15 +18,16 @@ from sidelight.objectives.plane_starts import planes
 from sidelight.rows import Rows
 from sidelight.solvers.partition import partition
 
+from .charts import MOST_LOCAL
 from .frames import Frame
-from .mixture_fit import EMSettings, FittedMixture, MixtureStream, run_em
+from .mixture_fit import EMSettings, FittedMixture, run_em
+from .mixture_stream import MixtureStream
 from .plane_charts import PlaneCharts, with_principal_axes
 from .row_summary import RowSummary, summarise_rows
 
 __all__ = ["PlaneKind", "refit_planes"]
 
 Array = npt.NDArray[Any]
-_MOST = 10  # initial local dimensions of "auto"
 _TINY = 1e-12  # variance floor for constant data, in scaled units
 
 
@@ -88,7 +89,7 @@ class PlaneKind:
         return replace(stream, family=replace(family, missing=True), sums=sums)
 
     def _n_local(self, d: int) -> int:
-        return min(_MOST if isinstance(self.n_components, str) else int(self.n_components), d - 1)
+        return min(MOST_LOCAL if isinstance(self.n_components, str) else int(self.n_components), d - 1)
 
 
 def refit_planes(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.side.relations import Relation
+from sidelight.side.relation import Relation
 from sidelight.solvers.eigen import fix_signs
 
 __all__ = ["Axes", "canonical_axes"]

@@ -100,16 +100,15 @@ class FixedWeights(Searched):
         return self._weights(squared_distances(Q, self.inputs))
 
     def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
-        """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r); of many rows, at ``rows`` only."""
-        n = len(self.inputs)
+        """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
+        some = np.arange(len(self.inputs)) if rows is None else rows
         if is_many(self.inputs):
-            some = np.arange(n) if rows is None else rows
             near = self.search.others(some, NEAREST)
             return list_weighted_mean(self._weights(near.distance**2), V, near.index)
-        out = np.empty((n, V.shape[1]))
-        for part in spans(n, max(8, _BUDGET // n)):
-            R = squared_distances(self.inputs[part], self.inputs)
-            R[np.arange(len(R)), np.arange(part.start, part.stop)] = np.inf
+        out = np.empty((len(some), V.shape[1]))
+        for part in spans(len(some), max(8, _BUDGET // len(self.inputs))):
+            R = squared_distances(self.inputs[some[part]], self.inputs)
+            R[np.arange(len(R)), some[part]] = np.inf
             out[part] = self._weights(R) @ V
         return out
 

@@ -63,7 +63,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
     mahalanobis_ : array of shape (d, d)
         A itself, computed on access.
     mean_ : array of shape (d,)
-        What ``transform`` subtracts (absent with a kernel).
+        What ``transform`` subtracts, so the row that it takes to 0 (absent with a kernel).
     n_pairs_ : tuple of int
         Same and different pairs that were used.
     n_components_ : int

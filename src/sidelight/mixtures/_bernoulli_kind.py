@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sidelight.base.messages import error_message
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
-from sidelight.maps.mixture_fit import MixtureStream
+from sidelight.maps.mixture_stream import MixtureStream
 from sidelight.maps.row_summary import RowSummary
 from sidelight.objectives.bernoulli import BernoulliParameters, Bernoullis
 from sidelight.rows import Rows, Statistic, Sums

@@ -1,4 +1,4 @@
-"""The methods that all mixture estimators share: fits (``maps.mixture_fit``), responsibilities, density, samples."""
+"""The methods that all mixture estimators share: fits, streams, responsibilities, density, samples."""
 
 from __future__ import annotations
 
@@ -18,18 +18,8 @@ from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.maps.charts import ChartEstimator
-from sidelight.maps.mixture_fit import (
-    EMSettings,
-    Family,
-    Mixture,
-    MixtureKind,
-    MixtureStream,
-    advance_stream,
-    begin_stream,
-    fit_mixture,
-    information_criterion,
-    resume_stream,
-)
+from sidelight.maps.mixture_fit import EMSettings, Family, Mixture, MixtureKind, fit_mixture, information_criterion
+from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
 from sidelight.rows import BLOCK, ArrayRows, Rows, Sums, as_rows
 
 __all__ = ["MixtureMixin"]

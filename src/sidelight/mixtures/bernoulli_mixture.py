@@ -1,7 +1,7 @@
 """A mixture of Bernoullis: clusters of binary rows; missing entries, streams, BIC.
 
 The objective and its EM are in ``objectives/bernoulli.py``, starts in ``_bernoulli_kind.py``, fits in
-``maps/mixture_fit.py``, the fitted charts in ``maps/bernoulli_charts.py``.
+``maps/mixture_fit.py`` (streams: ``mixture_stream.py``), the fitted charts in ``maps/bernoulli_charts.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.validation import check_number
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
-from sidelight.maps.mixture_fit import MixtureStream
+from sidelight.maps.mixture_stream import MixtureStream
 from sidelight.objectives.bernoulli import BernoulliParameters, Bernoullis
 from sidelight.rows import Rows
 

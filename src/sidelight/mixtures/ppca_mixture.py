@@ -1,7 +1,7 @@
 """A mixture of probabilistic PCA: flat clusters, each with its own axes; missing entries, streams, BIC.
 
 The objective and its EM are in ``objectives/mixtures.py``, starts and fits in ``maps/plane_mixture.py`` and
-``maps/mixture_fit.py``, the fitted charts in ``maps/plane_charts.py``.
+``maps/mixture_fit.py`` (streams: ``mixture_stream.py``), the fitted charts in ``maps/plane_charts.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
 from sidelight.base.validation import check_integer, check_number
 from sidelight.maps.frames import Frame
-from sidelight.maps.mixture_fit import MixtureStream
+from sidelight.maps.mixture_stream import MixtureStream
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_mixture import PlaneKind
 from sidelight.objectives.mixtures import MixtureParameters, Planes

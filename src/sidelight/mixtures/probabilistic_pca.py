@@ -78,6 +78,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     embedding_ : array of shape (n, q)
         ``transform`` of the rows of ``fit``; absent after ``fit_batches`` and ``partial_fit``.
     mean_ : array of shape (d,)
+        Mean of the model, in units of the data: the row that ``transform`` takes to 0, as in scikit-learn's PCA.
     components_ : array of shape (q, d)
         Axes of length 1, widest first (orthogonal in the units of the fit: see ``standardize``).
     explained_variance_ : array of shape (q,)
@@ -91,6 +92,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     gaussian_ : Gaussian or None
         The Gaussian by which entries are imputed, inside the same frame; None: by the plane.
     centre_, scale_ : arrays of shape (d,)
+        The frame of the fit, taken from the first rows before there is a model. ``mean_`` is another number where
+        entries are missing or batches follow.
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
     n_iter_ : int

@@ -28,7 +28,7 @@ from sidelight.rows import Sums, summed
 from . import linear_gaussian
 from .linear_gaussian import Expected, LinearGaussian
 
-__all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised"]
+__all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised", "supported_dimension"]
 
 Array = npt.NDArray[Any]
 _FEW_COLUMNS = 32  # columns up to which all products x_i x_j of a row are computed once, for all charts
@@ -228,23 +228,47 @@ def kept_dimensions(mixture: MixtureParameters, rows: Array) -> MixtureParameter
     r"""Reduce each chart to the intrinsic dimension with the best Bayesian information criterion.
 
     ``rows`` (k,) are the rows N of each chart. A chart's model has the spectrum λ_1 ... λ_q and d - q times σ², from
-    which the likelihood of fewer dimensions p follows: minimise over p
-    ``N (Σ_{j ≤ p} log λ_j + (d - p) log σ_p²) + p (d - (p - 1)/2) log N``.
+    which the likelihood of fewer dimensions follows (:func:`supported_dimension`).
     """
     pruned = (_pruned(chart, float(n)) for chart, n in zip(mixture.charts, rows, strict=True))
     return replace(mixture, charts=tuple(pruned))
+
+
+def supported_dimension(values: Array, rest: float, n: float, d: int) -> tuple[int, float]:
+    r"""Dimension p of a plane with the best Bayesian information criterion, and the noise variance σ_p² around it.
+
+    Minimises ``N (Σ_{j ≤ p} log λ_j + (d - p) log σ_p²) + p (d - (p - 1)/2) log N`` over p = 0, ..., q.
+
+    Parameters
+    ----------
+    values : array of shape (q,)
+        Leading eigenvalues λ of the covariance of the rows, in decreasing order; q < d.
+    rest : float
+        Sum of the other d - q eigenvalues.
+    n : float
+        Number of rows N.
+    d : int
+        Columns.
+
+    Examples
+    --------
+    >>> dimension, noise = supported_dimension(np.array([9.0, 5.0, 1.1, 1.0]), 0.9, 100, 5)
+    >>> dimension, round(noise, 6)
+    (2, 1.0)
+    """
+    p = np.arange(len(values) + 1)
+    noise = (np.append(np.cumsum(values[::-1])[::-1], 0.0) + rest) / (d - p)
+    logs = np.append(0.0, np.cumsum(np.log(values))) + (d - p) * np.log(noise)
+    best = int(np.argmin(n * logs + p * (d - (p - 1) / 2) * np.log(max(n, 2.0))))
+    return best, float(noise[best])
 
 
 def _pruned(chart: LinearGaussian, n: float) -> LinearGaussian:
     d, q = chart.W.shape
     U, lengths, _ = np.linalg.svd(chart.W, full_matrices=False)
     values = lengths**2 + chart.noise
-    p = np.arange(q + 1)
-    tails = np.append(np.cumsum(values[::-1])[::-1], 0.0) + (d - q) * chart.noise
-    noise = tails / (d - p)
-    logs = np.append(0.0, np.cumsum(np.log(values))) + (d - p) * np.log(noise)
-    best = int(np.argmin(n * logs + p * (d - (p - 1) / 2) * np.log(max(n, 2.0))))
-    return LinearGaussian(chart.mean, U[:, :best] * np.sqrt(np.maximum(values[:best] - noise[best], 0.0)), noise[best])
+    best, noise = supported_dimension(values, (d - q) * chart.noise, n, d)
+    return LinearGaussian(chart.mean, U[:, :best] * np.sqrt(np.maximum(values[:best] - noise, 0.0)), noise)
 
 
 def _moments(R: Array, X: Array, room: Array) -> Sums:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.alias import current_names
+
 from ._container import ModelFileError, Tensors, quoted, unreadable
 from ._encode import PASSTHROUGH, SPARSE, always_saved
 from ._model_check import check_model
@@ -207,7 +209,8 @@ class Decoder:
         if kind is None:
             raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
         self._count("models")
-        self._check_names(node["name"], node["parameters"], dict.fromkeys(kind._get_param_names()))
+        former = current_names(kind)  # files of earlier versions have these
+        self._check_names(node["name"], node["parameters"], dict.fromkeys([*kind._get_param_names(), *former]))
         self._nested += 1
         model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
         for name, item in node["attributes"].items():

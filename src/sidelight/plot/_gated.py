@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import capabilities
 from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
@@ -116,7 +117,7 @@ def flow(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw where pixels go, as ``GatedBoltzmannMachine.flow(X, Y, shape=...)`` tells: a dot where they stay.
+    """Draw where pixels go, as ``GatedBoltzmannMachine.flow(X, y, shape=...)`` tells: a dot where they stay.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def flow(
     steps = np.asarray(arrows, dtype=np.float64)
     if steps.ndim != 3 or steps.shape[2] != 2:
         rule = "is not (height, width, 2)"
-        remedy = "Give one pair's answer of flow(X, Y, shape=...)"
+        remedy = "Give one pair's answer of flow(X, y, shape=...)"
         raise ValueError(error_message("flow", "arrows", f"array of shape {steps.shape}", rule, remedy))
     ax = axes_for(ax, "flow", (4.0, 4.0))
     height, width = steps.shape[:2]
@@ -153,10 +154,11 @@ def flow(
     return _bare(ax, title)
 
 
+@renamed_argument("Y", "y")
 def analogy(
     model: Any,
     X: Any,
-    Y: Any,
+    y: Any,
     X_new: Any,
     *,
     image_shape: Sequence[int] | None = None,
@@ -164,12 +166,12 @@ def analogy(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw pairs, other pictures, and these after ``model.transfer(X, Y, X_new)``: a line each.
+    """Draw pairs, other pictures, and these after ``model.transfer(X, y, X_new)``: a line each.
 
     Parameters
     ----------
     model : fitted model with ``transfer``
-    X, Y, X_new : array-like of shape (n, d) or, for a field, (n, height, width)
+    X, y, X_new : array-like of shape (n, d) or, for a field, (n, height, width)
         Pairs, and what their change is done to.
     image_shape : (height, width), optional
         How to fold rows into pictures; not needed for a field.
@@ -183,7 +185,7 @@ def analogy(
     -------
     matplotlib.axes.Axes
     """
-    shown = [np.asarray(part, dtype=np.float64) for part in (X, Y, X_new, model.transfer(X, Y, X_new))]
+    shown = [np.asarray(part, dtype=np.float64) for part in (X, y, X_new, model.transfer(X, y, X_new))]
     names = ["before", "after", "another", "changed"]
     if truth is not None:
         shown, names = [*shown, np.asarray(truth, dtype=np.float64)], [*names, "right"]

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sidelight.base.messages import error_message
 from sidelight.base.validation import check_number
 from sidelight.base.warnings import warn
-from sidelight.side.relations import Relation
+from sidelight.side.relation import Relation
 
 __all__ = ["check_relations", "check_weights", "with_two_rows"]
 

@@ -18,7 +18,7 @@ from sidelight.base.validation import checked_start
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import Similarity
 from sidelight.objectives.relational import Divergence, Part, RelationalSum
-from sidelight.side.relations import Relation
+from sidelight.side.relation import Relation
 
 from ._relational_start import Start
 

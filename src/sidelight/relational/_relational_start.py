@@ -19,7 +19,7 @@ from scipy.sparse import coo_array, csr_array
 from sidelight.kernels.relations import Similarity, similarity
 from sidelight.maps.effect import smooth_effect
 from sidelight.neighbours.landmarks import landmark_distances
-from sidelight.side.relations import Relation
+from sidelight.side.relation import Relation
 from sidelight.solvers.eigen import graph_spectrum, landmark_scaling
 from sidelight.solvers.harmonic import harmonic
 

@@ -35,7 +35,8 @@ from sidelight.kernels.relations import similarity
 from sidelight.maps.relational_axes import Axes, canonical_axes
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.relational import RelationalSum, unpack
-from sidelight.side.relations import Relation, Relations, as_relations
+from sidelight.side.relation import Relation
+from sidelight.side.relations import Relations, as_relations
 from sidelight.solvers.anneal import Path, anneal
 from sidelight.solvers.annealing import end_progress
 from sidelight.solvers.eigen import graph_spectrum

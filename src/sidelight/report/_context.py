@@ -146,7 +146,7 @@ def context_of(
     model: Any,
     *,
     X: Any,
-    Y: Any,
+    y: Any,
     embedding: Any,
     colours: Any,
     labels: Any,
@@ -164,7 +164,7 @@ def context_of(
 ) -> Context:
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
     model = as_chain(model)
-    examples = examples_of(model, X, Y, image_shape, embedded=embedding is not None)
+    examples = examples_of(model, X, y, image_shape, embedded=embedding is not None)
     offers = capabilities(model)
     # A sparse graph of distances has no feature columns, and must not be converted to a dense n x n array.
     no_columns = offers.takes_fields or (offers.takes_distances and issparse(X))

@@ -2,7 +2,7 @@
 
 Models are distinguished by their methods, not by their class:
 
-    transfer, and no predictor    the output seen through mapping units    transfer(X, Y, X)
+    transfer, and no predictor    the output seen through mapping units    transfer(X, y, X)
     predict                       the output of an input                   predict(X)
     denoise, reconstruct          a row through its code                   denoise(X), reconstruct(X)
 
@@ -146,28 +146,28 @@ class Examples:
         return drawn
 
 
-def examples_of(model: FittedModel, X: Any, Y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
-    """Validate ``X`` and ``Y``, and return them in the model's format; None if the model has no outputs.
+def examples_of(model: FittedModel, X: Any, y: Any, image_shape: Any, *, embedded: bool) -> Examples | None:
+    """Validate ``X`` and ``y``, and return them in the model's format; None if the model has no outputs.
 
     ``embedded``: there is a map to show, so that a model that makes outputs can do without them.
     """
     offers = capabilities(model)
-    if Y is not None and not offers.makes_outputs:
+    if y is not None and not offers.makes_outputs:
         rule = f"is not for a {type(model).__name__}, which makes no outputs of inputs"
-        raise ValueError(error_message("report", "Y", f"{len(Y)} rows", rule, "Leave it out"))
-    if offers.makes_outputs and not embedded and (X is None or Y is None):
-        name, missing = ("X", "inputs") if X is None else ("Y", "outputs")
+        raise ValueError(error_message("report", "y", f"{len(y)} rows", rule, "Leave it out"))
+    if offers.makes_outputs and not embedded and (X is None or y is None):
+        name, missing = ("X", "inputs") if X is None else ("y", "outputs")
         rule = f"leaves out the {missing} for a {type(model).__name__}, which makes outputs of inputs"
-        raise ValueError(error_message("report", name, None, rule, "Pass both, X= and Y="))
-    if X is None or (Y is None and (offers.makes_outputs or not offers.gives_back)):
+        raise ValueError(error_message("report", name, None, rule, "Pass both, X= and y="))
+    if X is None or (y is None and (offers.makes_outputs or not offers.gives_back)):
         return None
     structure = str(model.structure) if offers.takes_fields else "rows"
     inputs = X if structure != "rows" or column_names(X) else rows_of(X, "X")
-    outputs = Y if structure != "rows" or Y is None else rows_of(Y, "Y")
+    outputs = y if structure != "rows" or y is None else rows_of(y, "y")
     if outputs is not None and len(outputs) != len(inputs):
         rule = f"is not one output for each of the {len(inputs)} inputs"
-        raise ValueError(error_message("report", "Y", f"{len(outputs)} rows", rule, "Pass pairs"))
-    names = tuple(str(name) for name in column_names(X if Y is None else Y))
+        raise ValueError(error_message("report", "y", f"{len(outputs)} rows", rule, "Pass pairs"))
+    names = tuple(str(name) for name in column_names(X if y is None else y))
     examples = Examples(model, inputs, outputs, structure, None, names)
     if image_shape is None or structure != "rows":
         return examples
@@ -181,7 +181,7 @@ def rows_of(X: Any, name: str) -> Array:
     if hasattr(X, "toarray"):
         X = X.toarray()
     rows = np.asarray(X)
-    if name == "Y" and rows.ndim == 1:
+    if name == "y" and rows.ndim == 1:
         rows = rows[:, None]
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         seen = f"array of shape {rows.shape} and type {rows.dtype}"

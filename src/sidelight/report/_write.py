@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from sidelight.base.alias import renamed_argument
 from sidelight.base.files import atomic_write
 
 from ._across_section import across_section
@@ -67,12 +68,13 @@ NOSCRIPT = (
 SCRIPTS = ("drawing.js", "scatter.js", "informed.js", "report.js")
 
 
+@renamed_argument("Y", "y")
 def write(
     model: Any,
     path: str | os.PathLike[str],
     *,
     X: Any = None,
-    Y: Any = None,
+    y: Any = None,
     embedding: Any = None,
     colours: Any = None,
     labels: Any = None,
@@ -104,7 +106,7 @@ def write(
         The rows on the map. Needed for the quality measures and the images of rows. If their number differs from that
         of ``embedding_``, they are embedded by ``transform`` and shown instead.
         For a model of fields: sequences or images. A sparse graph of distances is not shown.
-    Y : array-like of shape (n, e), optional
+    y : array-like of shape (n, e), optional
         For a model that predicts outputs: the outputs of ``X``, preferably of held-out pairs.
     embedding : array-like of shape (n, q), optional
         The map to show instead of ``embedding_``.
@@ -140,7 +142,7 @@ def write(
 
     """
     context = context_of(
-        model, X=X, Y=Y, embedding=embedding, colours=colours, labels=labels, given=given, attributes=attributes,
+        model, X=X, y=y, embedding=embedding, colours=colours, labels=labels, given=given, attributes=attributes,
         plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
         seconds=seconds, date=date, max_rows=max_rows,
     )  # fmt: skip

@@ -163,7 +163,8 @@ def solve_gram(
     Returns
     -------
     GramResult
-        A ``KeyboardInterrupt`` ends with the point so far and status ``INTERRUPTED``.
+        A ``KeyboardInterrupt`` ends with the best point so far and status ``INTERRUPTED``: the current one, or that of
+        an earlier stage if this one has not come as far yet (a new stage may begin with larger violations).
     """
     run = _Run(program, start, multipliers, stiffness, callback)
     if (pieces := program.n_pieces) > 1:
@@ -171,6 +172,7 @@ def solve_gram(
     try:
         return run.solve(tolerance, gap, max_iter)
     except KeyboardInterrupt:
+        run.return_to_best()
         return run.result(Status.INTERRUPTED)
 
 
@@ -189,6 +191,7 @@ class _Run:
         self.tension = trace / len(program.bounds)
         self.factor = _FIRST if multipliers is None else 100.0 * _FIRST
         self.bound, self.best, self.slack = np.inf, self.y, -np.inf
+        self.kept: Array | None = None  # the best point at the end of a stage
         self.softened, self.stage, self.n_iter = False, 0, 0
         self.history: list[Record] = []
         self.began = time.perf_counter()
@@ -206,6 +209,7 @@ class _Run:
             if found.stopped:
                 return self.result(Status.STOPPED)
             slack = self._certify()
+            self._keep_best()
             now = self.certificate()
             kept = now.softened or now.feasibility <= tolerance
             if kept and abs(now.gap) <= gap:
@@ -268,6 +272,26 @@ class _Run:
         if slack is not None and bound < self.bound:
             self.bound, self.best, self.slack = bound, self.y / (1.0 + slack.values[0]), float(slack.values[0])
         return slack
+
+    def _merit(self, V: Array) -> float:
+        """Value less twice the price of the violations, ``2 Σ |y_r| violation_r`` over hard rows.
+
+        An exact penalty: with the multipliers y of the optimum as prices, no V has a larger merit than the optimum.
+        """
+        prices = self.best if np.isfinite(self.bound) else self.y
+        hard = np.isinf(self.weights)
+        broken = self.program.violation(V)[hard]
+        return self.program.value(V, self.weights) - 2.0 * float(np.abs(prices)[hard] @ broken)
+
+    def _keep_best(self) -> None:
+        if self.kept is None or self._merit(self.V) >= self._merit(self.kept):
+            self.kept = self.V
+
+    def return_to_best(self) -> None:
+        """Make the best of the current point and the ends of stages the current one."""
+        self._keep_best()
+        assert self.kept is not None
+        self.V = self.kept
 
     def _disproved(self) -> bool:
         """Whether the dual bound proves infeasibility: it is below 0, which no trace is (if no row has slack)."""

@@ -1,4 +1,4 @@
-"""The distances of a hybrid embedding: the options of ``distance=``, and the matrix M that each gives."""
+"""The distances of a hybrid embedding: the options of ``metric=``, and the matrix M that each gives."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class DataView:
     frame: AnyFrame
 
 
-def distance_kind(distance: Any) -> str:
-    """The kind of distance that the parameter ``distance`` asks for.
+def distance_kind(metric: Any) -> str:
+    """The kind of distance that the parameter ``metric`` asks for.
 
     Returns
     -------
@@ -49,13 +49,13 @@ def distance_kind(distance: Any) -> str:
         The name itself; for objects "graph" (a callable with a method ``graph``, whose shortest paths are the
         distances), "callable", "transformer", "matrix" or "unknown".
     """
-    if isinstance(distance, str):
-        return distance
-    if callable(distance):
-        return "graph" if hasattr(distance, "graph") else "callable"  # TangentDistance has one only with paths=True
-    if hasattr(distance, "transform"):
+    if isinstance(metric, str):
+        return metric
+    if callable(metric):
+        return "graph" if hasattr(metric, "graph") else "callable"  # TangentDistance has one only with paths=True
+    if hasattr(metric, "transform"):
         return "transformer"
-    return "matrix" if np.ndim(distance) == 2 else "unknown"
+    return "matrix" if np.ndim(metric) == 2 else "unknown"
 
 
 def check_square(owner: str, X: Array) -> None:
@@ -68,7 +68,7 @@ def check_square(owner: str, X: Array) -> None:
 
 def hybrid_distances(
     owner: str,
-    distance: Any,
+    metric: Any,
     data: DataView,
     edges: csr_array,
     *,
@@ -82,7 +82,7 @@ def hybrid_distances(
     ----------
     owner : str
         Class that a message names.
-    distance : str, array or object
+    metric : str, array or object
         The parameter of the estimator.
     data : DataView
     edges : sparse array of shape (n, n)
@@ -94,23 +94,23 @@ def hybrid_distances(
     n_jobs : int or None
         Threads.
     """
-    kind, points, scale = distance_kind(distance), data.points, data.frame.scale
+    kind, points, scale = distance_kind(metric), data.points, data.frame.scale
     if kind == "euclidean":
         return from_rows(points), scale
     if kind == "geodesic":
         return from_graph(edges, n_landmarks, n_components, n_jobs), scale
     if kind == "graph":
-        graph = distance.graph(data.X)
+        graph = metric.graph(data.X)
         unit = float(graph.data.max()) or 1.0
         graph = csr_array((graph.data / unit, graph.indices, graph.indptr), shape=graph.shape)
         return from_graph(graph, n_landmarks, n_components, n_jobs), unit
     if kind == "precomputed":
         return from_squares(0.5 * (points**2 + points.T**2)), scale
     if kind == "transformer":
-        made = np.asarray(distance.transform(data.table), dtype=np.float64)
+        made = np.asarray(metric.transform(data.table), dtype=np.float64)
         frame = Frame.of(made)
         return from_rows(frame.inside(made)), frame.scale
-    D = _checked_matrix(owner, distance(data.X) if kind == "callable" else distance, len(points))
+    D = _checked_matrix(owner, metric(data.X) if kind == "callable" else metric, len(points))
     unit = float(D.max()) or 1.0
     D = D / unit
     return from_squares(0.5 * (D**2 + D.T**2)), unit
@@ -122,6 +122,6 @@ def _checked_matrix(owner: str, distances: Any, n: int) -> Array:
     if D.shape != (n, n) or not np.isfinite(D).all() or (D < 0).any():
         rule = f"does not give finite distances, 0 or more, of shape ({n}, {n})"
         seen = f"array of shape {D.shape}"
-        raise ValueError(error_message(owner, "distance", seen, rule, "Give the distances between the rows of X"))
-    refuse_too_large(owner, "distance", D)
+        raise ValueError(error_message(owner, "metric", seen, rule, "Give the distances between the rows of X"))
+    refuse_too_large(owner, "metric", D)
     return D

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.alias import formerly
 from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
@@ -47,6 +48,7 @@ Array = npt.NDArray[Any]
 _EXACT, _LANDMARKS = 2000, 256  # rows up to which all geodesic distances are computed, and landmarks beyond
 
 
+@formerly("distance", "metric")
 class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
     """Embed rows by one eigenproblem that interpolates between MDS or Isomap and Laplacian eigenmaps or LLE.
 
@@ -57,11 +59,11 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     ----------
     n_components : int, default=2
         Latent dimensions.
-    distance : {"geodesic", "euclidean", "precomputed"}, array of shape (n, n), or object, default="geodesic"
+    metric : {"geodesic", "euclidean", "precomputed"}, array of shape (n, n), or object, default="geodesic"
         The distances to preserve. "geodesic": shortest paths along the neighbourhood graph. "euclidean": straight-line
         distances. "precomputed": ``X`` is a matrix of distances. Or another matrix of distances between the rows of
         ``X``; a fitted transformer (distances between its outputs: a learned metric); or a callable ``X -> (n, n)``
-        such as :class:`TangentDistance` and :class:`ReconstructionDistance`.
+        such as :class:`TangentDistance` and :class:`ReconstructionDistance`. The former name ``distance`` is accepted.
     locality : {"laplacian", "lle"}, default="laplacian"
         The local structure to preserve: closeness of neighbours, or the weights with which neighbours reconstruct a
         row.
@@ -96,7 +98,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     eigenvalues_ : array of shape (q,)
         Eigenvalues of ``(1-α) s M - (α/2) L``, divided by ``|L|``.
     scale_ : float
-        The factor s of M.
+        The factor s of M in the objective (the scale of the data is ``frame_.scale``).
     n_features_in_ : int
 
     Notes
@@ -136,7 +138,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self,
         n_components: int = 2,
         *,
-        distance: Any = "geodesic",
+        metric: Any = "geodesic",
         locality: str = "laplacian",
         alpha: float = 0.5,
         n_neighbors: int = 12,
@@ -149,7 +151,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
-        self.distance = distance
+        self.metric = metric
         self.locality = locality
         self.alpha = alpha
         self.n_neighbors = n_neighbors
@@ -160,11 +162,6 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self.negative = negative
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    @property
-    def metric(self) -> str:
-        """What ``X`` is: "precomputed" distances, or rows ("euclidean")."""
-        return "precomputed" if self._precomputed else "euclidean"
 
     @all_or_nothing
     @one_blas_thread
@@ -187,12 +184,12 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         if self._precomputed:
             check_square(owner, X)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        frame = Frame.of(X, self.metric)
+        frame = Frame.of(X, "precomputed" if self._precomputed else "euclidean")
         points = frame.points(X)
         near = self._neighbours(points)
         edges, lists = self._graph(points, near, frame.scale)
         M, unit = hybrid_distances(
-            owner, self.distance, DataView(X, table, points, frame), edges,
+            owner, self.metric, DataView(X, table, points, frame), edges,
             n_landmarks=self._landmarks(len(X)), n_components=self.n_components, n_jobs=self.n_jobs,
         )  # fmt: skip
         heat = None if self.heat is None else relative_bandwidth(self, "heat", self.heat, frame.scale)
@@ -202,7 +199,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         Z = self._one_place(points, found.pairs.vectors * factor)
         maps = hybrid_maps(frame, points, Z, near, precomputed=self._precomputed, n_jobs=self.n_jobs)
         places = None
-        if distance_kind(self.distance) in ("euclidean", "geodesic"):
+        if distance_kind(self.metric) in ("euclidean", "geodesic"):
             nystrom = nystrom_map(
                 points, M, found, factor, edges, alpha=float(self.alpha), locality=self.locality, heat=heat,
                 n_neighbors=min(self.n_neighbors, len(points) - 1) if self.radius is None else 0,
@@ -239,7 +236,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns, before fitting."""
-        kind, landmarks = distance_kind(self.distance), self._landmarks(n)
+        kind, landmarks = distance_kind(self.metric), self._landmarks(n)
         whole = kind != "euclidean" and (landmarks is None or kind not in ("geodesic", "graph"))
         rows = 0 if kind == "euclidean" else n if whole else min(n, landmarks or n)
         size = 8 * n * (6 * d + 3 * LISTED + 12 * self.n_neighbors) + (32 if whole else 20) * rows * n + 2**26
@@ -248,11 +245,11 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
-        if isinstance(self.distance, str):
-            check_choice(self, "distance", self.distance, ("geodesic", "euclidean", "precomputed"))
-        elif distance_kind(self.distance) == "unknown":
+        if isinstance(self.metric, str):
+            check_choice(self, "metric", self.metric, ("geodesic", "euclidean", "precomputed"))
+        elif distance_kind(self.metric) == "unknown":
             rule = "is not a name, a matrix, a transformer or a callable"
-            raise ValueError(error_message(self, "distance", self.distance, rule, "Give one of them"))
+            raise ValueError(error_message(self, "metric", self.metric, rule, "Give one of them"))
         check_choice(self, "locality", self.locality, ("laplacian", "lle"))
         check_choice(self, "graph", self.graph, ("mutual", "union"))
         check_choice(self, "negative", self.negative, ("auto", "clip", "shift"))
@@ -270,7 +267,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     @property
     def _precomputed(self) -> bool:
-        return distance_kind(self.distance) == "precomputed"
+        return distance_kind(self.metric) == "precomputed"
 
     def _landmarks(self, n: int) -> int | None:
         if isinstance(self.n_landmarks, str):
