@@ -154,7 +154,9 @@ def test_a_mixture_is_scored_by_what_comes_back_and_by_its_density(table, frame,
     assert answer["reconstruction_r2"] == pytest.approx(1.0 - lost)
     assert answer["mean_log_density"] == pytest.approx(mixture.score(X))
     assert run("transform", "mixture.sidelight", "rows.csv", "--out", "z.csv").code == 0
-    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2", "z3"]], mixture.transform(X))
+    found = pd.read_csv("z.csv")
+    np.testing.assert_allclose(found[["p1", "p2", "p3"]], mixture.transform(X))
+    assert (found["cluster"] == mixture.predict(X) + 1).all()
 
 
 def test_a_model_of_relations_alone_takes_no_rows(table, run, here):

@@ -179,7 +179,9 @@ CASES = {
     "SmootherEmbedding": Case(
         "rows", {"random_state": 0}, {**NEIGHBOURS, "n_components": 1, "bandwidth": 2.0, "random_state": 1}
     ),
-    "TwoWayEmbedding": Case("rows", {"random_state": 0}, {"estimator": Isomap(n_neighbors=8), "random_state": 1}),
+    "TwoWayEmbedding": Case(
+        "rows", {"random_state": 0}, {"estimator": Isomap(n_neighbors=8), "maps": "kernel", "random_state": 1}
+    ),
     "HybridEmbedding": Case(
         "rows",
         {"random_state": 0},

@@ -98,6 +98,7 @@ class Capabilities:
     takes_given: bool = _argument("given")
     takes_pairs: bool = _argument("same")
     takes_relations: bool = _argument("relations")
+    takes_actions: bool = _argument("actions")
     takes_second_view: bool = False
     """``y`` of ``fit`` is a second view of the rows, with ``transform_view`` and ``inverse_transform_view``."""
     takes_fields: bool = _fitted("n_channels_in_")
@@ -133,6 +134,11 @@ class Capabilities:
     def makes_outputs(self) -> bool:
         """Whether the model predicts outputs from inputs, and has no embedding of either."""
         return not (self.has_embedding or self.has_transform) and (self.has_transfer or self.has_predict)
+
+    @property
+    def finds_clusters(self) -> bool:
+        """Whether the model is a mixture without a map: ``predict`` is the component of a row."""
+        return self.has_predict and self.score_is_log_density and not self.has_embedding
 
     @property
     def gives_back(self) -> bool:

@@ -94,6 +94,9 @@ class FittedModel(Protocol):
     def reconstruct(self, X: Any) -> Any:
         """Inputs reconstructed through the latent code (has_reconstruct)."""
 
+    def infer(self, X: Any, y: Any) -> Array:
+        """Codes of the transformation of each row of X to that of y (has_transfer)."""
+
     def transfer(self, X: Any, y: Any, X_new: Any) -> Any:
         """Apply the transformation seen in pairs (X, y) to new inputs (has_transfer)."""
 

@@ -14,9 +14,10 @@ import typer
 from typer.core import TyperGroup
 
 from . import _options as options
+from ._actions import SequenceColumns
 from ._columns import ColumnRoles
 from ._given import parse_periods
-from ._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
+from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
 from ._options import MissingValues, TableFormats, parse_size
 from ._output import open_output
 from ._read import Reading
@@ -101,7 +102,9 @@ def embed(
     context: typer.Context,
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-out"),
-    dims: Annotated[int, typer.Option("--dims", "-d", min=1, help="Latent dimensions.")] = 2,
+    dims: Annotated[
+        int | None, typer.Option("--dims", "-d", min=1, help="Latent dimensions (2, if the method says nothing else).")
+    ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="One of `sidelight methods`.")] = DEFAULT,
     colour: options.Colour = None,
     label: options.Label = None,
@@ -116,6 +119,11 @@ def embed(
     relation: options.RelationColumn = None,
     period: options.Period = None,
     view_y: options.ViewY = None,
+    actions: options.ActionColumn = None,
+    trajectory: options.TrajectoryColumn = None,
+    distances_matrix: options.DistanceMatrix = None,
+    batches: options.Batches = False,
+    sample: options.BatchSample = 50_000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.Settings = None,
     standardize: Annotated[
@@ -143,6 +151,8 @@ def embed(
     debug: options.Debug = False,
 ) -> None:
     """Embed a table, array, folder of pictures or AnnData file; write embedding, model and report."""
+    from ._batches import embed_batches
+    from ._distance_file import embed_distances
     from ._embed import Request
     from ._embed import embed as run
     from ._encoded_table import TableOptions
@@ -152,19 +162,28 @@ def embed(
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         relations = parse_relations(relation or ())
         related = columns_of(relations)
-        wishes = ColumnRoles(colour or (), label, drop or (), given or (), attribute or (), relations=related)
+        sequence = SequenceColumns(actions, trajectory)
+        wishes = ColumnRoles(
+            colour or (), label, drop or (), given or (), attribute or (), relations=related, actions=sequence.columns
+        )
         table = TableOptions(parse_kinds(kind or ()), standardize)
         how = Reading(wishes, key, layer, obsm, *sizes, sheet=sheet, query=query, recursive=recursive, table=table)
         chosen = method
         if method == DEFAULT:
-            # Two views are what the joint method is for, relations the relational; nobody should have to name both.
-            chosen = JOINT if view_y is not None else RELATIONAL if relations else DEFAULT
+            # Two views are what the joint method is for, and so on; nobody should have to name both.
+            chosen = JOINT if view_y is not None else RELATIONAL if relations else ACTION if actions else DEFAULT
+        dims = find_method(chosen).default_dims if dims is None else dims
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view_y, different, distances, relations, plain, table_format.value,
+            view_y, different, distances, relations, plain, table_format.value, sequence,
         )  # fmt: skip
-        run(talk, request)
+        if distances_matrix is not None:
+            embed_distances(talk, request, distances_matrix)
+        elif batches:
+            embed_batches(talk, request, sample)
+        else:
+            run(talk, request)
 
 
 @app.command()
@@ -333,15 +352,63 @@ def report(
 
 
 @app.command()
-def methods(json: options.Json = False) -> None:
-    """List the methods that embed can use."""
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Explain this method; all are listed without it.")
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", min=2, help="Rows of your data, for the cost.")] = 1000,
+    columns: Annotated[int, typer.Option("--columns", min=1, help="Columns of your data, for the cost.")] = 20,
+    json: options.Json = False,
+) -> None:
+    """List the methods that embed can use, or explain one of them."""
+    from ._method_page import explain_method, list_methods
+
     with open_output(as_json=json) as talk:
-        installed = [method for method in METHODS.values() if method.installed]
-        talk.table(("method", "from", "what it is"), [(m.name, m.library, m.summary) for m in installed])
-        talk.answer["methods"] = [
-            {"name": m.name, "library": m.library, "summary": m.summary, "default": m.name == DEFAULT}
-            for m in installed
-        ]
+        if name is None:
+            list_methods(talk)
+        else:
+            explain_method(talk, name, rows, columns)
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    data: options.DataFile,
+    methods: Annotated[str, typer.Option("--methods", "-m", help="Methods to compare, separated by commas.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-compare"),
+    dims: Annotated[int, typer.Option("--dims", "-d", min=1, help="Latent dimensions of every map.")] = 2,
+    colour: options.Colour = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
+    settings: options.MethodSettings = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+    ] = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    image_size: options.ImageSize = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Embed the same rows by several methods; write a page with the maps side by side and their measures."""
+    from ._compare import compare as run
+    from ._embed import Request
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        how = Reading(
+            ColumnRoles(colour or (), label, drop or ()), key, layer, obsm, parse_size(image_size, "--image-size")
+        )
+        request = Request(
+            data, out, "", dims, seed, parse_settings(settings or ()), how, missing.value, standardize, force=force,
+            command=context.obj["command"],
+        )  # fmt: skip
+        run(talk, request, names)
 
 
 @app.command()

@@ -55,21 +55,27 @@ class ColumnRoles:
     """Columns that relations are based on; not features."""
     relations_if_there: Sequence[str] = ()
     """Columns that the relations of a fitted model are based on: used as far as the data has them."""
+    actions: Sequence[str] = ()
+    """Columns of actions and trajectories; not features."""
 
     def check(self, known: Iterable[str], source: str) -> None:
         """Raise CommandError for a column that the data does not have."""
         names = list(known)
         label = [self.label] if self.label else []
         asked = {"--colour": self.colours, "--label": label, "--drop": self.drop, "--given": self.given}
-        asked |= {"--attribute": self.attributes, "--relation": self.relations}
+        asked |= {
+            "--attribute": self.attributes,
+            "--relation": self.relations,
+            "--actions or --trajectory": self.actions,
+        }
         for option, columns in asked.items():
             for column in columns:
                 if column not in names:
                     has = f"it has {_listed(names) or 'none'}{suggestion(column, names)}"
                     raise CommandError(f"{option} {column}: {source} has no such column; {has}")
         parts = {"--drop": self.drop, "--label": label, "--given": self.given, "--attribute": self.attributes}
-        parts |= {"--relation": self.relations}
-        for option in ("--given", "--attribute", "--relation"):
+        parts |= {"--relation": self.relations, "--actions or --trajectory": self.actions}
+        for option in ("--given", "--attribute", "--relation", "--actions or --trajectory"):
             for column in parts.pop(option):
                 other = next((other for other, columns in parts.items() if column in columns), None)
                 if other is not None:
@@ -94,14 +100,14 @@ class ColumnRoles:
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
     def related(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The columns of ``frame`` that relations are based on."""
+        """The columns of ``frame`` that relations are based on, and those of actions."""
         there = [name for name in self.relations_if_there if name in frame.columns]
-        names = list(dict.fromkeys([*self.relations, *there]))
+        names = list(dict.fromkeys([*self.relations, *there, *self.actions]))
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
     def shown(self, found: Iterable[str]) -> list[str]:
         """The columns to colour by: as asked, otherwise attributes and as ``found``; what was named in any case."""
-        labels = [*self.attributes, *self.relations]
+        labels = [*self.attributes, *self.relations, *self.actions]
         return list(dict.fromkeys([*(self.colours or (*labels, *found)), *self.given, *labels]))
 
 
@@ -121,6 +127,7 @@ def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Mat
     """Take the numeric columns as features and sort the others by what they are."""
     wishes.check(frame.columns, source)
     taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
+    taken |= {*wishes.actions}
     free = [name for name in frame.columns if name not in taken]
     kinds = {name: _kind(frame[name]) for name in free}
     features = [name for name, kind in kinds.items() if kind == "number"]

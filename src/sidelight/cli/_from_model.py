@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.base.capabilities import capabilities
+from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import Chain, name_of
 from sidelight.base.model import FittedModel
 
@@ -21,6 +21,7 @@ from ._matrix import Matrix
 from ._model_file import ModelFile
 from ._novelty import add_latent_novelty, add_novelty, refuse_extrapolation
 from ._output import CommandError, Output
+from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
 from ._second_view import embed_second, is_second, second_of
@@ -78,16 +79,19 @@ def transform(
     _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if is_second(view):
         matrix, Z = embed_second(file, data, how, missing)
-        frame = embedding_frame(matrix, Z, file.latent_names)
+        placed = Placement(Z, file.latent_names)
+        frame = embedding_frame(matrix, Z, placed.names)
     else:
         matrix, X = file.read(data, _how(file, how), missing)
         _say_given(talk, file, matrix.side, data)
-        Z = np.asarray(file.model.transform(X, **matrix.side))
-        frame = embedding_frame(matrix, Z, file.latent_names)
+        placed = place_new(file.model, X, matrix.side)
+        frame = embedding_frame(matrix, placed.values, placed.names, placed.columns)
         add_novelty(talk, frame, file.model, X)
+    Z = placed.values
     write_frame(frame, out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
-    talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
+    did = "assigned to clusters" if placed.columns else f"embedded in {Z.shape[1]} dimensions"
+    talk.say(f"{len(Z)} rows {did}; wrote {out}")
 
 
 def invert(
@@ -223,6 +227,7 @@ def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
 def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) -> None:
     """Say how well a model describes data: reconstruction, neighbourhoods, density."""
     from sidelight import evaluate
+    from sidelight.report._text_sections import measure_notes
 
     file = ModelFile.open(model)
     offers = capabilities(file.model)
@@ -244,8 +249,11 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
             measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))
     if offers.has_density:
         measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
-    talk.answer |= {"rows": len(rows), **measures}
+    notes = measure_notes(informed=given_of(file.model) is not None, after_a_step=isinstance(file.model, Chain))
+    talk.answer |= {"rows": len(rows), **measures, "notes": notes}
     talk.table(("measure", "value"), [(name.replace("_", " "), f"{value:.4f}") for name, value in measures.items()])
+    for note in notes:
+        talk.say(note)
 
 
 def report(

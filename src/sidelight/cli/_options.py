@@ -11,10 +11,11 @@ import typer
 
 __all__ = [
     "OUT_HELP",
-    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "ColumnKind", "DataFile", "Debug", "Different",
-    "Distances", "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label",
-    "Missing", "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same",
-    "Settings", "Sheet", "TableFormat", "TableFormats", "View", "ViewY", "parse_size",
+    "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
+    "ColumnKind", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force", "Given",
+    "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing", "MissingValues",
+    "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings", "Sheet", "TableFormat",
+    "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -152,6 +153,41 @@ ViewY = Annotated[
         rich_help_panel=_KNOWN,
     ),
 ]
+ActionColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--actions",
+        metavar="COLUMN",
+        help="What was done at each row, rows in temporal order, empty at the end of a trajectory: --method action.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+TrajectoryColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--trajectory",
+        metavar="COLUMN",
+        help="With --actions: rows with equal entries are one trajectory.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+DistanceMatrix = Annotated[
+    Path | None,
+    typer.Option(
+        "--distances-matrix",
+        metavar="FILE",
+        help="Distances between all rows (square CSV, Parquet or NPY), or a sparse graph of them (NPZ, MTX), in place "
+        "of columns; those of DATA colour the map, and DATA may be the same file.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+Batches = Annotated[
+    bool,
+    typer.Option("--batches", help="NPY or Parquet larger than memory: fit a sample, embed all rows in batches."),
+]
+BatchSample = Annotated[
+    int, typer.Option("--sample", min=10, help="With --batches: rows that the method is fitted to.")
+]
 View = Annotated[
     str,
     typer.Option(
@@ -187,6 +223,10 @@ Settings = Annotated[
         metavar="NAME=VALUE",
         help="A setting of the method, e.g. perplexity=50, kernel.storage=sparse, or metric__kernel=rbf.",
     ),
+]
+MethodSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="METHOD__NAME=VALUE", help="A setting of one method, e.g. tsne__perplexity=20."),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.sidelight.", show_default=False)]
 DataFile = Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,11 @@ def latent_names(model: FittedModel) -> list[str]:
     return [f"z{k + 1}_{owner}" if owner else f"z{k + 1}" for k, owner in enumerate(owners)]
 
 
-def embedding_frame(matrix: Matrix, Z: NDArray[Any], names_of_axes: list[str]) -> pd.DataFrame:
-    """Return row number, row name, identifiers, latent coordinates and colours side by side."""
-    latent = {name: Z[:, k] for k, name in enumerate(names_of_axes)}
+def embedding_frame(
+    matrix: Matrix, Z: NDArray[Any], names_of_axes: list[str], first: Mapping[str, NDArray[Any]] | None = None
+) -> pd.DataFrame:
+    """Return row number, row name, identifiers, columns ``first``, latent coordinates and colours side by side."""
+    latent = {**(first or {}), **{name: Z[:, k] for k, name in enumerate(names_of_axes)}}
     names: dict[str, Any] = {}
     if matrix.row_names is not None:
         names[str(matrix.row_names.name)] = matrix.row_names.to_numpy()

@@ -38,6 +38,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "Correction": {"residuals": "float (n, b)", "falloff": "float (n)"},
     "InterpolatingMap": {"mean": "record n=n a=a b=b", "correction": "record n=n b=b"},
     "ParzenDensity": {"points": "float (n, a)", "bandwidths": "float (n)", "kernel": _KERNEL},
+    "LinearMaps": {"mean": "float (a)", "to_latent": "float (a, b)", "to_data": "float (b, a)"},
     "ViewMaps": {
         "frame": "record a=d",
         "backward": "record a=d b=q",
@@ -275,7 +276,8 @@ FITTED: dict[str, dict[str, str]] = {
         "reconstruction_error_": "~number",
         "bandwidth_": "~number / float (N)",
     },
-    "TwoWayEmbedding": _TWO_WAY | {"estimator_description_": "~string", "estimator_": "~model"},
+    "TwoWayEmbedding": _TWO_WAY
+    | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"},
     "HybridEmbedding": _TWO_WAY
     | {
         "scale_": "~number",

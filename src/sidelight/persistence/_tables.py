@@ -80,6 +80,7 @@ RECORDS: dict[str, str] = {
     "KernelSpan": "sidelight.maps.span",
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
+    "LinearMaps": "sidelight.maps.linear",
     "LocalFill": "sidelight.maps.missing",
     "MeasuredFrame": "sidelight.unfolding._measured_rows",
     "NumberCode": "sidelight.tables._number_code",

@@ -20,6 +20,7 @@ from ._section import Section, table, write_number
 
 __all__ = [
     "cost_section",
+    "measure_notes",
     "origin_section",
     "parameters_section",
     "path_section",
@@ -106,20 +107,27 @@ def quality_section(context: Context) -> Section | None:
     rows += _kept_variance(context)
     html = table(rows, ("", "this map", "PCA"), "numbers")
     words = "One is best. PCA has as many dimensions and the same rows."
-    if context.informed:
-        words += (
-            " Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
-        )
+    words = " ".join([words, *measure_notes(informed=context.informed, after_a_step=context.after_a_step)])
     if len(whole) < context.n_rows:
         words += f" Measured on the {len(whole):,} rows that miss no entry."
-    if context.after_a_step:
-        words += " Neighbours in the data are those of plain distances, which a step before the map changed."
     return Section("quality", "Quality", f'{html}<p class="caption">{words}</p>', wide=False)
 
 
 def complete_rows(X: NDArray[Any]) -> NDArray[np.intp]:
     """Return the numbers of the rows without missing entries."""
     return np.flatnonzero(np.isfinite(X).all(axis=1))
+
+
+def measure_notes(*, informed: bool, after_a_step: bool) -> list[str]:
+    """Sentences that say why the measures of a map may be low by intention."""
+    notes = []
+    if informed:
+        notes.append(
+            "Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
+        )
+    if after_a_step:
+        notes.append("Neighbours in the data are those of plain distances, which a step before the map changed.")
+    return notes
 
 
 def _pair(values: Any) -> tuple[str, str]:
