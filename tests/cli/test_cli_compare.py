@@ -22,7 +22,18 @@ FEATURES = ["length", "width", "height", "depth"]
 @pytest.fixture
 def compared(table, run, here):
     done = run(
-        "compare", table, "--methods", "pca,hybrid,tsne", "--set", "tsne__perplexity=10", "--out", "out", "--json"
+        "compare",
+        table,
+        "--methods",
+        "pca,hybrid,tsne",
+        "--set",
+        "tsne__perplexity=10",
+        "--out",
+        "out",
+        "--json",
+        "--colour",
+        "kind",
+        "--no-standardize",
     )
     assert done.code == 0, done.err
     return done.answer

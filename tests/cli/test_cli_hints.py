@@ -223,7 +223,7 @@ def test_two_views_can_follow_a_metric(folder, run, flowers):
     assert run("predict", "out/model.sidelight", "flowers.csv", "--out", "second.csv", "--force").code == 0
     assert run("transform", "out/model.sidelight", "second.csv", "--view", "y", "--out", "z.csv").code == 0
     assert run("invert", "out/model.sidelight", "z.csv", "--view", "y", "--out", "b.csv").code == 0
-    assert list(pd.read_csv("b.csv").columns) == ["row", "b", "e"]
+    assert list(pd.read_csv("b.csv").columns) == ["row", "b", "e", "density", "unusual"]
 
 
 def test_rows_can_be_named_with_or_without_a_heading(folder, run, flowers, pairs, measured):

@@ -98,7 +98,7 @@ def test_transform_and_invert_go_there_and_back_by_the_names_of_the_axes(embedde
     Z = pd.read_csv("z.csv")
     axes = ["z1_light", "z2_who", "z3_turn", "z4_turn"]
     np.testing.assert_allclose(Z[axes], model.transform(truth[FEATURES].to_numpy()))
-    assert list(Z.columns) == ["row", *axes, "azimuth", "person", "turn"]
+    assert list(Z.columns) == ["row", *axes, "azimuth", "person", "turn", "density", "unusual"]
     plain = Z[axes].set_axis(["z1", "z2", "z3", "z4"], axis=1)
     plain.assign(other=1.0).to_csv("plain.csv", index=False)
     for points in ("z.csv", "plain.csv"):

@@ -42,7 +42,7 @@ def check_rows(data, animals):
     assert (mass["low"], mass["high"]) == (animals["mass"].min(), animals["mass"].max())
     profile = data["forward"]["profile"]
     at = profile["names"].index("mass")
-    assert 3000 < profile["low"][at] < profile["high"][at] < 9000
+    assert 1000 < profile["low"][at] < profile["high"][at] < 12_000  # a linear map goes on beyond the rows
     return [one["name"] for one in shown["columns"]][shown["opening"]]
 
 

@@ -57,7 +57,7 @@ def scaled(animals):
     """What the command line has: a model of standardised numbers, the table, and the way back."""
     X = np.column_stack([animals["mass"], np.random.default_rng(1).normal(30, 2, 80)])
     center, scale = X.mean(axis=0), X.std(axis=0)
-    model = TwoWayEmbedding().fit(pd.DataFrame((X - center) / scale, columns=["mass", "length"]))
+    model = TwoWayEmbedding(maps="kernel").fit(pd.DataFrame((X - center) / scale, columns=["mass", "length"]))
     table = pd.DataFrame(X, columns=["mass", "length"]).assign(kind=animals["kind"])
     return model, (X - center) / scale, table, lambda rows: np.asarray(rows) * scale + center
 
@@ -81,7 +81,7 @@ def test_without_the_table_numbers_are_those_of_the_model(scaled, tmp_path):
 
 
 def test_a_pipeline_of_a_mixed_table_shows_the_table_and_the_categories_that_come_back(animals, tmp_path):
-    model = make_pipeline(Encoder(), TwoWayEmbedding()).fit(animals)
+    model = make_pipeline(Encoder(), TwoWayEmbedding(maps="kernel")).fit(animals)
     path = report.write(model, tmp_path / "r.html", X=animals)
     page, data = path.read_text(encoding="utf-8"), data_of(path.read_text(encoding="utf-8"))
     assert "80 rows of 2 values on a map of 2 dimensions, made by Encoder and TwoWayEmbedding" in page
@@ -98,7 +98,7 @@ def test_a_pipeline_of_a_mixed_table_shows_the_table_and_the_categories_that_com
 def test_a_pipeline_of_numbers_has_the_units_by_itself(scaled, tmp_path):
     _, _, table, _ = scaled
     frame = table[["mass", "length"]]
-    model = make_pipeline(StandardScaler(), TwoWayEmbedding()).fit(frame)
+    model = make_pipeline(StandardScaler(), TwoWayEmbedding(maps="kernel")).fit(frame)
     data = written(model, tmp_path, X=frame)
     assert column(data, "mass")["high"] == frame["mass"].max()
     assert 3000 < data["forward"]["profile"]["low"][0] < 11_000
@@ -108,7 +108,7 @@ def test_an_encoder_without_a_way_back_shows_no_forward_map(animals, tmp_path):
     class OneWay(Encoder):
         inverse_transform = property()  # no such method
 
-    model = make_pipeline(OneWay(), TwoWayEmbedding()).fit(animals)
+    model = make_pipeline(OneWay(), TwoWayEmbedding(maps="kernel")).fit(animals)
     data = written(model, tmp_path, X=animals)
     assert "forward" not in data
     assert column(data, "mass")["high"] == animals["mass"].max()
@@ -159,10 +159,10 @@ def test_what_does_not_fit_is_refused(scaled, options, words, tmp_path):
 
 def test_a_wide_table_stores_its_first_columns_and_says_how_many_more(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 50))
-    data = written(TwoWayEmbedding().fit(X), tmp_path, X=X)["map"]
+    data = written(TwoWayEmbedding(maps="kernel").fit(X), tmp_path, X=X)["map"]
     assert [one["name"] for one in data["columns"]] == [f"feature {k}" for k in range(12)]
     assert data["more"] == 38
-    narrow = written(TwoWayEmbedding().fit(X[:, :30]), tmp_path, X=X[:, :30])["map"]
+    narrow = written(TwoWayEmbedding(maps="kernel").fit(X[:, :30]), tmp_path, X=X[:, :30])["map"]
     assert (len(narrow["columns"]), narrow["more"]) == (30, 0)
 
 
@@ -222,7 +222,7 @@ def test_equal_places_have_neighbours_other_than_themselves():
 
 def test_ten_thousand_rows_of_fifteen_columns_weigh_less_than_a_photograph(tmp_path):
     rng = np.random.default_rng(0)
-    model = TwoWayEmbedding().fit(rng.normal(size=(60, 12)))
+    model = TwoWayEmbedding(maps="kernel").fit(rng.normal(size=(60, 12)))
     sizes = []
     for n in (1000, 10_000):
         whole = np.column_stack([rng.integers(0, 200, size=(n, 6)), rng.normal(size=(n, 6))]).astype(float)
@@ -281,7 +281,7 @@ def test_hover_search_and_keys_say_which_row_it_is(scaled, tmp_path):
 
 
 def test_a_chain_is_taken_as_a_pipeline_is(animals, tmp_path):
-    model = make_pipeline(Encoder(), TwoWayEmbedding()).fit(animals)
+    model = make_pipeline(Encoder(), TwoWayEmbedding(maps="kernel")).fit(animals)
     first = report.write(model, tmp_path / "a.html", X=animals)
     second = report.write(as_chain(model), tmp_path / "b.html", X=animals)
     assert first.read_bytes() == second.read_bytes()

@@ -385,7 +385,7 @@ def compare(
     standardize: Annotated[
         bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
     ] = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
@@ -398,12 +398,14 @@ def compare(
     """Embed the same rows by several methods; write a page with the maps side by side and their measures."""
     from ._compare import compare as run
     from ._embed import Request
+    from ._encoded_table import TableOptions
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         how = Reading(
-            ColumnRoles(colour or (), label, drop or ()), key, layer, obsm, parse_size(image_size, "--image-size")
-        )
+            ColumnRoles(colour or (), label, drop or ()), key, layer, obsm, parse_size(image_size, "--image-size"),
+            table=TableOptions(standardize=standardize),
+        )  # fmt: skip
         request = Request(
             data, out, "", dims, seed, parse_settings(settings or ()), how, missing.value, standardize, force=force,
             command=context.obj["command"],

@@ -154,7 +154,15 @@ def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptio
     """Make numbers of all columns without another role, by what they mean."""
     wishes.check(frame.columns, source)
     _check_kinds(options.kinds, wishes, list(frame.columns), source)
-    taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
+    taken = {
+        *wishes.colours,
+        *wishes.drop,
+        *wishes.given,
+        *wishes.attributes,
+        *wishes.relations,
+        *wishes.actions,
+        wishes.label,
+    }
     free = [name for name in frame.columns if name not in taken]
     if not free:
         raise CommandError(f"{source} has no column left to embed; it has {_listed(list(frame.columns))}")
@@ -208,7 +216,14 @@ def _check_kinds(kinds: Mapping[str, str], wishes: ColumnRoles, names: list[str]
         if name not in names:
             near = suggestion(name, names) or f"; it has {_listed(names)}"
             raise CommandError(f"--kind {name}={kind}: {source} has no such column{near}")
-        if name in {*wishes.colours, *wishes.drop, *wishes.attributes, *wishes.relations, wishes.label}:
+        if name in {
+            *wishes.colours,
+            *wishes.drop,
+            *wishes.attributes,
+            *wishes.relations,
+            *wishes.actions,
+            wishes.label,
+        }:
             raise CommandError(
                 f"--kind {name}={kind}: this column has another option and is not embedded; leave one out"
             )

@@ -91,7 +91,7 @@ def comparison_page(title: str, maps: Sequence[ComparedMap], matrix: Matrix, *, 
 <header>
 <p class="brand">Sidelight comparison</p>
 <h1>{escape(title)}: {len(maps)} methods</h1>
-<p class="summary">{n} rows, {matrix.X.shape[1]} columns.{some} Maps are turned and mirrored to match the first.</p>
+<p class="summary">{n} rows, {matrix.n_columns} columns.{some} Maps are turned and mirrored to match the first.</p>
 </header>
 <main>
 <section>
@@ -187,7 +187,11 @@ def _columns(matrix: Matrix) -> list[Categories | Numbers]:
     """The colour columns, then the features of a narrow table."""
     n = len(matrix.X)
     found = [column_of(matrix.colours[name], n, name=str(name)) for name in matrix.colours.columns]
-    if matrix.image_shape is None and matrix.X.shape[1] <= MOST_FEATURES:
+    if matrix.table is not None:
+        shown = matrix.table.shown()
+        names = [use.name for use in matrix.table.uses if use.used and use.name not in matrix.colours.columns]
+        found += [column_of(shown[name], n, name=name) for name in names[:MOST_FEATURES]]
+    elif matrix.image_shape is None and matrix.X.shape[1] <= MOST_FEATURES:
         found += [Numbers(matrix.column(k), matrix.X[:, k].astype(np.float64)) for k in range(matrix.X.shape[1])]
     return found
 
