@@ -137,8 +137,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         gets as many neighbours in every group; for ``bandwidth="perplexity"`` only. "residual": the published product
         of kernels, on the data with the effect subtracted. "product": the published product of kernels on the data
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual".
-    missing : "refuse" or "impute", default="refuse"
-        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows.
+    missing : "refuse", "impute" or "expected", default="refuse"
+        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": they
+        have the mean and variance that a Gaussian gives them from the observed entries of their row, and the fit uses
+        expected squared distances, in which uncertain rows are farther from all others; for
+        ``bandwidth="perplexity"`` and the Euclidean metric, without ``given``. ``transform`` takes the means.
 
     Attributes
     ----------
@@ -182,7 +185,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         group means, and were taken as the effect of ``given``. This happens if the groups differ in the remaining
         structure, or in how it was sampled.
     filled_ : array of shape (n, d)
-        X with its missing entries imputed (``missing="impute"`` only).
+        X with its missing entries imputed (not with ``missing="refuse"``).
 
     References
     ----------
@@ -300,7 +303,15 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         read = read_given(type(self).__name__, given, same, n, self.given_types, self.given_bandwidth)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        training = TrainingRows(X, frame.points(X), frame, fitted, None if known is None else read.columns, known)
+        training = TrainingRows(
+            X,
+            frame.points(X),
+            frame,
+            fitted,
+            None if known is None else read.columns,
+            known,
+            None if checked.variance is None else checked.variance / frame.scale**2,
+        )
         kernel = self._kernel_settings(solver)
         problem = self._problem(training, read.hints, kernel, latent_kernel)
         dimension = None
@@ -370,12 +381,21 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
             raise ValueError(error_message(owner, "bandwidth", "learned", rule, remedy))
         check_choice(owner, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
-        check_choice(owner, "missing", self.missing, ("refuse", "impute"))
+        check_choice(owner, "missing", self.missing, ("refuse", "impute", "expected"))
+        self._check_expected(given)
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
             raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
         if self.given_weight != 0:
             check_number(owner, "given_weight", self.given_weight, 0.0)
+
+    def _check_expected(self, given: bool) -> None:
+        """Refuse expected distances where there are none: of other kernels and metrics, and with ``given``."""
+        if self.missing != "expected":
+            return
+        if given or self.bandwidth != "perplexity" or self.metric != "euclidean":
+            rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
+            raise ValueError(error_message(type(self).__name__, "missing", "expected", rule, "Use missing='impute'"))
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
@@ -412,7 +432,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         latent = (latent_kernel, self.n_components)
         scale = 1.0 if self.metric == "cosine" else training.frame.scale
         if training.given is None or training.known is None:
-            return plain_problem(training.points, scale, kernel, latent)
+            return plain_problem(training.points, scale, kernel, latent, training.variance)
         rows = training.fitted
         some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
         settings = GivenSettings(self._conditioning(), self.given_weight, self.given_bandwidth)

@@ -76,6 +76,10 @@ class EntryModel:
         kinds = {LinearGaussianMaps: "gaussian", PlaneCharts: "mixture", LocalFill: "neighbours"}
         return kinds[type(self.density)]
 
+    def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
+        """``mean``, as ``LocalFill`` has it."""
+        return self.mean(X, n_jobs)
+
     def mean(self, X: Array, n_jobs: int | None = None) -> Array:
         """Rows (m, d) with missing entries (NaN) replaced by their mean given the observed ones, row by row."""
         inside = self._inside(X)
@@ -159,8 +163,8 @@ def hold_out(X: Array, seed: int) -> HeldOut:
         group = np.where(gaps, group, group.max() + 1 + np.arange(len(gaps)))
     draws = np.random.default_rng(seed).random((len(X), int(group.max()) + 1))
     hidden = (draws < _HIDDEN)[:, group] & ~missing & (gaps if gaps.any() else True)
-    seen = ~missing & ~hidden
-    lonely = ~seen.any(axis=1)[:, None] | (seen.sum(axis=0) < 2)
+    seen: Array = np.asarray(~missing & ~hidden)
+    lonely = ~seen.any(axis=1, keepdims=True) | (seen.sum(axis=0) < 2)
     hidden &= ~lonely
     return HeldOut(np.where(hidden, np.nan, X), X, hidden)
 

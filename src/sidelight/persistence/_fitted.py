@@ -65,6 +65,19 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "centre": "number / float (d)",
         "scale": "positive",
     },
+    "EntryModel": {
+        "density": "record d=d",
+        "centre": "float (d)",
+        "scale": "float (d)",
+        "factor": "positive",
+        "errors": "float (e)",
+    },
+    "LinearGaussianMaps": {
+        "model": "record d=d",
+        "gaussian": "?record d=d",
+        "centre": "float (d)",
+        "scale": "float (d)",
+    },
     # what is known
     "Column": {
         "kind": "choice:category|number|angle",
