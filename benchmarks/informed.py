@@ -37,7 +37,7 @@ from sklearn.decomposition import PCA
 
 from benchmarks.harness import RESULTS, Report, table
 from benchmarks.informed_protocols import PROTOCOLS, Bar, Protocol, lower_is_better, shuffled
-from sidelight import KernelInformationEmbedding
+from sidelight import Conditioning, KernelInformationEmbedding
 
 TITLE = "what is known factored out, what remains recovered, in 2-D: worst of ten seeds"
 RIVALS = ("harmonypy", "umap-learn")
@@ -62,19 +62,19 @@ class Rows:
 
 def ours(rows: Rows) -> Array:
     """Our map of the rows, informed. The user says what the column is (an angle is periodic), and sets nothing."""
-    model = KernelInformationEmbedding(random_state=rows.seed, given_types=rows.kind)
+    model = KernelInformationEmbedding(random_state=rows.seed, conditioning=Conditioning(types=rows.kind))
     return np.asarray(model.fit(rows.X, given=rows.given, same=rows.same).embedding_)
 
 
 def published(rows: Rows) -> Array:
     """The published objective: the product of the kernels of the data and of ``given``."""
-    model = KernelInformationEmbedding(random_state=rows.seed, given_types=rows.kind, conditioning="product")
+    model = KernelInformationEmbedding(random_state=rows.seed, conditioning=Conditioning("product", rows.kind))
     return np.asarray(model.fit(rows.X, given=rows.given).embedding_)
 
 
 def balanced_only(rows: Rows) -> Array:
     """Ours, but information about ``given`` in the map costs nothing."""
-    model = KernelInformationEmbedding(random_state=rows.seed, given_types=rows.kind, given_weight=0.0)
+    model = KernelInformationEmbedding(random_state=rows.seed, conditioning=Conditioning(types=rows.kind, weight=0.0))
     return np.asarray(model.fit(rows.X, given=rows.given, same=rows.same).embedding_)
 
 

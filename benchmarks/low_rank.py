@@ -25,7 +25,7 @@ from scipy.spatial import procrustes
 from sklearn.decomposition import PCA
 
 from benchmarks.harness import Report, Timing, fresh_process, peak_memory
-from sidelight import KernelInformationEmbedding, datasets
+from sidelight import Annealing, KernelInformationEmbedding, KernelOptions, datasets
 from sidelight.base.tiles import one_blas_thread
 from sidelight.evaluate import trustworthiness
 from sidelight.kernels.data_kernel import fixed_kernel
@@ -63,10 +63,15 @@ def bandwidth(X: Any, relative: float) -> float:
     return relative * 2.0 * float(X.var(axis=0).sum())
 
 
-def model(X: Any, relative: float, form: str = "auto", **options: Any) -> KernelInformationEmbedding:
-    """The estimator with that bandwidth and form."""
+def model(
+    X: Any, relative: float, form: str = "auto", *, start: float | None = None, **options: Any
+) -> KernelInformationEmbedding:
+    """The estimator with that bandwidth and form, and the annealing from ``start``."""
     return KernelInformationEmbedding(
-        bandwidth=bandwidth(X, relative), data_kernel=form, regularization=_LAMBDA, **options
+        bandwidth=bandwidth(X, relative),
+        kernel=KernelOptions(storage=form),
+        regularization=Annealing(_LAMBDA, start),
+        **options,
     )
 
 
@@ -142,7 +147,7 @@ def _many(report: Report, n: int, relative: float) -> None:
     X = rows("mnist", n)
     line = "print(seconds, found.n_iter_, found.kernel_error_['row_sum'], found.data_kernel_)"
     setup = "import numpy as np; from benchmarks.low_rank import model; X = np.load({path!r})"
-    short = f"model(X, {relative}, regularization_start={_LAMBDA}, max_iter=3).fit(X)"
+    short = f"model(X, {relative}, start={_LAMBDA}, max_iter=3).fit(X)"
     with tempfile.TemporaryDirectory() as folder:  # making the rows takes more memory than the fit
         path = str(Path(folder) / "rows.npy")
         np.save(path, X)

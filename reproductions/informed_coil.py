@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.informed_protocols import CARS, Protocol, cars_angle, cars_object, five_objects
 from reproductions.figures import COLOURS, GREY, INK, bare, house_style
 from reproductions.harness import Outcome
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, Conditioning, KernelInformationEmbedding
 from sidelight.plot.placement import place_apart
 
 TITLE = "Turntable objects, informed"
@@ -59,7 +59,7 @@ def ours(protocol: Protocol, *, informed: bool = True) -> Any:
     """Our map, told what the protocol gives or nothing."""
     if not informed:
         return KernelInformationEmbedding().fit(protocol.X).embedding_
-    model = KernelInformationEmbedding(given_types=protocol.kind)
+    model = KernelInformationEmbedding(conditioning=Conditioning(types=protocol.kind))
     return model.fit(protocol.X, given=protocol.given, same=protocol.same).embedding_
 
 
@@ -68,13 +68,9 @@ def published(protocol: Protocol, seed: int) -> Any:
     angle = protocol.kind == "angle"
     model = KernelInformationEmbedding(
         bandwidth=(2e7 if angle else 5e7) / SHRUNK,
-        conditioning="product",
-        given_types=protocol.kind,
-        given_bandwidth=QUARTER if angle else 1.0,
+        conditioning=Conditioning("product", protocol.kind, QUARTER if angle else 1.0),
         penalty="l2",
-        regularization=0.8 ** (STEPS - 1),
-        regularization_start=1.0,
-        regularization_decay=0.8,
+        regularization=Annealing(0.8 ** (STEPS - 1), start=1.0, decay=0.8),
         init="random",
         random_state=seed,
     )

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.informed_protocols import Protocol, yale_light, yale_person
 from reproductions.figures import bare, house_style
 from reproductions.harness import Outcome
-from sidelight import KernelInformationEmbedding
+from sidelight import Conditioning, KernelInformationEmbedding
 
 TITLE = "Faces and lights, each factored out of the other"
 SOURCE = "S0 (Memisevic 2007), section 3.2; S1 (Memisevic 2006), section 3 (our faces: the sources show no such set)"
@@ -23,6 +23,7 @@ PEOPLE, SIDE = 8, 32
 SHOWN, LENDER = (0, 2, 4, 6), 1
 LIGHTS = ((-95, 0), (-35, 15), (0, 45), (35, -20), (70, 0))
 FRONT = (0, 0)
+NUMBERS = Conditioning(types="number")
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222", "#999933")
 
 
@@ -32,7 +33,7 @@ def run() -> Outcome:
     maps = {
         "plain": KernelInformationEmbedding().fit(by_person.X).embedding_,
         "given the person": KernelInformationEmbedding().fit(by_person.X, given=person).embedding_,
-        "given the light": KernelInformationEmbedding(given_types="number").fit(by_light.X, given=light).embedding_,
+        "given the light": KernelInformationEmbedding(conditioning=NUMBERS).fit(by_light.X, given=light).embedding_,
     }
     grid = relit(by_person.X, person, light)
     outcome = Outcome(
@@ -61,7 +62,7 @@ def relit(X: Any, person: Any, light: Any) -> dict[str, Any]:
     front = np.array([_row(person, light, who, FRONT) for who in SHOWN])
     seen = np.setdiff1d(np.arange(len(X)), cell)
     lights = KernelInformationEmbedding().fit(X[seen], given=person[seen])
-    people = KernelInformationEmbedding(given_types="number").fit(X[seen], given=light[seen])
+    people = KernelInformationEmbedding(conditioning=NUMBERS).fit(X[seen], given=light[seen])
     who, where = np.repeat(SHOWN, len(LIGHTS)), np.tile(np.array(LIGHTS, dtype=float), (len(SHOWN), 1))
     means = _means_of_both(X, person, light, seen)
     lent, own = X[np.tile(lender, len(SHOWN))], np.full(len(who), LENDER)

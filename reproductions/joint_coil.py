@@ -8,7 +8,7 @@ import numpy as np
 
 from reproductions.figures import GREY, house_style
 from reproductions.harness import Outcome, with_published_map
-from sidelight import JointInformationEmbedding
+from sidelight import Annealing, JointInformationEmbedding
 from sidelight.datasets import load_coil20
 
 TITLE = "Joint embedding of two objects"
@@ -57,9 +57,7 @@ def _as_published(seed: int) -> JointInformationEmbedding:
         objective="joint",
         bandwidth=3e7,
         penalty="l2",
-        regularization=0.8 ** (STEPS - 1),
-        regularization_start=1.0,
-        regularization_decay=0.8,
+        regularization=Annealing(0.8 ** (STEPS - 1), start=1.0, decay=0.8),
         init="random",
         random_state=seed,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from reproductions.figures import COLOURS, GREY, house_style
 from reproductions.harness import Outcome
 from reproductions.joint_coil import VIEWS, two_objects
-from sidelight import JointInformationEmbedding
+from sidelight import Annealing, JointInformationEmbedding
 from sidelight.maps.weights import FixedWeights
 
 TITLE = "Regression from four pairs"
@@ -74,9 +74,7 @@ def _as_published(seed: int) -> JointInformationEmbedding:
         objective="joint",
         bandwidth=H,
         penalty="l2",
-        regularization=0.9**9,
-        regularization_start=1.0,
-        regularization_decay=0.9,
+        regularization=Annealing(0.9**9, start=1.0, decay=0.9),
         init="random",
         random_state=seed,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from reproductions.figures import COLOURS, GREY, house_style
 from reproductions.harness import Outcome
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.datasets import noisy_s
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.weights import FixedWeights
@@ -60,9 +60,7 @@ def _fit(seed: int, noise: float) -> tuple[KernelInformationEmbedding, Any, Any]
         1,
         bandwidth=BANDWIDTH,
         penalty="l2",
-        regularization=0.8**STEPS,
-        regularization_start=1.0,
-        regularization_decay=0.8,
+        regularization=Annealing(0.8**STEPS, start=1.0, decay=0.8),
         init="random",
         random_state=seed,
     )

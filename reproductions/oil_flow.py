@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 
 from reproductions.figures import COLOURS, bare, grey_density, house_style
 from reproductions.harness import Outcome
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.datasets import load_oil_flow
 from sidelight.evaluate import neighbour_hit, trustworthiness
 
@@ -52,9 +52,7 @@ def _as_published(seed: int) -> KernelInformationEmbedding:
         2,
         bandwidth=8.23,
         penalty="l2",
-        regularization=0.1 * 0.8**STEPS,
-        regularization_start=0.1,
-        regularization_decay=0.8,
+        regularization=Annealing(0.1 * 0.8**STEPS, start=0.1, decay=0.8),
         init="random",
         random_state=seed,
     )

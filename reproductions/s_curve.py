@@ -8,7 +8,7 @@ import numpy as np
 
 from reproductions.figures import COLOURS, bare, house_style
 from reproductions.harness import Outcome
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.datasets import s_curve
 from sidelight.evaluate import sheet_correlation, trustworthiness
 
@@ -46,9 +46,7 @@ def _as_published(seed: int) -> KernelInformationEmbedding:
         2,
         bandwidth=10.0,
         penalty="l4",
-        regularization=0.1 * 0.8 ** (STEPS - 1),
-        regularization_start=0.1,
-        regularization_decay=0.8,
+        regularization=Annealing(0.1 * 0.8 ** (STEPS - 1), start=0.1, decay=0.8),
         init="random",
         random_state=seed,
     )

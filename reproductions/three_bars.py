@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from reproductions.figures import COLOURS, GREY, house_style
 from reproductions.harness import Outcome
-from sidelight import KernelInformationEmbedding, SmootherEmbedding, UnsupervisedKernelRegression
+from sidelight import Annealing, KernelInformationEmbedding, SmootherEmbedding, UnsupervisedKernelRegression
 from sidelight.datasets import noisy_s
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.weights import FixedWeights
@@ -99,17 +99,14 @@ def _kie(h: float, weight: float, first: float, **settings: Any) -> KernelInform
         1,
         bandwidth=h,
         penalty="l2",
-        regularization=weight,
-        regularization_start=first,
-        regularization_decay=0.8,
+        regularization=Annealing(weight, start=first, decay=0.8),
         n_jobs=1,
         **settings,
     )
 
 
 def _ukr() -> UnsupervisedKernelRegression:
-    settings: Any = {"regularization_start": 0.3, "init": "spectral", "n_jobs": 1}
-    return UnsupervisedKernelRegression(1, regularization=1e-5, **settings)
+    return UnsupervisedKernelRegression(1, regularization=Annealing(1e-5, start=0.3), init="spectral", n_jobs=1)
 
 
 def _refined(train: Any, start: Any, h: float, weight: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from reproductions.figures import house_style
 from reproductions.harness import Outcome, with_published_map
 from reproductions.walk_figure import draw
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.datasets import load_cmu_walk
 from sidelight.evaluate import trustworthiness
 
@@ -56,9 +56,7 @@ def _as_published(q: int, regularization: float, bandwidth: Any, seed: int) -> K
         q,
         bandwidth=bandwidth,
         penalty="l2",
-        regularization=regularization,
-        regularization_start=1.0,
-        regularization_decay=0.8,
+        regularization=Annealing(regularization, start=1.0, decay=0.8),
         init="random",
         random_state=seed,
     )

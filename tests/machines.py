@@ -95,7 +95,7 @@ class Outcome:
     failed: bool = False
 
 
-RIVALS = ("pytest", "pytest-xdist", "polars", "openTSNE", "umap-learn", "harmonypy", "cvxpy")
+RIVALS = ("pytest", "pytest-xdist", "polars", "openTSNE", "umap-learn", "harmonypy", "cvxpy", "duckdb", "openpyxl")
 INSTALLED = {
     "pinned": Versions("report,cli,anndata,scale", (*RIVALS, "torch"), "constraints.txt"),
     # Old packages warn of what newer ones have changed since.

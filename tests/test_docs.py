@@ -83,6 +83,7 @@ PAGES_OF = {
     "ProbabilisticPCA": ("probabilistic_pca",),
     "SemidefiniteEmbedding": ("semidefinite",),
     "SmootherEmbedding": ("smoother_embedding",),
+    "TableEncoder": ("../tables",),
     "TwoWayEmbedding": ("two_way_embedding",),
     "UnsupervisedKernelRegression": ("unsupervised_kernel_regression",),
 }
@@ -139,6 +140,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 RUN = (
     "index",
     "evaluation",
+    "tables",
     "methods/hybrid_embedding",
     "methods/informed_embedding",
     "methods/joint_information_embedding",

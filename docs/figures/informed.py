@@ -9,7 +9,7 @@ import numpy as np
 from canvas import frame, picture, plt, points
 from matplotlib.figure import Figure
 
-from sidelight import KernelInformationEmbedding, datasets, evaluate
+from sidelight import Conditioning, KernelInformationEmbedding, datasets, evaluate
 
 VIEWS = (0, 24, 48)  # of 72: hinted, 120 degrees apart
 OBJECTS = ("car", "duck", "mug")
@@ -25,7 +25,7 @@ def models() -> tuple[Any, dict[str, KernelInformationEmbedding]]:
     return data, {
         "plain": KernelInformationEmbedding().fit(data.X),
         "object": KernelInformationEmbedding().fit(data.X, given=thing, same=same),
-        "angle": KernelInformationEmbedding(given_types="angle").fit(data.X, given=angle),
+        "angle": KernelInformationEmbedding(conditioning=Conditioning(types="angle")).fit(data.X, given=angle),
     }
 
 

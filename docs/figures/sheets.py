@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 
-from sidelight import KernelInformationEmbedding, datasets
+from sidelight import Annealing, KernelInformationEmbedding, datasets
 from sidelight.evaluate import continuity, sheet_correlation, trustworthiness
 from sidelight.kernels.data_kernel import perplexity_kernel
 
@@ -43,7 +43,7 @@ def _row(figure: Figure, count: int, start: int) -> list[Any]:
 def unfolding() -> Figure:
     """The S-curve along the path of λ."""
     data = curve()
-    model = KernelInformationEmbedding(random_state=0, regularization=0.1, regularization_decay=0.25).fit(data.X)
+    model = KernelInformationEmbedding(random_state=0, regularization=Annealing(0.1, decay=0.25)).fit(data.X)
     figure = plt.figure(figsize=(11.0, 2.7), layout="constrained")
     count = min(4, len(model.path_)) + 1
     solid(figure, (1, count, 1), data.X, data.factors["arc"], "data", CURVE)
@@ -113,7 +113,7 @@ def n_neighbors() -> Figure:
 def bandwidth() -> Figure:
     """The S-curve under each bandwidth rule, and with the source's own setting."""
     data = curve()
-    source = {"penalty": "l4", "regularization_start": 0.1, "regularization_decay": 0.8, "regularization": 0.0014}
+    source = {"penalty": "l4", "regularization": Annealing(0.0014, start=0.1, decay=0.8)}
     settings = {
         '"perplexity"': {},
         '"loo"': {"bandwidth": "loo"},

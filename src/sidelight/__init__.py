@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from . import datasets, evaluate, gated, plot, report
     from .coordinated.coordinated_cca import CoordinatedCCA
     from .coordinated.coordinated_mixture import CoordinatedMixture
+    from .information.annealing import Annealing
+    from .information.conditioning import Conditioning
     from .information.embed_rows import embed_rows
     from .information.joint_information_embedding import JointInformationEmbedding
     from .information.kernel_information_embedding import KernelInformationEmbedding
+    from .information.kernel_options import KernelOptions
     from .information.smoother_embedding import SmootherEmbedding
     from .information.unsupervised_kernel_regression import UnsupervisedKernelRegression
     from .metrics.distance_metric import DistanceMetric
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from .spectral.hybrid_embedding import HybridEmbedding
     from .spectral.reconstruction_distance import ReconstructionDistance
     from .spectral.tangent_distance import TangentDistance
+    from .tables.table_encoder import TableEncoder
     from .two_way.two_way_embedding import TwoWayEmbedding
     from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
     from .unfolding.semidefinite_embedding import SemidefiniteEmbedding
@@ -55,7 +59,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ActionRespectingEmbedding",
     "Actions",
+    "Annealing",
     "BernoulliMixture",
+    "Conditioning",
     "CoordinatedCCA",
     "CoordinatedMixture",
     "DistanceMetric",
@@ -63,6 +69,7 @@ __all__ = [
     "HybridEmbedding",
     "JointInformationEmbedding",
     "KernelInformationEmbedding",
+    "KernelOptions",
     "MultiAttributeMetric",
     "MultipleRelationalEmbedding",
     "PPCAMixture",
@@ -73,6 +80,7 @@ __all__ = [
     "Relations",
     "SemidefiniteEmbedding",
     "SmootherEmbedding",
+    "TableEncoder",
     "TangentDistance",
     "TwoWayEmbedding",
     "UnsupervisedKernelRegression",
@@ -93,7 +101,9 @@ _ROOMS = ("datasets", "distributed", "evaluate", "gated", "persistence", "plot",
 _MODULES = {
     "ActionRespectingEmbedding": "unfolding.action_respecting_embedding",
     "Actions": "side.actions",
+    "Annealing": "information.annealing",
     "BernoulliMixture": "mixtures.bernoulli_mixture",
+    "Conditioning": "information.conditioning",
     "CoordinatedCCA": "coordinated.coordinated_cca",
     "CoordinatedMixture": "coordinated.coordinated_mixture",
     "DistanceMetric": "metrics.distance_metric",
@@ -101,6 +111,7 @@ _MODULES = {
     "HybridEmbedding": "spectral.hybrid_embedding",
     "JointInformationEmbedding": "information.joint_information_embedding",
     "KernelInformationEmbedding": "information.kernel_information_embedding",
+    "KernelOptions": "information.kernel_options",
     "MultiAttributeMetric": "metrics.multi_attribute_metric",
     "MultipleRelationalEmbedding": "relational.multiple_relational_embedding",
     "PPCAMixture": "mixtures.ppca_mixture",
@@ -111,6 +122,7 @@ _MODULES = {
     "Relations": "side.relations",
     "SemidefiniteEmbedding": "unfolding.semidefinite_embedding",
     "SmootherEmbedding": "information.smoother_embedding",
+    "TableEncoder": "tables.table_encoder",
     "TangentDistance": "spectral.tangent_distance",
     "TwoWayEmbedding": "two_way.two_way_embedding",
     "UnsupervisedKernelRegression": "information.unsupervised_kernel_regression",

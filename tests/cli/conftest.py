@@ -3,8 +3,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import Pipeline
 from typer.testing import CliRunner
 
+import sidelight
 from sidelight.cli._app import app
 
 
@@ -22,6 +24,18 @@ class Run:
     def answer(self):
         """The JSON object, which must be all there is on standard output."""
         return json.loads(self.out)
+
+
+def behind_the_table(path):
+    """The model in a file without the encoder in front of it: it takes the numbers that the encoder makes."""
+    encoder, *steps = sidelight.load(path).steps
+    assert isinstance(encoder[1], sidelight.TableEncoder)
+    return steps[0][1] if len(steps) == 1 else Pipeline(steps)
+
+
+@pytest.fixture(scope="session")
+def inner():
+    return behind_the_table
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +69,8 @@ def table(here, frame):
 @pytest.fixture
 def fitted(table, run, here):
     """A folder with a model of the flowers."""
-    done = run("embed", table, "--out", "fitted", "--method", "pca", "--no-report")
+    done = run(
+        "embed", table, "--out", "fitted", "--method", "pca", "--no-report", "--colour", "kind", "--no-standardize"
+    )
     assert done.code == 0, done.err
     return here / "fitted"

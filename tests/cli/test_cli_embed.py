@@ -11,7 +11,7 @@ from sidelight.cli import _embed, _write
 from sidelight.cli._output import CommandError
 
 
-def test_embedding_model_and_report_are_written(table, run, here, frame):
+def test_embedding_model_and_report_are_written(table, run, here, frame, inner):
     done = run("embed", table, "--out", "out", "--dims", "2")
     assert done.code == 0, done.err
     assert done.err == ""
@@ -21,14 +21,15 @@ def test_embedding_model_and_report_are_written(table, run, here, frame):
         "report.html",
     ]
     written = pd.read_csv(here / "out" / "embedding.csv")
-    model = sidelight.load(here / "out" / "model.sidelight")
+    whole, model = sidelight.load(here / "out" / "model.sidelight"), inner(here / "out" / "model.sidelight")
     assert isinstance(model, sidelight.KernelInformationEmbedding)
     assert list(written.columns) == ["row", "z1", "z2", "kind"]
     np.testing.assert_allclose(written[["z1", "z2"]].to_numpy(), model.embedding_)
     assert written["kind"].tolist() == frame["kind"].tolist()
-    assert model.feature_names_in_.tolist() == ["length", "width", "height", "depth"]
+    assert whole.feature_names_in_.tolist() == ["length", "width", "height", "depth", "kind"]
+    np.testing.assert_allclose(whole.transform(frame), model.embedding_, atol=1e-9)
     assert model.callback is None
-    assert "4 numeric columns are embedded" in done.out
+    assert "5 columns are embedded: 4 numbers (length, width, height, depth), 1 category (kind)." in done.out
     assert "wrote out/report.html" in done.out
     assert "sidelight embed" in (here / "out" / "report.html").read_text(encoding="utf-8")
 
@@ -40,10 +41,10 @@ def test_the_same_seed_gives_the_same_files(table, run, here):
     assert one == two
 
 
-def test_a_setting_is_understood_under_its_former_name(table, run, here):
+def test_a_setting_is_understood_under_its_former_name(table, run, here, inner):
     done = run("embed", table, "--out", "out", "--no-report", "--method", "hybrid", "--set", "distance=euclidean")
     assert done.code == 0, done.err
-    assert sidelight.load(here / "out" / "model.sidelight").metric == "euclidean"
+    assert inner(here / "out" / "model.sidelight").metric == "euclidean"
 
 
 def test_json_is_the_only_thing_on_standard_output(table, run):
@@ -51,7 +52,7 @@ def test_json_is_the_only_thing_on_standard_output(table, run):
     assert done.code == 0, done.err
     answer = done.answer
     assert answer["rows"] == 60
-    assert answer["columns"] == 4
+    assert answer["columns"] == 5
     assert answer["interrupted"] is False
     assert answer["embedding"].endswith("embedding.csv")
     assert "report" not in answer
@@ -94,10 +95,23 @@ def test_a_failure_while_writing_leaves_neither_results_nor_litter(table, run, f
         (["flowers.csv", "--colour", "petal"], "--colour petal: flowers.csv has no such column"),
         (
             ["flowers.csv", "--method", "magic"],
-            "--method magic: no such method; choose from kie, joint, hybrid, semidefinite, ppca",
+            "--method magic: no such method; choose from kie, ukr, smoother, hybrid, tangent, semidefinite",
         ),
         (["flowers.csv", "--set", "perplexity"], "--set perplexity: write it as name=value"),
         (["flowers.csv", "--set", "wings=2"], "--set wings: kie has no such setting; it has bandwidth"),
+        (
+            ["flowers.csv", "--set", "data_kernel=sparse"],
+            "--set data_kernel: has another name; write --set kernel.storage=sparse",
+        ),
+        (["flowers.csv", "--set", "tol=0.01"], "--set tol: has another name; write --set regularization.tol=0.01"),
+        (
+            ["flowers.csv", "--set", "kernel.wings=2"],
+            "--set kernel.wings: kie has no such setting; it has bandwidth, cond",
+        ),
+        (["flowers.csv", "--set", "init.wings=2"], "--set init.wings: kie has no such setting; it has bandwidth, cond"),
+        (["flowers.csv", "--set", "kernel.=2"], "--set kernel.=2: write it as name=value"),
+        (["flowers.csv", "--set", "regularization.decay=2"], "regularization.decay=2 is not a number in range"),
+        (["flowers.csv", "--method", "pca", "--set", "kernel.storage=sparse"], "pca has no such setting"),
         (["flowers.csv", "--set", "n_components=2"], "--set n_components: use --dims for this"),
         (["flowers.csv", "--set", "perplexity=-4"], "perplexity=-4"),
         (["flowers.csv", "--image-shape", "9x9"], "--image-shape 9x9: rows have 4 columns"),
@@ -134,7 +148,7 @@ def test_missing_values_are_refused_dropped_or_filled(run, here, frame):
     frame.loc[[3, 7], "width"] = None
     frame.to_csv("gaps.csv", index=False)
     options = ("embed", "gaps.csv", "--method", "pca", "--no-report", "--out")
-    refused = run(*options, "a")
+    refused = run(*options, "a", "--missing", "error")
     assert refused.code == 1
     assert "2 of 60 rows have missing or infinite values, in the columns width (2); rows 3, 7." in refused.err
     assert run(*options, "b", "--missing", "drop").code == 0

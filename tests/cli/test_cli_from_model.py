@@ -11,14 +11,14 @@ def latent(path):
     return pd.read_csv(path)[["z1", "z2"]].to_numpy()
 
 
-def test_transform_matches_columns_by_name_in_any_order(fitted, table, run, here, frame):
+def test_transform_matches_columns_by_name_in_any_order(fitted, table, run, here, frame, inner):
     assert run("transform", fitted / "model.sidelight", table, "--out", "z.csv").code == 0
     shuffled = frame[["kind", "depth", "height", "width", "length"]].assign(extra=1.5)
     shuffled.to_csv("shuffled.csv", index=False)
     assert run("transform", fitted / "model.sidelight", "shuffled.csv", "--out", "y.csv").code == 0
     np.testing.assert_array_equal(latent("z.csv"), latent("y.csv"))
-    model = sidelight.load(fitted / "model.sidelight")
-    np.testing.assert_allclose(latent("z.csv"), model.transform(frame.drop(columns="kind")))
+    model = inner(fitted / "model.sidelight")
+    np.testing.assert_allclose(latent("z.csv"), model.transform(frame.drop(columns="kind").to_numpy()))
 
 
 def test_transform_one_by_one_equals_batch(fitted, table, run, frame):
@@ -35,7 +35,9 @@ def test_invert_names_the_columns_of_the_data_and_undoes_the_scaling(run, here, 
     assert done.answer["standardized"] is True
     assert run("invert", "out/model.sidelight", "out/embedding.csv", "--out", "x.csv").code == 0
     back = pd.read_csv("x.csv")
-    assert list(back.columns) == ["length", "width", "height", "depth"]
+    assert list(back.columns) == ["row", "length", "width", "height", "depth", "kind", "density", "unusual"]
+    assert (back["kind"] == wide["kind"]).mean() > 0.9
+    assert back["unusual"].mean() < 0.05
     correlation = np.corrcoef(back["length"], wide["length"])[0, 1]
     assert correlation > 0.9
     assert abs(back["length"].mean() - wide["length"].mean()) < 0.1 * wide["length"].std()
@@ -71,7 +73,7 @@ def test_missing_columns_are_named(fitted, run, frame):
     assert "thin.csv lacks the columns width, depth, which the model was fitted on" in done.err
 
 
-def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted, run, frame):
+def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted, run, frame, inner):
     first = frame.head(2).copy()
     first.loc[0, "width"] = None
     first.to_csv("gap.csv", index=False)
@@ -80,8 +82,8 @@ def test_missing_values_of_new_rows_are_filled_with_the_means_of_the_old(fitted,
     assert "--missing mean" in refused.err
     assert run("transform", fitted / "model.sidelight", "gap.csv", "--out", "z.csv", "--missing", "mean").code == 0
     first.loc[0, "width"] = frame["width"].mean()
-    model = sidelight.load(fitted / "model.sidelight")
-    np.testing.assert_allclose(latent("z.csv"), model.transform(first.drop(columns="kind")))
+    model = inner(fitted / "model.sidelight")
+    np.testing.assert_allclose(latent("z.csv"), model.transform(first.drop(columns="kind").to_numpy()))
 
 
 def test_arrays_are_accepted_when_they_are_as_wide(fitted, run, frame, here):
@@ -103,7 +105,7 @@ def test_points_of_the_wrong_dimension_are_refused(fitted, run, here):
 def test_a_format_nobody_knows_is_refused_before_the_work(fitted, table, run):
     done = run("transform", fitted / "model.sidelight", table, "--out", "z.doc")
     assert done.code == 1
-    assert "end the name with one of .csv, .tsv, .parquet, .npy" in done.err
+    assert "end the name with one of .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .jsonl, .npy" in done.err
 
 
 @pytest.mark.parametrize("command", ["transform", "invert", "score", "report"])
@@ -152,7 +154,9 @@ def test_a_mixture_is_scored_by_what_comes_back_and_by_its_density(table, frame,
     assert answer["reconstruction_r2"] == pytest.approx(1.0 - lost)
     assert answer["mean_log_density"] == pytest.approx(mixture.score(X))
     assert run("transform", "mixture.sidelight", "rows.csv", "--out", "z.csv").code == 0
-    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2", "z3"]], mixture.transform(X))
+    found = pd.read_csv("z.csv")
+    np.testing.assert_allclose(found[["p1", "p2", "p3"]], mixture.transform(X))
+    assert (found["cluster"] == mixture.predict(X) + 1).all()
 
 
 def test_a_model_of_relations_alone_takes_no_rows(table, run, here):

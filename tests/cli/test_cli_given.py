@@ -29,7 +29,7 @@ def trained(lots, run, tmp_path_factory):
     """A folder with a model that was given the batch, and the answer of the command that made it."""
     folder = tmp_path_factory.mktemp("given")
     lots.to_csv(folder / "lots.csv", index=False)
-    options = ("--given", "batch", "--drop", "hour", "--colour", "t", "--json")
+    options = ("--given", "batch", "--drop", "hour", "--colour", "t", "--json", "--no-standardize")
     done = run("embed", folder / "lots.csv", "--out", folder / "out", *options)
     assert done.code == 0, done.err
     return folder, done.answer
@@ -105,13 +105,13 @@ def test_numbers_that_are_given_are_not_embedded():
     assert list(matrix.colours.columns) == ["age"]
 
 
-def test_transform_uses_the_given_column_where_the_file_has_it(trained, lots, run, here):
+def test_transform_uses_the_given_column_where_the_file_has_it(trained, lots, run, here, inner):
     folder, _ = trained
-    model = sidelight.load(folder / "out" / "model.sidelight")
+    model = inner(folder / "out" / "model.sidelight")
     done = run("transform", folder / "out/model.sidelight", folder / "lots.csv", "--out", "z.csv")
     assert done.code == 0, done.err
     assert "given: batch, as lots.csv says" in done.out
-    np.testing.assert_allclose(latent("z.csv"), model.transform(lots[FEATURES], given=lots[["batch"]]))
+    np.testing.assert_allclose(latent("z.csv"), model.transform(lots[FEATURES].to_numpy(), given=lots[["batch"]]))
 
 
 def test_transform_averages_over_the_given_column_where_it_lacks_and_says_so(trained, lots, run, here):
@@ -134,18 +134,18 @@ def test_an_unknown_category_of_new_rows_is_one_line(trained, lots, run, here):
     assert done.err.count("\n") == 1
 
 
-def test_invert_shows_latent_points_for_a_value_of_what_was_given(trained, run, here):
+def test_invert_shows_latent_points_for_a_value_of_what_was_given(trained, run, here, inner):
     folder, _ = trained
-    model, points = sidelight.load(folder / "out" / "model.sidelight"), folder / "out" / "embedding.csv"
+    model, points = inner(folder / "out" / "model.sidelight"), folder / "out" / "embedding.csv"
     done = run("invert", folder / "out/model.sidelight", points, "--given", "batch=y", "--out", "y.csv")
     assert done.code == 0, done.err
     assert "for batch = y; wrote y.csv" in done.out
     Z = latent(points)
-    np.testing.assert_allclose(pd.read_csv("y.csv").to_numpy(), model.inverse_transform(Z, given=["y"] * 90))
+    np.testing.assert_allclose(pd.read_csv("y.csv")[FEATURES].to_numpy(), model.inverse_transform(Z, given=["y"] * 90))
     own = run("invert", folder / "out/model.sidelight", points, "--out", "own.csv")
     assert "given: batch, as embedding.csv says" in own.out
     given = pd.read_csv(points)["batch"]
-    np.testing.assert_allclose(pd.read_csv("own.csv").to_numpy(), model.inverse_transform(Z, given=given))
+    np.testing.assert_allclose(pd.read_csv("own.csv")[FEATURES].to_numpy(), model.inverse_transform(Z, given=given))
 
 
 def test_counterfactual_moves_rows_to_another_batch_and_leaves_the_rest(trained, lots, run, here):
@@ -155,7 +155,7 @@ def test_counterfactual_moves_rows_to_another_batch_and_leaves_the_rest(trained,
     assert done.code == 0, done.err
     assert "90 rows shown again in 3 columns for batch = y" in done.out
     shown = pd.read_csv("x.csv")
-    assert list(shown.columns) == ["t", *FEATURES]
+    assert list(shown.columns) == ["row", "t", *FEATURES]
     truth = lots.loc[lots["batch"] == "y", FEATURES].to_numpy()
     for batch in ("x", "z"):
         error = np.abs(shown[FEATURES].to_numpy()[lots["batch"] == batch] - truth)
@@ -193,6 +193,7 @@ def test_wrong_values_of_what_was_given_get_one_line(trained, run, here, argumen
         (["--given", "batch", "--given", "hour", "--given-type", "angle"], "say of which column, for example batch="),
         (["--given-type", "angle"], "--given-type angle: there is no --given column"),
         (["--given", "batch", "--set", "given_types=angle"], "--set given_types: use --given-type for this"),
+        (["--given", "batch", "--set", "conditioning.types=angle"], "--set conditioning.types: use --given-type"),
         (["--given", "batch", "--given-type", "number"], "'batch' holds entries that are not numbers"),
         (["--given", "batch", "--same", "a.csv", "--different", "b.csv"], "use --attribute, or leave --given out"),
         (["--given", "batch", "--same", "nothing.csv"], "--same nothing.csv: there is no such file"),
@@ -215,18 +216,18 @@ def test_types_are_words_or_periods():
         parse_types(["-3"], ["turn"])
 
 
-def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(trained, lots, run, here):
+def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(trained, lots, run, here, inner):
     given = ("--given", "batch", "--given", "hour", "--given-type", "hour=24", "--period", "hour=24")
-    done = run("embed", trained[0] / "lots.csv", "--out", "two", *given, "--no-report")
+    done = run("embed", trained[0] / "lots.csv", "--out", "two", *given, "--no-report", "--no-standardize")
     assert done.code == 0, done.err
     assert "given: batch (3 categories), hour (period 24), explain " in done.out
-    model, ask = sidelight.load("two/model.sidelight"), ("counterfactual", "two/model.sidelight")
-    assert model.given_types == {"hour": 24.0}
+    model, ask = inner("two/model.sidelight"), ("counterfactual", "two/model.sidelight")
+    assert model.conditioning == sidelight.Conditioning(types={"hour": 24.0})
     assert run(*ask, trained[0] / "lots.csv", "--given", "batch=z", "--out", "x.csv").code == 0
     rows, own = lots[[*FEATURES, "t"]], lots[["batch", "hour"]]
-    Z = model.transform(rows, given=own)
+    Z = model.transform(rows.to_numpy(), given=own)
     expected = model.inverse_transform(Z, given=own.assign(batch="z"))
-    np.testing.assert_allclose(pd.read_csv("x.csv").to_numpy(), expected)
+    np.testing.assert_allclose(pd.read_csv("x.csv")[[*FEATURES, "t"]].to_numpy(), expected)
     rows.to_csv("bare.csv", index=False)
     refused = run(*ask, "bare.csv", "--given", "batch=z", "--out", "y.csv")
     assert refused.code == 1
@@ -239,7 +240,7 @@ def test_hints_are_read_from_a_file_of_row_numbers(trained, lots, run, here):
     pairs = np.array([[0, 30], [29, 59], [0, 60], [29, 89]])
     pd.DataFrame(pairs).to_csv("pairs.csv", index=False, header=False)
     np.save("pairs.npy", pairs)
-    options = ("--given", "batch", "--drop", "hour", "--drop", "t", "--no-report")
+    options = ("--given", "batch", "--drop", "hour", "--drop", "t", "--no-report", "--no-standardize")
     for name in ("pairs.csv", "pairs.npy"):
         done = run("embed", trained[0] / "lots.csv", "--out", name[-3:], *options, "--same", name)
         assert done.code == 0, done.err
@@ -313,10 +314,10 @@ def test_folders_of_pictures_can_be_given(run, here):
         for i in range(8):
             grey = (shade + 10 * i + rng.integers(0, 9, (5, 4))).astype(np.uint8)
             Image.fromarray(grey).save(here / "album" / folder / f"{i}.png")
-    done = run("embed", "album", "--given", "folder", "--out", "out", "--no-report", "--json")
+    done = run("embed", "album", "--recursive", "--given", "folder", "--out", "out", "--no-report", "--json")
     assert done.code == 0, done.err
     assert done.answer["given"]["columns"] == ["folder"]
-    assert run("transform", "out/model.sidelight", "album", "--out", "z.csv").code == 0
+    assert run("transform", "out/model.sidelight", "album", "--recursive", "--out", "z.csv").code == 0
 
 
 def test_score_and_report_use_what_the_file_says(trained, run, here):

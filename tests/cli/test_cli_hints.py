@@ -64,8 +64,15 @@ def folder(here, flowers, pairs, measured):
     return here
 
 
+def others(arguments):
+    """Options by which columns of words without another part colour the map and are not embedded."""
+    return [part for name in ("kind", "size", "batch") if name not in arguments for part in ("--colour", name)]
+
+
 def embed(run, *arguments, method="pca"):
-    done = run("embed", "flowers.csv", "--out", "out", "--method", method, "--no-report", "--force", *arguments)
+    plain = () if "--standardize" in arguments else ("--no-standardize",)
+    options = ("--method", method, "--no-report", "--force", *plain, *others(arguments))
+    done = run("embed", "flowers.csv", "--out", "out", *options, *arguments)
     assert done.code == 0, done.err
     return done
 
@@ -96,7 +103,7 @@ def test_one_file_of_pairs_is_enough(folder, run, flowers, pairs):
     for option, index in zip(("same", "different"), pairs, strict=True):
         embed(run, f"--{option}", f"{option}.csv")
         metric = sidelight.load("out/model.sidelight").named_steps["metric"]
-        own = sidelight.EquivalenceMetric().fit(flowers[FEATURES], **{option: index})
+        own = sidelight.EquivalenceMetric().fit(flowers[FEATURES].to_numpy(), **{option: index})
         np.testing.assert_allclose(metric.components_, own.components_)
 
 
@@ -106,7 +113,8 @@ def test_distances_go_before_the_embedding(folder, run, flowers, measured):
     assert done.answer["metric"]["misfit"] < 0.01
     metric = sidelight.load("out/model.sidelight").named_steps["metric"]
     index, distances = measured
-    np.testing.assert_allclose(metric.pair_distance(flowers[FEATURES], pairs=index), distances, rtol=0.05, atol=0.1)
+    far = metric.pair_distance(flowers[FEATURES].to_numpy(), pairs=index)
+    np.testing.assert_allclose(far, distances, rtol=0.05, atol=0.1)
 
 
 @pytest.mark.parametrize("said", ["attribute", "attributes", "pairs", "distances"])
@@ -124,12 +132,12 @@ def test_attributes_are_not_embedded_and_colour_the_map(folder, run, flowers):
     done = embed(run, "--attribute", "kind", "--colour", "size")
     assert "from the attribute kind (3 values, 2 rows unknown)." in done.out
     model = sidelight.load("out/model.sidelight")
-    assert model.feature_names_in_.tolist() == FEATURES
+    assert model.feature_names_in_.tolist() == [*FEATURES, "name"]
     own = sidelight.EquivalenceMetric().fit(coded[FEATURES], coded["kind"])
     np.testing.assert_allclose(model.named_steps["metric"].components_, own.components_)
-    assert list(pd.read_csv("out/embedding.csv").columns) == ["row", "z1", "z2", "size", "kind"]
+    assert list(pd.read_csv("out/embedding.csv").columns) == ["row", "name", "z1", "z2", "batch", "size", "kind"]
     embed(run, "--attribute", "kind")
-    assert list(pd.read_csv("out/embedding.csv").columns) == ["row", "z1", "z2", "kind", "size", "batch"]
+    assert list(pd.read_csv("out/embedding.csv").columns) == ["row", "name", "z1", "z2", "size", "batch", "kind"]
 
 
 @pytest.mark.parametrize("said", OPTIONS)
@@ -137,20 +145,20 @@ def test_the_saved_model_is_a_pipeline_that_every_command_can_use(said, folder, 
     embed(run, *OPTIONS[said])
     model = sidelight.load("out/model.sidelight")
     assert isinstance(model, Pipeline)
-    assert [type(step).__name__ for _, step in model.steps] == [METRICS[said], "TwoWayEmbedding"]
+    assert [type(step).__name__ for _, step in model.steps] == ["TableEncoder", METRICS[said], "TwoWayEmbedding"]
     for command in (["transform", "--out", "z.csv"], ["score"], ["report", "--out", "r.html"]):
         done = run(command[0], "out/model.sidelight", "flowers.csv", *command[1:])
         assert done.code == 0, done.err
     np.testing.assert_allclose(latent("z.csv"), model.transform(flowers[FEATURES]))
     assert run("invert", "out/model.sidelight", "z.csv", "--out", "x.csv").code == 0
-    np.testing.assert_allclose(pd.read_csv("x.csv")[FEATURES], model.inverse_transform(latent("z.csv")))
+    np.testing.assert_allclose(pd.read_csv("x.csv")[FEATURES], model.inverse_transform(latent("z.csv"))[FEATURES])
 
 
 def test_score_measures_the_way_back_in_the_data_and_neighbours_in_both(folder, run, flowers):
     embed(run, *OPTIONS["pairs"])
     model, answer = sidelight.load("out/model.sidelight"), run("score", "out/model.sidelight", "flowers.csv", "--json")
     X = flowers[FEATURES].to_numpy()
-    back = np.asarray(model.inverse_transform(model.transform(flowers[FEATURES])))
+    back = model.inverse_transform(model.transform(flowers[FEATURES]))[FEATURES].to_numpy()
     r2 = 1 - ((X - back) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum()
     assert answer.answer["reconstruction_r2"] == pytest.approx(r2)
     assert answer.answer["trustworthiness_in_the_metric"] > answer.answer["trustworthiness"]
@@ -190,7 +198,7 @@ def test_the_report_names_both_steps_and_their_settings(folder, run):
 
 def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
     pd.DataFrame([[0, 1], [4, 5]]).to_csv("match.csv", index=False, header=False)
-    options = ("--attribute", "kind", "--given", "batch", "--same", "match.csv")
+    options = ("--attribute", "kind", "--given", "batch", "--same", "match.csv", "--colour", "size", "--no-standardize")
     done = run("embed", "flowers.csv", "--out", "out", *options)
     assert done.code == 0, done.err
     assert "2 pairs of rows that show the same." in done.out
@@ -206,7 +214,7 @@ def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
     ask = ("counterfactual", "out/model.sidelight", "flowers.csv", "--given", "batch=x", "--out", "x.csv")
     assert run(*ask).code == 0
     moved = own.inverse_transform(own.transform(T, given=given), given=["x"] * 60)
-    np.testing.assert_allclose(pd.read_csv("x.csv").to_numpy(), metric.inverse_transform(moved))
+    np.testing.assert_allclose(pd.read_csv("x.csv")[FEATURES].to_numpy(), metric.inverse_transform(moved))
 
 
 def test_two_views_can_follow_a_metric(folder, run, flowers):
@@ -215,7 +223,7 @@ def test_two_views_can_follow_a_metric(folder, run, flowers):
     assert run("predict", "out/model.sidelight", "flowers.csv", "--out", "second.csv", "--force").code == 0
     assert run("transform", "out/model.sidelight", "second.csv", "--view", "y", "--out", "z.csv").code == 0
     assert run("invert", "out/model.sidelight", "z.csv", "--view", "y", "--out", "b.csv").code == 0
-    assert list(pd.read_csv("b.csv").columns) == ["b", "e"]
+    assert list(pd.read_csv("b.csv").columns) == ["row", "b", "e"]
 
 
 def test_rows_can_be_named_with_or_without_a_heading(folder, run, flowers, pairs, measured):
@@ -263,7 +271,7 @@ def test_a_metric_is_at_least_as_wide_as_the_map(folder, run):
 WRONG = [
     (["--same", "a.csv"], "0,1,2\n", "--same a.csv: needs two columns of row numbers, and has 3"),
     (["--different", "a.csv"], "0\n", "--different a.csv: needs two columns of row numbers, and has 1"),
-    (["--same", "a.csv"], "", "--same a.csv: not a readable CSV file (its first line is empty)"),
+    (["--same", "a.csv"], "", "--same a.csv: the file is empty"),
     (["--same", "a.csv"], "one,other\n", "--same a.csv: the table has no rows"),
     (["--same", "a.csv"], "0,60\n", "--same a.csv: there is no row 60; rows are counted from 0 to 59"),
     (["--same", "a.csv"], "3,3\n0,1\n", "--same a.csv: (3, 3) pairs a row with itself"),
@@ -340,7 +348,9 @@ def test_folders_of_pictures_are_attributes_and_files_name_the_rows(run, here):
         (["--attribute", "folder"], "from the attribute folder (2 values)."),
         (["--same", "same.csv"], "from 2 same pairs."),
     ):
-        done = run("embed", "album", "--out", "out", "--method", "pca", "--no-report", "--force", *options)
+        done = run(
+            "embed", "album", "--recursive", "--out", "out", "--method", "pca", "--no-report", "--force", *options
+        )
         assert done.code == 0, done.err
         assert words in done.out
 
@@ -359,7 +369,7 @@ def test_a_saved_metric_alone_is_a_model_as_well(here, run, flowers):
     sidelight.save(metric, "metric.sidelight")
     assert run("transform", "metric.sidelight", "flowers.csv", "--out", "z.csv").code == 0
     assert run("invert", "metric.sidelight", "z.csv", "--out", "x.csv").code == 0
-    np.testing.assert_allclose(pd.read_csv("x.csv"), flowers[FEATURES], atol=1e-9)
+    np.testing.assert_allclose(pd.read_csv("x.csv")[FEATURES], flowers[FEATURES], atol=1e-9)
 
 
 def documented():
@@ -369,7 +379,8 @@ def documented():
 
 
 @pytest.mark.parametrize(("command", "line"), documented())
-def test_the_docs_show_what_is_printed(command, line, folder, run):
+def test_the_docs_show_what_is_printed(command, line, folder, run, flowers):
+    flowers[[*FEATURES, *(name for name in ("kind", "size") if name in command)]].to_csv("flowers.csv", index=False)
     done = run(*command.split(), "--no-report")
     assert done.code == 0, done.err
     assert f"  {line}\n" in done.out

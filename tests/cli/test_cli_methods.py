@@ -1,11 +1,18 @@
 """Every method that is offered can be used, and comes back from its file."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sidelight
-from sidelight.cli._methods import METHODS, make, parse_settings
+from sidelight import Annealing, Conditioning, KernelOptions
+from sidelight.base.capabilities import capabilities
+from sidelight.cli._methods import METHODS, make, needs_pairs, parse_settings
+from sidelight.cli._our_methods import PYTHON_ONLY
 from sidelight.cli._output import CommandError
+from sidelight.cli._placement import place_fitted
+from sidelight.cli._second_view import SecondView
+from sidelight.persistence._tables import ESTIMATORS
 
 SLOW_TO_IMPORT = ("umap", "opentsne")
 
@@ -16,24 +23,133 @@ def test_the_version_is_printed(run):
 
 def test_methods_lists_ours_and_scikit_learns(run):
     listed = [method["name"] for method in run("methods", "--json").answer["methods"]]
-    ours = ["kie", "joint", "hybrid", "semidefinite", "ppca", "coordinated", "coordinated-cca", "relational"]
+    ours = ["kie", "ukr", "smoother", "hybrid", "tangent", "semidefinite", "coordinated", "ppca"]
+    ours += ["joint", "coordinated-cca", "relational", "action", "ppca-mixture", "bernoulli-mixture"]
     scikit = ["pca", "whitening", "factor-analysis", "ica", "kernel-pca", "dictionary-learning"]
     scikit += ["isomap", "lle", "spectral", "mds", "tsne"]
-    assert listed[: len(ours + scikit)] == ours + scikit
+    assert listed[: len(ours)] == ours
+    assert [name for name in listed if name in scikit] == scikit
     assert "Laplacian eigenmaps" in run("methods").out
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in SLOW_TO_IMPORT])
-def test_every_method_embeds_and_returns_from_its_file(name, tmp_path):
+def test_methods_are_listed_in_families_that_stay_together(run):
+    families = [method["family"] for method in run("methods", "--json").answer["methods"]]
+    assert all(families)
+    out = run("methods").out
+    for family in set(families):
+        assert out.count(f"\n{family}\n") == 1
+
+
+def test_every_public_estimator_is_a_method_or_named_with_the_way_to_use_it():
+    metrics = {"EquivalenceMetric", "MultiAttributeMetric", "DistanceMetric"}  # --same, --attribute, --distances
+    around = {"TwoWayEmbedding"}  # every method of another library
+    offered = {method.class_name for method in METHODS.values()}
+    named = {other.instead.partition("(")[0].rpartition(".")[2] for other in PYTHON_ONLY}
+    assert set(ESTIMATORS) == metrics | around | named | {name for name in offered if name in ESTIMATORS}
+
+
+NETWORKS = [name for name, method in METHODS.items() if method.extra == "torch"]
+FITTED = [name for name in METHODS if name not in SLOW_TO_IMPORT]
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_method_places_rows_and_returns_from_its_file(name, tmp_path):
+    if name in NETWORKS:
+        pytest.importorskip("torch", reason="needs the extra torch")
     X = np.random.default_rng(0).normal(size=(50, 5))
     settings = {"perplexity": 10} if name in ("tsne", "kie", "joint") else {}
-    model = make(name, dims=2, seed=0, settings=settings).fit(X)
+    settings |= {"max_iter": 5} if name in NETWORKS else {}
+    settings |= {"n_charts": 2} if "mixture" in name else {}
+    settings |= {"transformation": "shift"} if name == "tangent" else {}
+    Y = X[:, ::-1].copy() if needs_pairs(name) else None
+    model = make(name, dims=2, seed=0, settings=settings).fit(X, *([] if Y is None else [Y]))
     sidelight.save(model, tmp_path / "model.sidelight")
     back = sidelight.load(tmp_path / "model.sidelight")
-    assert model.embedding_.shape == (50, 2)
-    assert (back.embedding_ == model.embedding_).all()
-    assert (back.transform(X[:3]) == model.transform(X[:3])).all()
-    assert (back.inverse_transform(model.embedding_[:3]) == model.inverse_transform(model.embedding_[:3])).all()
+    second = SecondView(list("abcde"), None)
+    places, again = (place_fitted(own, X, y=Y, second=second, side={}) for own in (model, back))
+    assert len(places.values) == 50
+    assert places.values.shape[1] == len(places.names)
+    assert np.isfinite(places.values).all()
+    assert (again.values == places.values).all()
+    offers = capabilities(model)
+    if offers.has_embedding:
+        assert model.embedding_.shape == (50, 2)
+        assert (back.transform(X[:3]) == model.transform(X[:3])).all()
+    if offers.has_inverse:
+        Z = model.transform(X[:3])
+        assert (back.inverse_transform(Z) == model.inverse_transform(Z)).all()
+
+
+@pytest.mark.parametrize("name", ["pca", "whitening", "factor-analysis", "ica"])
+def test_linear_methods_place_new_rows_as_scikit_learn_does(name, run, here):
+    rng = np.random.default_rng(0)
+    rows = rng.laplace(size=(90, 3)) @ rng.normal(size=(3, 5)) + rng.normal(size=(90, 5))
+    pd.DataFrame(rows[:60], columns=list("abcde")).to_csv("old.csv", index=False)
+    pd.DataFrame(rows[60:], columns=list("abcde")).to_csv("new.csv", index=False)
+    options = ("--method", name, "--no-report", "--no-standardize", "--out", "out")
+    assert run("embed", "old.csv", *options).code == 0
+    assert run("transform", "out/model.sidelight", "new.csv", "--out", "z.csv").code == 0
+    own = METHODS[name].load()(n_components=2, **METHODS[name].fixed)
+    own.set_params(random_state=0)
+    own.fit(rows[:60])
+    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2"]], own.transform(rows[60:]), rtol=1e-10, atol=1e-10)
+
+
+def test_dictionary_learning_is_not_given_our_callback(table, run, here):
+    done = run("embed", table, "--method", "dictionary-learning", "--no-report", "--set", "max_iter=20")
+    assert done.code == 0, done.err
+    assert make("dictionary-learning", dims=2, seed=0, settings={}, callback=print).estimator.callback is None
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_every_method_is_explained(name, run):
+    if name in NETWORKS:
+        pytest.importorskip("torch", reason="needs the extra torch")
+    answer = run("methods", name, "--json").answer
+    for part in ("summary", "use", "avoid", "example"):
+        assert answer[part], part
+    assert answer["example"].startswith("sidelight embed ")
+    assert f"--method {name}" in answer["example"]
+    assert all(one["meaning"] for one in answer["parameters"] if one["name"] != "n_jobs"), answer["parameters"]
+    ours = METHODS[name].is_ours
+    assert bool(answer["references"]) or not ours
+    assert answer["cost"] or not (ours and capabilities(METHODS[name].load()()).has_cost)
+
+
+def test_the_explanation_names_parameters_with_their_defaults_and_the_cost_of_the_rows(run):
+    out = run("methods", "kie", "--rows", 20000, "--columns", 50).out
+    assert "perplexity" in out
+    assert "30.0" in out
+    assert "for 20000 rows of 50 columns" in out
+    assert "Kernel information embeddings. International Conference on Machine Learning, 2006" in out.replace("\n", " ")
+    few, many = (run("methods", "ukr", "--rows", n, "--json").answer["cost"] for n in (100, 20000))
+    assert few != many
+
+
+def test_a_misspelled_method_is_answered_with_the_nearest(table, run):
+    assert "--method hybird: no such method; did you mean hybrid?" in run("embed", table, "--method", "hybird").err
+    assert "methods isomop: no such method; did you mean isomap?" in run("methods", "isomop").err
+
+
+def test_a_setting_that_does_not_exist_is_answered_with_the_nearest(table, run):
+    done = run("embed", table, "--set", "perplexty=3")
+    assert "--set perplexty: kie has no such setting; did you mean perplexity?" in done.err
+
+
+@pytest.mark.parametrize("name", ["manifield", "gated-field"])
+def test_what_no_table_can_hold_is_named_with_the_way_from_python(name, table, run):
+    for done in (run("embed", table, "--method", name), run("methods", name)):
+        assert done.code == 1
+        assert "use it from Python: sidelight.gated." in done.err
+
+
+def test_the_cost_is_said_before_the_fit(table, run, here):
+    done = run("embed", table, "--no-report")
+    assert done.out.index("Cost: about") < done.out.index("Embedding with kie")
+    answer = run("embed", table, "--no-report", "--json", "--force").answer
+    assert answer["cost"]["seconds"] > 0
+    assert answer["cost"]["bytes"] > 0
 
 
 @pytest.mark.slow
@@ -51,6 +167,21 @@ def test_settings_reach_the_estimator_inside():
     assert model.estimator.n_neighbors == 7
     assert model.estimator.eigen_solver == "dense"
     assert model.estimator.n_components == 3
+
+
+def test_dotted_settings_are_options_of_a_parameter():
+    told = ["kernel=student", "kernel.storage=sparse", "regularization.start=3", "conditioning.weight=2"]
+    model = make("kie", dims=2, seed=0, settings=parse_settings(told), given_types={"hour": 24.0})
+    assert model.kernel == KernelOptions("student", "sparse")
+    assert model.regularization == Annealing(0.1, start=3)
+    assert model.conditioning == Conditioning(types={"hour": 24.0}, weight=2)
+    assert make("joint", dims=2, seed=0, settings={"regularization.tol": 0.1}).regularization == Annealing(0.1, tol=0.1)
+
+
+def test_options_as_they_are_by_default_leave_the_name():
+    told = parse_settings(["kernel.storage=auto", "conditioning=product", "conditioning.weight=1"])
+    model = make("kie", dims=2, seed=0, settings=told)
+    assert (model.kernel, model.conditioning) == ("gaussian", "product")
 
 
 def test_settings_are_literals_and_never_code():

@@ -1,6 +1,7 @@
 """What each constructor parameter of each estimator is set to, so that it changes what is fitted.
 
-The table of ``test_every_parameter.py``: one at a time, against the same model without it.
+The table of ``test_every_parameter.py``: one at a time, against the same model without it. A dotted name is an option:
+``kernel.storage`` is that of ``KernelOptions``.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from optional_torch import TORCH_THERE, gated
 from registry import blobs
 from sklearn.manifold import Isomap
 from sklearn.mixture import GaussianMixture
 
 import sidelight
-from sidelight import Relation
+from sidelight import Annealing, Relation
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,19 @@ WALK = np.column_stack([np.cos(TURNS), np.sin(TURNS), 0.01 * TURNS])
 STEPS = [*np.where(np.arange(1, 30) % 3 == 0, "far", "near"), None]
 PICTURES = np.random.default_rng(0).normal(size=(3, 12, 12))
 LINES = np.random.default_rng(1).normal(size=(3, 30))
+WORDS = [
+    "red brick house by the sea",
+    "old timber barn",
+    "glass tower in town",
+    "brick barn near the town",
+    "sea view flat",
+]
+TABLE = pd.DataFrame({
+    "size": np.exp(3 * X[:, 0]), "code": np.arange(N) % 4 + 1, "kind": [*"abc" * 12, *"ddee"],
+    "text": [f"{WORDS[i % 5]} {WORDS[i * 3 % 4]} {i}" for i in range(N)],
+})  # fmt: skip
 FITS = {
+    "table": lambda model: model.fit(TABLE),
     "rows": lambda model: model.fit(X),
     "many": lambda model: model.fit(blobs(200)),
     "given": lambda model: model.fit(X, given=LABELS),
@@ -81,12 +95,12 @@ PATH = {
     "n_components": 1,
     "latent_kernel": "student",
     "regularization": 1.0,
+    "regularization.start": 5.0,
+    "regularization.decay": 0.8,
+    "regularization.tol": 1e-4,
     "penalty": "l2",
-    "regularization_start": 5.0,
-    "regularization_decay": 0.8,
     "init": "random",
-    "max_iter": to(1, tol=1e-4),
-    "tol": 1e-4,
+    "max_iter": to(1, **{"regularization.tol": 1e-4}),
     "random_state": to(1, init="random"),
 }
 EM = {"max_iter": 1, "tol": 1e-9}
@@ -136,34 +150,38 @@ MACHINE = {
 CASES = {
     "KernelInformationEmbedding": Case(
         "rows",
-        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
+        {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20, "random_state": 0},
         {
             **PATH,
             **NEIGHBOURS,
             "bandwidth": 2.0,
             "metric": "cosine",
             "kernel": to("student", bandwidth=2.0),
-            "data_kernel": to("low_rank", bandwidth=2.0),
+            "kernel.storage": to("low_rank", bandwidth=2.0),
             "solver": "multilevel",
-            "given_types": to("number", "given"),
-            "given_bandwidth": to(8.0, "given"),
-            "given_weight": to(0.2, "given"),
             "conditioning": to("product", "given"),
+            "conditioning.types": to("number", "given"),
+            "conditioning.bandwidth": to(8.0, "given"),
+            "conditioning.weight": to(0.2, "given"),
             "missing": to("impute", "gaps", refused=True),
         },
     ),
     "JointInformationEmbedding": Case(
         "views",
-        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
+        {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20, "random_state": 0},
         {**PATH, **NEIGHBOURS, "n_neighbors": 3, "objective": "joint", "bandwidth": 2.0, "perplexity": 3.0},
     ),
     "UnsupervisedKernelRegression": Case(
-        "rows", {"tol": 1e-2, "max_iter": 20, "random_state": 0}, {**PATH, **NEIGHBOURS}
+        "rows",
+        {"regularization": Annealing(0.003, tol=1e-2), "max_iter": 20, "random_state": 0},
+        {**PATH, **NEIGHBOURS},
     ),
     "SmootherEmbedding": Case(
         "rows", {"random_state": 0}, {**NEIGHBOURS, "n_components": 1, "bandwidth": 2.0, "random_state": 1}
     ),
-    "TwoWayEmbedding": Case("rows", {"random_state": 0}, {"estimator": Isomap(n_neighbors=8), "random_state": 1}),
+    "TwoWayEmbedding": Case(
+        "rows", {"random_state": 0}, {"estimator": Isomap(n_neighbors=8), "maps": "kernel", "random_state": 1}
+    ),
     "HybridEmbedding": Case(
         "rows",
         {"random_state": 0},
@@ -273,6 +291,18 @@ CASES = {
         "views",
         {"n_charts": 2, "random_state": 0},
         {**CHARTS, "views": to([[0, 1, 2], [3, 4]], "rows")},
+    ),
+    "TableEncoder": Case(
+        "table",
+        {},
+        {
+            "kinds": {"code": "category"},
+            "scaling": "standard",
+            "tails": "keep",
+            "min_frequency": 5,
+            "n_text": 3,
+            "random_state": 1,
+        },
     ),
     "EquivalenceMetric": Case("labels", {}, {**METRIC, "n_components": 1, "form": "literal"}),
     "MultiAttributeMetric": Case("attributes", {}, {**METRIC, "n_components": 2, "form": "literal"}),

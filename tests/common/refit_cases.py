@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from optional_torch import TORCH_THERE, gated
-from registry import CHECKED, DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs, turned
+from registry import CHECKED, DISTANCES, ENCODERS, METRICS, MIXTURES, TORCH, VARIANTS, blobs, turned
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 
@@ -175,7 +175,7 @@ def _refused(make: Callable[[], Any]) -> dict[str, Any]:
     known = make().get_params(deep=False)
     if "estimator" in known:
         return {"estimator": "no estimator"}
-    return next({name: 0} for name in ("n_init", "n_components", "n_mapping", "patch_size") if name in known)
+    return next({name: 0} for name in ("n_init", "n_components", "n_mapping", "patch_size", "n_text") if name in known)
 
 
 _KIE = KernelInformationEmbedding
@@ -198,7 +198,7 @@ INFORMED = {
     "multi-attribute-labelled": (lambda: MultiAttributeMetric(1), labelled),
     "distance-measured": (lambda: DistanceMetric(), measured),
 }
-REGISTERED = {**VARIANTS, **CHECKED, **METRICS, **MIXTURES, **TORCH}
+REGISTERED = {**VARIANTS, **CHECKED, **METRICS, **MIXTURES, **ENCODERS, **TORCH}
 CASES = {
     **{name: Case(make, refused=_refused(make)) for name, make in REGISTERED.items()},
     **{name: Case(make, data, refused=_refused(make)) for name, (make, data) in INFORMED.items()},

@@ -15,6 +15,7 @@ from sklearn.mixture import GaussianMixture
 import sidelight
 from sidelight import (
     ActionRespectingEmbedding,
+    Annealing,
     BernoulliMixture,
     CoordinatedCCA,
     CoordinatedMixture,
@@ -29,6 +30,7 @@ from sidelight import (
     ProbabilisticPCA,
     SemidefiniteEmbedding,
     SmootherEmbedding,
+    TableEncoder,
     TangentDistance,
     TwoWayEmbedding,
     UnsupervisedKernelRegression,
@@ -42,9 +44,8 @@ VARIANTS = {
     "kie-loo-l2": lambda: KernelInformationEmbedding(
         bandwidth="loo",
         penalty="l2",
-        regularization=0.01,
+        regularization=Annealing(0.01, tol=1e-3),  # a sixth of the time
         init="pca",
-        tol=1e-3,  # a sixth of the time
     ),
     "kie-cosine-box": lambda: KernelInformationEmbedding(metric="cosine", penalty="box", n_neighbors=None),
     "kie-learned": lambda: KernelInformationEmbedding(bandwidth="learned"),
@@ -97,7 +98,11 @@ DEFAULTS = {
 CHECKED = {**DEFAULTS, "cca": lambda: CoordinatedCCA(n_charts=2)}
 """Those that are fitted very often: CoordinatedMixture() already searches for its charts in each of these fits."""
 
-DISTANCES = {"kie-precomputed": lambda: KernelInformationEmbedding(metric="precomputed", tol=1e-2, max_iter=30)}
+DISTANCES = {
+    "kie-precomputed": lambda: KernelInformationEmbedding(
+        metric="precomputed", regularization=Annealing(0.1, tol=1e-2), max_iter=30
+    )
+}
 """Models of distances, which have no data to go back to and so go through scikit-learn's checks alone."""
 
 METRICS = {
@@ -118,6 +123,9 @@ MIXTURES = {
     "ppca-mixture-auto": lambda: PPCAMixture("auto", "auto", n_init=1),
     "bernoulli-mixture": lambda: BernoulliMixture(),
 }
+ENCODERS = {"table-encoder": lambda: TableEncoder(), "table-encoder-standard": lambda: TableEncoder(scaling="standard")}
+"""Encoders of tables, which have no latent space: scikit-learn's checks are in tests/tables."""
+
 DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 
 

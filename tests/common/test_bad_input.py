@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,8 +12,11 @@ from registry import CHECKED, DEFAULTS, VARIANTS, blobs, fitted, with_iterations
 
 from sidelight import (
     ActionRespectingEmbedding,
+    Annealing,
+    Conditioning,
     HybridEmbedding,
     KernelInformationEmbedding,
+    KernelOptions,
     ProbabilisticPCA,
     SemidefiniteEmbedding,
     TwoWayEmbedding,
@@ -142,15 +147,23 @@ BAD_PARAMETERS = {
     "perplexity": [0.5, -3, "a", np.nan],
     "n_neighbors": [0, 2.5, "many"],
     "metric": ["manhattan", None],
-    "kernel": ["laplace", 3],
+    "kernel": ["laplace", 3, ["student"], Annealing(0.1)],
     "latent_kernel": ["delta", ""],
-    "regularization": [0.0, -1.0, "strong"],
+    "regularization": [0.0, -1.0, "strong", [0.1], None, KernelOptions()],
     "penalty": ["l1", None],
-    "regularization_start": [-1.0, "high"],
-    "regularization_decay": [0.0, 1.0, 2.0],
     "init": ["umap"],
     "max_iter": [0, 1.5],
-    "tol": [0.0, -1e-3],
+    "conditioning": ["hard", ["product"], 1.0],
+}
+BAD_OPTIONS = {
+    "kernel": {"profile": ["laplace", None], "storage": ["disk", 3]},
+    "regularization": {
+        "regularization": [0.0, "strong"],
+        "start": [-1.0, "high"],
+        "decay": [0.0, 1.0, 2.0],
+        "tol": [0.0, -1e-3],
+    },
+    "conditioning": {"method": ["hard", None], "weight": [-1.0, "much"]},
 }
 
 
@@ -158,6 +171,18 @@ BAD_PARAMETERS = {
 def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value):
     with pytest.raises(ValueError, match=rf"^KernelInformationEmbedding: {name}=.* is not .*\. (Give|Choose) .*\.$"):
         KernelInformationEmbedding(**{name: value}).fit(blobs())
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [(name, o, value) for name, options in BAD_OPTIONS.items() for o, values in options.items() for value in values],
+)
+def test_a_bad_option_is_named_with_its_parameter(name, option, value):
+    plain = {"kernel": KernelOptions(), "conditioning": Conditioning(), "regularization": Annealing(0.1)}
+    model = KernelInformationEmbedding(**{name: replace(plain[name], **{option: value})})
+    rule = rf"^KernelInformationEmbedding: {name}\.{option}=.* is not .*\. (Give|Choose) .*\.$"
+    with pytest.raises(ValueError, match=rule):
+        model.fit(blobs())
 
 
 def test_a_start_of_the_wrong_shape_is_said():

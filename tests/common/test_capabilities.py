@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from registry import DISTANCES, METRICS, MIXTURES, TORCH, VARIANTS, blobs
+from registry import DISTANCES, ENCODERS, METRICS, MIXTURES, TORCH, VARIANTS, blobs
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sidelight
 from sidelight import (
+    Annealing,
     CoordinatedCCA,
     EquivalenceMetric,
     HybridEmbedding,
@@ -33,7 +34,7 @@ from sidelight.base.chain import Chain
 from sidelight.persistence._tables import ESTIMATORS
 
 N, D = 40, 5
-ROWS = {**VARIANTS, **MIXTURES, **TORCH}
+ROWS = {**VARIANTS, **MIXTURES, **ENCODERS, **TORCH}
 METHODS = {name: shown["method"] for name, shown in FIELDS.items() if "method" in shown}
 FITTED = {name: shown["fitted"] for name, shown in FIELDS.items() if "fitted" in shown}
 ARGUMENTS = {name: shown["argument"] for name, shown in FIELDS.items() if "argument" in shown}
@@ -190,8 +191,8 @@ def check_answers_to_pairs(model, *, alone: bool) -> None:
 
 def test_what_depends_on_the_fit_is_asked_of_the_model():
     X, labels = blobs(N, D), np.arange(N) % 2
-    plain = KernelInformationEmbedding(tol=1e-2).fit(X)
-    informed = KernelInformationEmbedding(tol=1e-2).fit(X, given=labels)
+    plain = KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2)).fit(X)
+    informed = KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2)).fit(X, given=labels)
     assert given_of(plain) is None
     assert not capabilities(plain).has_counterfactual
     assert [column.name for column in given_of(informed).columns] == ["given"]

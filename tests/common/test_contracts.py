@@ -15,6 +15,7 @@ from registry import (
     DEFAULT_MIXTURES,
     DEFAULTS,
     DISTANCES,
+    ENCODERS,
     VARIANTS,
     blobs,
     fitted,
@@ -37,7 +38,7 @@ each = pytest.mark.parametrize("make", DEFAULTS.values(), ids=DEFAULTS.keys())
 
 
 def test_every_public_estimator_is_in_the_registry():
-    listed = DEFAULTS | DEFAULT_METRICS | DEFAULT_MIXTURES
+    listed = DEFAULTS | DEFAULT_METRICS | DEFAULT_MIXTURES | ENCODERS
     assert {type(make()) for make in listed.values()} == set(public_estimators())
 
 

@@ -1,20 +1,22 @@
-"""Every constructor parameter of every estimator changes what is fitted, or is listed with the reason why it does not.
+"""Every parameter of every estimator, and every option of one, changes what is fitted, or has a reason why it does not.
 
 A parameter that is neither in ``parameter_cases.CASES`` nor in ``REASONS`` fails: whoever adds one says what it does.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 
 import numpy as np
 import pytest
 from optional_torch import gated
-from parameter_cases import CASES, FITS, WALK, To, X, to
+from parameter_cases import CASES, FITS, TABLE, WALK, To, X, to
 from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
 import sidelight
+from sidelight.base.renamed_parameters import option_kinds
 
 REASONS = {
     "n_jobs": "threads: the result does not depend on them (test_contracts.py)",
@@ -64,6 +66,8 @@ TRIED = [(name, parameter) for name, case in CASES.items() for parameter in case
 def answers(model):
     """What a fitted model says: its map or its parameters, its history, and what it makes of rows."""
     found = {"n_iter": getattr(model, "n_iter_", 0)}
+    if hasattr(model, "blocks_"):
+        return {"transform": model.transform(TABLE)}
     found["history"] = [record["objective"] for record in getattr(model, "history_", [])]
     if hasattr(model, "parameters_"):
         return found | model.parameters_
@@ -101,6 +105,25 @@ def same(a, b):
     )
 
 
+def with_setting(name, parameters, parameter, value):
+    """The parameters with one more, which may be an option of another (``kernel.storage``).
+
+    A value with options keeps those that are not set, also where its parameter is set to a name or a number.
+    """
+    place, _, option = parameter.partition(".")
+    kind = option_kinds(CLASSES[name]).get(place)
+    if kind is not None:
+        before = kind.of(parameters.get(place, inspect.signature(CLASSES[name]).parameters[place].default))
+        value = dataclasses.replace(before, **{option or dataclasses.fields(kind)[0].name: value})
+    return parameters | {place: value}
+
+
+def options_of(kind):
+    """Dotted names of the options of a class's parameters."""
+    found = option_kinds(kind).items()
+    return {f"{parameter}.{field.name}" for parameter, of in found for field in dataclasses.fields(of)[1:]}
+
+
 def setting_of(name, parameter):
     found = CASES[name].settings[parameter]
     return found if isinstance(found, To) else To(found)
@@ -110,9 +133,11 @@ def setting_of(name, parameter):
 @pytest.mark.parametrize(("name", "parameter"), TRIED, ids=[" ".join(pair) for pair in TRIED])
 def test_a_parameter_changes_what_is_fitted(name, parameter):
     case, setting = CASES[name], setting_of(name, parameter)
-    on, base = setting.on or case.on, {**case.base, **setting.beside}
+    on, base = setting.on or case.on, case.base
     assert parameter not in setting.beside
-    changed = told(name, on, base | {parameter: setting.value})
+    for other, value in setting.beside.items():
+        base = with_setting(name, base, other, value)
+    changed = told(name, on, with_setting(name, base, parameter, setting.value))
     if setting.refused:
         with pytest.raises(ValueError, match=rf"^{name}: "):
             told(name, on, base)
@@ -122,7 +147,7 @@ def test_a_parameter_changes_what_is_fitted(name, parameter):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_parameter_is_tried_or_has_a_reason(name):
-    known = set(inspect.signature(CLASSES[name]).parameters)
+    known = {*inspect.signature(CLASSES[name]).parameters, *options_of(CLASSES[name])}
     tried = set(CASES[name].settings)
     assert tried <= known
     assert not tried & set(REASONS), "a parameter with a reason is not tried"

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import sidelight
-from sidelight import KernelInformationEmbedding, Pairs
+from sidelight import Annealing, Conditioning, KernelInformationEmbedding, Pairs
 
 
 def groups(n=90):
@@ -37,18 +37,23 @@ def with_gaps(n=90):
     return np.where(np.arange(n) % 7 == 3, None, groups(n))
 
 
+QUICK = {"regularization": Annealing(0.1, tol=1e-4)}
+SHORT = Annealing(0.1, start=0.2, tol=1e-4)
 GIVEN = {"category": groups, "number": quantity, "table": table, "gaps": with_gaps}
 INFORMED = {
     "category": ({}, groups),
     "number": ({}, quantity),
-    "table": ({"given_types": {"turn": "angle"}}, table),
-    "period": ({"given_types": 4.0}, quantity),
+    "table": ({"conditioning": Conditioning(types={"turn": "angle"})}, table),
+    "period": ({"conditioning": Conditioning(types=4.0)}, quantity),
     "gaps": ({}, with_gaps),
-    "weight-0": ({"given_weight": 0.0}, groups),
-    "weight-2": ({"given_weight": 2}, groups),
+    "weight-0": ({"conditioning": Conditioning(weight=0.0)}, groups),
+    "weight-2": ({"conditioning": Conditioning(weight=2)}, groups),
     "product": ({"conditioning": "product"}, groups),
     "product-number": ({"conditioning": "product"}, quantity),
-    "loo-l2": ({"bandwidth": "loo", "penalty": "l2", "regularization": 0.01, "init": "pca"}, groups),
+    "loo-l2": (
+        {"bandwidth": "loo", "penalty": "l2", "regularization": Annealing(0.01, tol=1e-4), "init": "pca"},
+        groups,
+    ),
     "fixed": ({"bandwidth": 4.0}, quantity),
     "cosine": ({"metric": "cosine"}, groups),
     "student-straight": ({"latent_kernel": "student", "n_neighbors": None}, groups),
@@ -67,7 +72,7 @@ def fitted(name, n=90, d=5, **parameters):
     """A model, its rows and what is known of them; made once and not to be changed."""
     chosen, make = INFORMED[name]
     X, given = shifted(n, d), make(n)
-    return KernelInformationEmbedding(**{"tol": 1e-4, **chosen, **parameters}).fit(X, given=given), X, given
+    return KernelInformationEmbedding(**{**QUICK, **chosen, **parameters}).fit(X, given=given), X, given
 
 
 @every
@@ -123,7 +128,7 @@ def test_the_same_bytes_with_one_and_two_threads_and_again(name):
     results = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            model, X, given = fitted(name, n=520, d=6, n_jobs=threads, max_iter=2, regularization_start=0.2)
+            model, X, given = fitted(name, n=520, d=6, n_jobs=threads, max_iter=2, regularization=SHORT)
             parts = (
                 model.embedding_,
                 model.transform(X, given=given),
@@ -154,7 +159,7 @@ def test_saved_and_pickled_models_give_the_same_bits(name, tmp_path):
 def test_float32_in_float32_out_near_the_float64_map(name):
     chosen, make = INFORMED[name]
     X, given = shifted().astype(np.float32), make()
-    model = KernelInformationEmbedding(tol=1e-4, **chosen).fit(X, given=given)
+    model = KernelInformationEmbedding(**{**QUICK, **chosen}).fit(X, given=given)
     assert model.embedding_.dtype == np.float32
     assert model.transform(X, given=given).dtype == np.float32
     assert model.inverse_transform(model.embedding_, given=given).dtype == np.float32
@@ -223,7 +228,7 @@ def test_odd_data_gets_a_finite_answer(name, make):
     given = GIVEN[name](len(X))
     if name == "gaps" and len(X) < 5:
         given = groups(len(X))
-    model = KernelInformationEmbedding(tol=1e-4).fit(X, given=given)
+    model = KernelInformationEmbedding(**QUICK).fit(X, given=given)
     assert np.isfinite(model.embedding_).all()
     for known in (given, None):
         Z = model.transform(X, given=known)
@@ -272,15 +277,31 @@ REFUSED = {
         "same=1 pairs needs the balanced kernel",
     ),
     "weight and product": (
-        {"conditioning": "product", "given_weight": 2.0},
+        {"conditioning": Conditioning("product", weight=2.0)},
         {"given": groups()},
-        "given_weight=2.0 needs the balanced kernel",
+        r"conditioning\.weight=2.0 needs the balanced kernel",
     ),
-    "negative weight": ({"given_weight": -1.0}, {"given": groups()}, "given_weight=-1.0 is not a number in range"),
+    "negative weight": (
+        {"conditioning": Conditioning(weight=-1.0)},
+        {"given": groups()},
+        r"conditioning\.weight=-1.0 is not a number in range",
+    ),
     "unknown conditioning": ({"conditioning": "hard"}, {"given": groups()}, "conditioning=hard is not an option"),
-    "unknown type": ({"given_types": "length"}, {"given": groups()}, "given_types=length is not a type of column"),
-    "a type for no column": ({"given_types": {"b": "angle"}}, {"given": table()}, "given_types=entry for 'b' is not"),
-    "no width": ({"given_bandwidth": -1.0}, {"given": groups()}, "given_bandwidth=-1.0 is not a number in range"),
+    "unknown type": (
+        {"conditioning": Conditioning(types="length")},
+        {"given": groups()},
+        r"conditioning\.types=length is not a type of column",
+    ),
+    "a type for no column": (
+        {"conditioning": Conditioning(types={"b": "angle"})},
+        {"given": table()},
+        r"conditioning\.types=entry for 'b' is not",
+    ),
+    "no width": (
+        {"conditioning": Conditioning(bandwidth=-1.0)},
+        {"given": groups()},
+        r"conditioning\.bandwidth=-1.0 is not a number in range",
+    ),
 }
 
 
@@ -364,11 +385,11 @@ def test_cross_validation_scores_with_the_given_of_each_fold():
     X, given = shifted(), groups()
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
     by_hand = [
-        KernelInformationEmbedding(tol=1e-4).fit(X[train], given=given[train]).score(X[test], given=given[test])
+        KernelInformationEmbedding(**QUICK).fit(X[train], given=given[train]).score(X[test], given=given[test])
         for train, test in folds
     ]
     with config_context(enable_metadata_routing=True):
-        model = requesting(KernelInformationEmbedding(tol=1e-4))
+        model = requesting(KernelInformationEmbedding(**QUICK))
         found = cross_validate(model, X, cv=folds, params={"given": given})
     assert found["test_score"].tolist() == by_hand
 
@@ -377,9 +398,10 @@ def test_a_grid_search_with_given_and_hints_chooses_and_refits():
     X, given = shifted(), groups()
     same = Pairs([[i, i + 1] for i in range(0, 88, 3)], 90)
     with config_context(enable_metadata_routing=True):
-        model = requesting(KernelInformationEmbedding(tol=1e-4))
-        search = GridSearchCV(model, {"regularization": [0.1, 30.0]}, cv=KFold(2))
+        model = requesting(KernelInformationEmbedding(**QUICK))
+        tried = [QUICK["regularization"], Annealing(30.0, tol=1e-4)]
+        search = GridSearchCV(model, {"regularization": tried}, cv=KFold(2))
         search.fit(X, given=given, same=same)
-    assert search.best_params_ == {"regularization": 0.1}
-    direct = KernelInformationEmbedding(tol=1e-4).fit(X, given=given, same=same)
+    assert search.best_params_ == QUICK
+    direct = KernelInformationEmbedding(**QUICK).fit(X, given=given, same=same)
     np.testing.assert_array_equal(search.best_estimator_.embedding_, direct.embedding_)

@@ -13,6 +13,7 @@ HOME = Path(sidelight.__file__).parent
 ROOT = "<sidelight itself>"
 FAMILIES = (
     "information", "two_way", "relational", "mixtures", "coordinated", "spectral", "unfolding", "metrics",
+    "tables",
 )  # fmt: skip
 FLOORS = ("base", "side", "neighbours", "rows", "kernels", "solvers", "objectives", "maps")
 USES = {*FLOORS, *FAMILIES, "gated", ROOT}

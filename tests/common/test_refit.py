@@ -137,8 +137,8 @@ def test_what_the_user_has_set_stays(name):
 
 def test_a_parameter_that_the_callback_sets_stays():
     model = KernelInformationEmbedding(**FEW)
-    model.set_params(callback=lambda state: model.set_params(tol=0.5) and None)
-    assert model.fit(X).tol == 0.5
+    model.set_params(callback=lambda state: model.set_params(perplexity=9.0) and None)
+    assert model.fit(X).perplexity == 9.0
 
 
 def test_the_callback_sees_the_old_model():

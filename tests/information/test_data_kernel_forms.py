@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sidelight
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding, KernelOptions
 from sidelight.base import cost as _cost
 from sidelight.datasets import s_curve
 from sidelight.information import _data_kernel
@@ -16,7 +16,7 @@ X = s_curve(150, random_state=0).X
 
 
 def fitted(form, bandwidth, rows=X, **options):
-    return KernelInformationEmbedding(bandwidth=bandwidth, data_kernel=form, **options).fit(rows)
+    return KernelInformationEmbedding(bandwidth=bandwidth, kernel=KernelOptions(storage=form), **options).fit(rows)
 
 
 @pytest.mark.parametrize(("form", "bandwidth"), [("sparse", 0.05), ("low_rank", 2.0), ("low_rank", "loo")])
@@ -33,13 +33,13 @@ def test_a_saved_model_of_low_rank_places_rows_as_before(tmp_path):
     sidelight.save(model, tmp_path / "model")
     again = sidelight.load(tmp_path / "model")
     assert again.kernel_error_ == model.kernel_error_
-    assert (again.data_kernel, again.data_kernel_) == ("low_rank", "low_rank")
+    assert (again.kernel, again.data_kernel_) == (KernelOptions(storage="low_rank"), "low_rank")
     np.testing.assert_array_equal(again.transform(X[:20]), model.transform(X[:20]))
 
 
 def test_few_rows_are_dense_unless_somebody_says_otherwise():
-    assert fitted("auto", 2.0, tol=1.0).data_kernel_ == "dense"
-    assert fitted("auto", "perplexity", tol=1.0).data_kernel_ == "sparse"
+    assert fitted("auto", 2.0, regularization=Annealing(0.1, tol=1.0)).data_kernel_ == "dense"
+    assert fitted("auto", "perplexity", regularization=Annealing(0.1, tol=1.0)).data_kernel_ == "sparse"
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_few_rows_are_dense_unless_somebody_says_otherwise():
     [
         ({"bandwidth": "perplexity"}, "is for a kernel with one bandwidth"),
         ({"metric": "precomputed"}, "saves nothing where X is a matrix of all pairs"),
-        ({"kernel": "quartic"}, "needs a kernel without negative eigenvalues"),
+        ({"kernel": KernelOptions("quartic", "low_rank")}, "needs a kernel without negative eigenvalues"),
     ],
 )
 def test_what_low_rank_cannot_do_is_refused(options, rule):
-    model = KernelInformationEmbedding(**{"bandwidth": 2.0, "data_kernel": "low_rank", **options})
+    model = KernelInformationEmbedding(**{"bandwidth": 2.0, "kernel": KernelOptions(storage="low_rank"), **options})
     with pytest.raises(ValueError, match=rule):
         model.fit(np.abs(X[:, :1] - X[:, :1].T))
 
@@ -59,7 +59,8 @@ def test_what_low_rank_cannot_do_is_refused(options, rule):
 def test_beside_given_a_kernel_is_dense_or_sparse_but_not_of_low_rank():
     given = np.repeat(["a", "b"], 75)
     models = {
-        form: KernelInformationEmbedding(bandwidth=0.1, data_kernel=form) for form in ("auto", "sparse", "low_rank")
+        form: KernelInformationEmbedding(bandwidth=0.1, kernel=KernelOptions(storage=form))
+        for form in ("auto", "sparse", "low_rank")
     }
     assert models["auto"].fit(X, given=given).data_kernel_ == "dense"
     assert models["sparse"].fit(X, given=given).data_kernel_ == "sparse"
@@ -68,7 +69,10 @@ def test_beside_given_a_kernel_is_dense_or_sparse_but_not_of_low_rank():
 
 
 def test_beyond_ten_thousand_rows_the_cost_said_is_that_of_low_rank():
-    cost = {form: KernelInformationEmbedding(bandwidth=2.0, data_kernel=form) for form in ("auto", "dense", "low_rank")}
+    cost = {
+        form: KernelInformationEmbedding(bandwidth=2.0, kernel=KernelOptions(storage=form))
+        for form in ("auto", "dense", "low_rank")
+    }
     few, many = ({form: model.estimate_cost(n, 50) for form, model in cost.items()} for n in (10_000, 70_000))
     assert few["auto"] == few["dense"]
     assert many["auto"] == many["low_rank"]

@@ -14,10 +14,12 @@ from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph, radius_ne
 from sklearn.pipeline import make_pipeline
 
 import sidelight
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.evaluate import leakage, neighbour_hit
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.search import nearest
+
+QUICK = {"max_iter": 60, "regularization": Annealing(0.1, tol=1e-4)}
 
 
 def clusters(n=150, d=4, seed=0):
@@ -27,7 +29,7 @@ def clusters(n=150, d=4, seed=0):
 
 
 def of_graph(**parameters):
-    return KernelInformationEmbedding(metric="precomputed", **{"max_iter": 60, "tol": 1e-4, **parameters})
+    return KernelInformationEmbedding(metric="precomputed", **{**QUICK, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def as_the_model_sees(X, k):
 def of_one_piece(solver):
     """Rows whose graph has all the links that they have themselves, and their model."""
     X = np.random.default_rng(0).standard_normal((120, 4))
-    return X, KernelInformationEmbedding(solver=solver, max_iter=60, tol=1e-4).fit(X)
+    return X, KernelInformationEmbedding(solver=solver, **QUICK).fit(X)
 
 
 @pytest.mark.parametrize(("solver", "k"), [("multilevel", 30), ("multilevel", 50), ("annealed", 15), ("annealed", 50)])
@@ -62,7 +64,7 @@ def test_the_map_of_a_graph_is_that_of_the_rows_to_the_bit(solver, k):
 def test_several_levels_of_a_graph_are_those_of_the_rows(monkeypatch):
     monkeypatch.setattr("sidelight.information._multilevel._COARSEST", 60)
     X, labels = clusters(200)
-    rows = KernelInformationEmbedding(solver="multilevel", init="spectral", max_iter=60, tol=1e-4).fit(X)
+    rows = KernelInformationEmbedding(solver="multilevel", init="spectral", **QUICK).fit(X)
     graph = as_the_model_sees(X, 30)
     np.testing.assert_array_equal(of_graph(solver="multilevel", init="spectral").fit_transform(graph), rows.embedding_)
     for init in ("mds", "pca", "random"):

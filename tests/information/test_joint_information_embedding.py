@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 
 import sidelight
-from sidelight import JointInformationEmbedding
+from sidelight import Annealing, JointInformationEmbedding
 from sidelight.maps.weights import FixedWeights
 
 
@@ -164,7 +164,8 @@ def test_a_seed_gives_the_same_bytes_with_one_and_two_threads_and_from_a_file(op
     found = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            model = JointInformationEmbedding(2, n_jobs=threads, max_iter=6, tol=1e-2, **options).fit(X_seen, Y_seen)
+            quick = {"n_jobs": threads, "max_iter": 6, "regularization": Annealing(0.1, tol=1e-2)}
+            model = JointInformationEmbedding(2, **quick, **options).fit(X_seen, Y_seen)
             found.append([model.embedding_.tobytes(), model.predict(X).tobytes(), model.transform_view(Y, 1).tobytes()])
     assert found[0] == found[1]
     sidelight.save(model, tmp_path / "model")
@@ -264,16 +265,21 @@ def test_views_of_other_sizes_are_said():
         ("latent_kernel", "delta"),
         ("regularization", 0.0),
         ("penalty", "l1"),
-        ("regularization_start", -1.0),
-        ("regularization_decay", 1.0),
         ("init", "mds"),
         ("max_iter", 0),
-        ("tol", 0.0),
     ],
 )
 def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value):
     with pytest.raises(ValueError, match=rf"^JointInformationEmbedding: {name}=.* is not .*\. (Give|Choose) .*\.$"):
         JointInformationEmbedding(**{name: value}).fit(*paired(60))
+
+
+@pytest.mark.parametrize("option", [{"start": -1.0}, {"decay": 1.0}, {"tol": 0.0}], ids=str)
+def test_a_bad_option_is_named_with_its_parameter(option):
+    (name,) = option
+    message = rf"^JointInformationEmbedding: regularization\.{name}=.* is not a number in range\. Give .*\.$"
+    with pytest.raises(ValueError, match=message):
+        JointInformationEmbedding(regularization=Annealing(0.1, **option)).fit(*paired(60))
 
 
 def test_ctrl_c_keeps_the_best_so_far_and_a_callback_stops():

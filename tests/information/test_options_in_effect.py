@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, Conditioning, KernelInformationEmbedding
 from sidelight.information import _solver_choice
 from sidelight.kernels.given_kernels import given_bandwidth, given_kernel, widened_factors
 from sidelight.maps.interpolation import smooth_part
 from sidelight.side.given import Given
 
-QUICK = {"tol": 1e-2, "max_iter": 20}
+QUICK = {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20}
 
 
 def rows(n=90, d=5):
@@ -51,18 +51,17 @@ def test_with_one_bandwidth_the_profile_matters():
 
 # How λ falls along the path
 
-PATH_OPTIONS = pytest.mark.parametrize(
-    "option", [{"regularization_start": 1.0}, {"regularization_decay": 0.8}], ids=str
-)
+PATH_OPTIONS = pytest.mark.parametrize("option", [{"start": 1.0}, {"decay": 0.8}], ids=str)
 
 
 @PATH_OPTIONS
 def test_levels_that_were_asked_for_refuse_what_says_how_the_path_falls(option):
     (name,) = option
     with pytest.raises(
-        ValueError, match=rf"^KernelInformationEmbedding: {name}=.* has no place in a multilevel fit\. Use"
+        ValueError,
+        match=rf"^KernelInformationEmbedding: regularization\.{name}=.* has no place in a multilevel fit\. Use",
     ):
-        KernelInformationEmbedding(solver="multilevel", **option).fit(rows()[0])
+        KernelInformationEmbedding(solver="multilevel", regularization=Annealing(0.1, **option)).fit(rows()[0])
 
 
 @PATH_OPTIONS
@@ -70,17 +69,17 @@ def test_levels_that_were_asked_for_refuse_what_says_how_the_path_falls(option):
 def test_levels_that_auto_chose_say_that_they_have_no_path(option):
     X, *_ = rows()
     (name,) = option
-    model = KernelInformationEmbedding(**option, **QUICK)
+    model = KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2, **option), max_iter=20)
     with pytest.warns(
-        UserWarning, match=rf"{name}=.* has no effect on a multilevel fit.*\. Use solver='annealed'"
+        UserWarning, match=rf"regularization\.{name}=.* has no effect on a multilevel fit.*\. Use solver='annealed'"
     ) as said:
         model.fit(X)
-    assert sum(name in str(one.message) for one in said) == 1
+    assert sum(f"regularization.{name}" in str(one.message) for one in said) == 1
     assert model.solver_ == "multilevel"
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         model.estimate_cost(90, 5)
-        short = KernelInformationEmbedding(**option).fit(X[:50])
+        short = KernelInformationEmbedding(regularization=Annealing(0.1, **option)).fit(X[:50])
     assert short.solver_ == "annealed"
 
 
@@ -88,7 +87,9 @@ def test_levels_that_auto_chose_say_that_they_have_no_path(option):
 def test_levels_say_nothing_of_a_path_that_nobody_asked_for():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert KernelInformationEmbedding(regularization_decay=0.5).fit(rows()[0]).solver_ == "multilevel"
+        assert (
+            KernelInformationEmbedding(regularization=Annealing(0.1, decay=0.5)).fit(rows()[0]).solver_ == "multilevel"
+        )
 
 
 # Conditioning and bandwidth
@@ -171,7 +172,9 @@ def test_bandwidths_are_told_in_the_units_they_are_given_in(kind):
 @pytest.mark.parametrize("conditioning", ["balanced", "product"])
 def test_a_model_tells_the_bandwidth_of_given(conditioning):
     X, _, numbers = rows()
-    own = KernelInformationEmbedding(conditioning=conditioning, given_bandwidth=0.3, **QUICK).fit(X, given=numbers)
+    own = KernelInformationEmbedding(conditioning=Conditioning(conditioning, bandwidth=0.3), **QUICK).fit(
+        X, given=numbers
+    )
     chosen = KernelInformationEmbedding(conditioning=conditioning, **QUICK).fit(X, given=numbers)
     assert own.given_bandwidth_ == pytest.approx([0.3] * 6)
     assert (np.array(chosen.given_bandwidth_) > np.sqrt(0.3) * numbers.std(axis=0)).all()
@@ -183,7 +186,7 @@ def test_a_model_tells_the_bandwidth_of_given(conditioning):
 @pytest.mark.parametrize("conditioning", ["balanced", "product"])
 def test_a_bandwidth_that_leaves_rows_alone_or_together_is_a_map_all_the_same(conditioning, bandwidth):
     X, _, numbers = rows()
-    model = KernelInformationEmbedding(conditioning=conditioning, given_bandwidth=bandwidth, **QUICK)
+    model = KernelInformationEmbedding(conditioning=Conditioning(conditioning, bandwidth=bandwidth), **QUICK)
     assert np.isfinite(model.fit(X, given=numbers[:, 0]).embedding_).all()
     assert np.isfinite(model.transform(X, given=numbers[:, 0])).all()
 
@@ -191,7 +194,9 @@ def test_a_bandwidth_that_leaves_rows_alone_or_together_is_a_map_all_the_same(co
 def test_by_levels_a_bandwidth_of_categories_is_used():
     X, groups, _ = rows()
     wide, narrow, unset = (
-        KernelInformationEmbedding(solver="multilevel", given_bandwidth=h, **QUICK).fit(X, given=groups)
+        KernelInformationEmbedding(solver="multilevel", conditioning=Conditioning(bandwidth=h), **QUICK).fit(
+            X, given=groups
+        )
         for h in (20.0, 0.5, None)
     )
     assert wide.given_bandwidth_ == pytest.approx([20.0])
@@ -202,8 +207,10 @@ def test_by_levels_a_bandwidth_of_categories_is_used():
 
 def test_by_levels_a_bandwidth_too_narrow_for_factors_is_widened_and_said():
     X, _, numbers = rows(200)
-    model = KernelInformationEmbedding(solver="multilevel", given_bandwidth=1e-3, **QUICK)
-    with pytest.warns(UserWarning, match=r"given_bandwidth=0\.001 is too narrow for a multilevel fit, .*\. Use solver"):
+    model = KernelInformationEmbedding(solver="multilevel", conditioning=Conditioning(bandwidth=1e-3), **QUICK)
+    with pytest.warns(
+        UserWarning, match=r"conditioning\.bandwidth=0\.001 is too narrow for a multilevel fit, .*\. Use solver"
+    ):
         model.fit(X, given=numbers[:, :1])
     assert model.given_bandwidth_[0] > 1e-3
     _, features = learned(numbers[:, :1], 200, 1e-3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight import SmootherEmbedding, UnsupervisedKernelRegression
+from sidelight import Annealing, SmootherEmbedding, UnsupervisedKernelRegression
 from sidelight.datasets import noisy_s, s_curve, swiss_roll
 from sidelight.evaluate import trustworthiness
 from sidelight.maps.kernel_map import KernelMap
@@ -27,7 +27,9 @@ def test_every_random_start_ends_where_the_default_does():
     X = s_curve(250, random_state=0).X
     ends = [objective(UnsupervisedKernelRegression().fit(X))]
     for seed in range(3):
-        model = UnsupervisedKernelRegression(init="random", random_state=seed, regularization_start=1.0).fit(X)
+        model = UnsupervisedKernelRegression(
+            init="random", random_state=seed, regularization=Annealing(0.003, start=1.0)
+        ).fit(X)
         ends.append(objective(model))
     np.testing.assert_allclose(ends, ends[0], rtol=0.02)
 
@@ -124,12 +126,17 @@ def test_other_kernels_and_penalties_tell_the_data_too(latent_kernel, penalty):
         ("penalty", "l1"),
         ("init", "pca"),
         ("max_iter", 0),
-        ("tol", -1.0),
     ],
 )
 def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value):
     with pytest.raises(ValueError, match=rf"^UnsupervisedKernelRegression: {name}=.* is not .*\. (Give|Choose) .*\.$"):
         UnsupervisedKernelRegression(**{name: value}).fit(s_curve(30, random_state=0).X)
+
+
+def test_a_bad_option_is_named_with_its_parameter():
+    message = r"^UnsupervisedKernelRegression: regularization\.tol=-1\.0 is not a number in range\. Give .*\.$"
+    with pytest.raises(ValueError, match=message):
+        UnsupervisedKernelRegression(regularization=Annealing(0.003, tol=-1.0)).fit(s_curve(30, random_state=0).X)
 
 
 def test_a_start_is_taken_as_it_is_or_refused():

@@ -127,7 +127,9 @@ def test_a_sparse_kernel_lacks_entries_below_the_cut_and_says_how_much_they_weig
 
 
 def test_a_broad_kernel_is_not_stored_sparsely():
-    with pytest.raises(ValueError, match=r"leaves 600 entries of a row .* Use data_kernel='low_rank' or 'dense'"):
+    with pytest.raises(
+        ValueError, match=r"leaves 600 entries of a row .* Use kernel=KernelOptions\(storage='low_rank'\) or 'dense'"
+    ):
         fixed_kernel(cloud(600), 100.0, GAUSSIAN, form="sparse")
 
 

@@ -52,6 +52,15 @@ def test_distances_are_means_over_commonly_observed_entries():
     np.testing.assert_allclose(D2, np.sort(expected, axis=1)[:, :19], rtol=1e-9)
 
 
+def test_rows_without_common_entries_are_at_the_typical_distance():
+    rows = np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    observed = np.array([[True, False], [True, False], [False, True]])
+    index, D2 = common_distances(rows, observed, rows, observed, None, own=True)
+    typical = 2 * (9 + 4 + 1) / 3
+    assert index.tolist() == [[1, 2], [0, 2], [0, 1]]
+    np.testing.assert_allclose(D2, [[(1 + typical) / 2, typical], [(1 + typical) / 2, typical], [typical, typical]])
+
+
 def test_rank_zero_is_the_weighted_mean_of_those_that_have_the_entry():
     X = curve(30)
     missing, _ = removed(X)

@@ -30,6 +30,13 @@ def test_a_file_of_an_earlier_version_gives_the_same_places(name):
         assert np.isfinite(model.inverse_transform(expected)).all()
 
 
+def test_parameters_that_became_options_are_translated_without_a_warning():
+    """Warnings are errors here; the files hold ``tol``, ``data_kernel`` and others as parameters."""
+    model = sidelight.load(FILES / "given.sidelight")
+    assert model.get_params().keys() == sidelight.KernelInformationEmbedding().get_params().keys()
+    assert (model.kernel, model.regularization, model.conditioning) == ("gaussian", 0.1, "balanced")
+
+
 @pytest.mark.parametrize("name", ["kie-levels", "given", "two-way"])
 def test_a_file_of_an_earlier_version_can_be_saved_again(name, tmp_path):
     model = sidelight.load(FILES / f"{name}.sidelight")

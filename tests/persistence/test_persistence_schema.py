@@ -13,15 +13,19 @@ from scipy.sparse import csr_array
 
 from sidelight import (
     ActionRespectingEmbedding,
+    Annealing,
     BernoulliMixture,
+    Conditioning,
     CoordinatedCCA,
     JointInformationEmbedding,
     KernelInformationEmbedding,
+    KernelOptions,
     MultipleRelationalEmbedding,
     PPCAMixture,
     ProbabilisticPCA,
     Relation,
     SemidefiniteEmbedding,
+    TableEncoder,
     TwoWayEmbedding,
     load,
     save,
@@ -34,7 +38,8 @@ from sidelight.persistence._tables import ESTIMATORS, RECORDS, record_class
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "common"))
 from optional_torch import TORCH_THERE, gated
-from registry import METRICS, MIXTURES, TORCH, VARIANTS, blobs, with_iterations
+from parameter_cases import TABLE as MIXED
+from registry import ENCODERS, METRICS, MIXTURES, TORCH, VARIANTS, blobs, with_iterations
 
 X = blobs(40)
 D = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -43,6 +48,9 @@ GAPS = np.where(np.arange(200).reshape(40, 5) == 7, np.nan, X)
 HALF = np.where(np.arange(40) < 30, X[:, 0], np.nan)
 ACTIONS = np.array(["left", "right"] * 20, dtype=object)
 PICTURES = [np.random.default_rng(i).random((8, 8)) for i in range(2)]
+TABLE = MIXED.assign(
+    day=pd.date_range("2024-01-01", periods=40), wind_direction=np.linspace(0, 350, 40), ok=[True, False] * 20
+)
 QUICK = {"max_iter": 5, "perplexity": 8.0}
 
 
@@ -55,7 +63,8 @@ def labelled(make):
 
 
 FITS = {
-    name: (lambda make=make: with_iterations(make(), 2).fit(X)) for name, make in (VARIANTS | MIXTURES | TORCH).items()
+    name: (lambda make=make: with_iterations(make(), 2).fit(X))
+    for name, make in (VARIANTS | MIXTURES | ENCODERS | TORCH).items()
 }
 FITS |= {name: (lambda make=make: labelled(make)) for name, make in METRICS.items()}
 FITS |= {
@@ -78,6 +87,7 @@ FITS |= {
     "relations alone": lambda: MultipleRelationalEmbedding(max_iter=5).fit(
         None, relations={"v": Relation.from_values(X[:, 0]), "d": Relation.from_data(X)}
     ),
+    "table": lambda: TableEncoder({"code": "ordinal"}).fit(TABLE),
     "gaps of ppca": lambda: ProbabilisticPCA(2).fit(GAPS),
     "batches": lambda: PPCAMixture(2).fit_batches([X, X]),
     "partial": lambda: ProbabilisticPCA(2).partial_fit(X),
@@ -186,6 +196,8 @@ def past_the_end(lists):
             "parameter n_components, which is of type str, which is not int",
         ),
         ("kie", with_parameter("perplexity", [3]), "parameter perplexity, which is of type list, which is not float"),
+        ("kie", with_parameter("tol", "x"), r"parameter regularization\.tol is of type str, which is not float"),
+        ("kie", with_parameter("regularization", "x"), "parameter regularization, which is of type str"),
         ("kie", with_attribute("n_features_in_", "5"), "n_features_in_, which is not a whole number"),
         ("kie", with_attribute("embedding_", [[0.0, 1.0]]), "embedding_, which is not an array but list"),
         ("kie", with_attribute("backward_", None), "backward_, which is not a record"),
@@ -228,6 +240,14 @@ def test_what_contradicts_its_class_is_said_when_it_is_loaded(model, change, sen
         pytest.importorskip("torch", reason="needs the extra torch")
     with pytest.raises(ModelFileError, match=sentence):
         load(forged(stored[model], file, change))
+
+
+def test_old_parameters_of_a_file_become_options(stored, file):
+    old = {"tol": 1e-3, "regularization_start": 2.0, "data_kernel": "sparse", "given_types": "angle"}
+    model = load(forged(stored["kie"], file, lambda tree, arrays: tree["parameters"].update(old)))
+    assert model.regularization == Annealing(0.1, start=2.0, tol=1e-3)
+    assert model.kernel == KernelOptions(storage="sparse")
+    assert model.conditioning == Conditioning(types="angle")
 
 
 def test_an_attribute_that_this_version_does_not_know_is_kept(stored, file):

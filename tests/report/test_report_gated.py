@@ -67,7 +67,7 @@ def images(html):
 def test_a_gated_machine_has_pairs_changes_filters_and_training(page):
     assert names_of(page) == [*LEARNED[:4], "cost", "training", "parameters", "origin"]
     assert "GatedBoltzmannMachine: what it learned" in page
-    assert "120 pairs of rows of 25 values (5×5 pictures) shown to GatedBoltzmannMachine, trained in " in page
+    assert "120 pairs of rows of 25 values (5×5 pictures) shown to GatedBoltzmannMachine." in page
 
 
 def test_a_map_has_none_of_these(model, views, tmp_path):

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import sidelight
-from sidelight import KernelInformationEmbedding
+from sidelight import Conditioning, KernelInformationEmbedding
 from sidelight.side.given import Given
 
 NAN = float("nan")
@@ -234,15 +234,35 @@ REFUSED = {
     "dictionaries": (np.array([{}, {}]), 2, {}, "cannot be told apart and sorted"),
     "complex": (np.array([1j, 2.0]), 2, {}, "cannot be told apart and sorted"),
     "text as an angle": (["a", "b"], 2, {"kinds": "angle"}, "holds entries that are not numbers"),
-    "unknown type": ([1.0, 2.0], 2, {"kinds": "length"}, "given_types=length is not a type of column"),
-    "negative period": ([1.0, 2.0], 2, {"kinds": -1.0}, "given_types=-1.0 is not a type of column"),
-    "infinite period": ([1.0, 2.0], 2, {"kinds": np.inf}, "given_types=inf is not a type of column"),
-    "true as a period": ([1.0, 2.0], 2, {"kinds": True}, "given_types=True is not a type of column"),
-    "too few types": (np.ones((2, 2)), 2, {"kinds": ["angle"]}, "given_types=1 entries does not match the 2 columns"),
-    "a type for no column": ({"a": [1, 2]}, 2, {"kinds": {"b": "angle"}}, "given_types=entry for 'b' is not among"),
-    "zero bandwidth": ([1.0, 2.0], 2, {"bandwidths": 0.0}, "given_bandwidth=0.0 is not a number in range"),
-    "text as bandwidth": (["a", "b"], 2, {"bandwidths": "wide"}, "given_bandwidth=wide is not a number in range"),
-    "a bandwidth for no column": ({"a": [1, 2]}, 2, {"bandwidths": {"b": 1.0}}, "given_bandwidth=entry for 'b' is not"),
+    "unknown type": ([1.0, 2.0], 2, {"kinds": "length"}, r"conditioning\.types=length is not a type of column"),
+    "negative period": ([1.0, 2.0], 2, {"kinds": -1.0}, r"conditioning\.types=-1.0 is not a type of column"),
+    "infinite period": ([1.0, 2.0], 2, {"kinds": np.inf}, r"conditioning\.types=inf is not a type of column"),
+    "true as a period": ([1.0, 2.0], 2, {"kinds": True}, r"conditioning\.types=True is not a type of column"),
+    "too few types": (
+        np.ones((2, 2)),
+        2,
+        {"kinds": ["angle"]},
+        r"conditioning\.types=1 entries does not match the 2 columns",
+    ),
+    "a type for no column": (
+        {"a": [1, 2]},
+        2,
+        {"kinds": {"b": "angle"}},
+        r"conditioning\.types=entry for 'b' is not among",
+    ),
+    "zero bandwidth": ([1.0, 2.0], 2, {"bandwidths": 0.0}, r"conditioning\.bandwidth=0.0 is not a number in range"),
+    "text as bandwidth": (
+        ["a", "b"],
+        2,
+        {"bandwidths": "wide"},
+        r"conditioning\.bandwidth=wide is not a number in range",
+    ),
+    "a bandwidth for no column": (
+        {"a": [1, 2]},
+        2,
+        {"bandwidths": {"b": 1.0}},
+        r"conditioning\.bandwidth=entry for 'b' is not",
+    ),
 }
 
 
@@ -303,7 +323,7 @@ def test_saving_keeps_the_columns_to_the_value_and_type(name, tmp_path):
     given = KEPT[name]
     kinds = "category" if name == "floats as categories" else None
     X = np.random.default_rng(0).normal(size=(30, 3))
-    model = KernelInformationEmbedding(given_types=kinds, max_iter=30).fit(X, given=given)
+    model = KernelInformationEmbedding(conditioning=Conditioning(types=kinds), max_iter=30).fit(X, given=given)
     sidelight.save(model, tmp_path / "model")
     loaded = sidelight.load(tmp_path / "model")
     assert loaded.given_ == model.given_

@@ -79,6 +79,9 @@ class Capabilities:
     has_variance: bool = _method("predictive_variance")
     has_latent_density: bool = _method("latent_log_density")
     has_density: bool = _method("score_samples")
+    has_typicality: bool = _method("typicality")
+    has_latent_typicality: bool = _method("latent_typicality")
+    has_overlap: bool = _method("overlap")
     has_score: bool = _method("score")
     score_is_log_density: bool = False
     """``score`` is a mean log density; otherwise it is a share of variance."""
@@ -89,11 +92,13 @@ class Capabilities:
     has_transfer: bool = _method("transfer")
     has_flow: bool = _method("flow")
     has_denoise: bool = _method("denoise")
+    has_impute: bool = _method("impute")
     has_reconstruct: bool = _method("reconstruct")
     # what fit takes
     takes_given: bool = _argument("given")
     takes_pairs: bool = _argument("same")
     takes_relations: bool = _argument("relations")
+    takes_actions: bool = _argument("actions")
     takes_second_view: bool = False
     """``y`` of ``fit`` is a second view of the rows, with ``transform_view`` and ``inverse_transform_view``."""
     takes_fields: bool = _fitted("n_channels_in_")
@@ -131,6 +136,11 @@ class Capabilities:
         return not (self.has_embedding or self.has_transform) and (self.has_transfer or self.has_predict)
 
     @property
+    def finds_clusters(self) -> bool:
+        """Whether the model is a mixture without a map: ``predict`` is the component of a row."""
+        return self.has_predict and self.score_is_log_density and not self.has_embedding
+
+    @property
     def gives_back(self) -> bool:
         """Whether a trained network reconstructs rows through codes, but has no embedding of its own."""
         return self.is_network and not self.has_embedding and (self.has_denoise or self.has_reconstruct)
@@ -143,7 +153,7 @@ _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names"
 
 TWO_WAY = _ROWS.also(
     "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
-    "has_denoise", "has_embedding",
+    "has_denoise", "has_embedding", "has_typicality", "has_latent_typicality",
 )  # fmt: skip
 """An embedding of rows with an inverse."""
 
@@ -155,7 +165,7 @@ METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
-    "has_history", "has_iterations",
+    "has_impute",    "has_history", "has_iterations",
 )  # fmt: skip
 """A density of several components; ``predict`` is the component of a row."""
 

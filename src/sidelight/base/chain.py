@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
 from .capabilities import Capabilities, capabilities
@@ -27,7 +28,7 @@ Array = npt.NDArray[Any]
 _OF_THE_MAP = frozenset({
     "embedding_", "given_", "explained_", "confounded_", "history_", "n_iter_", "gram_eigenvalues_",
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
-    "latent_log_density", "transform_view", "inverse_transform_view",
+    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view",
 })  # fmt: skip
 """Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 
@@ -113,6 +114,14 @@ class Chain:
         """Return rows (m, d) as they would be under another value of ``given``."""
         return self._back(self.last.counterfactual(self.rows(X), given=given))
 
+    def overlap(self, X: Any, *, given: Any) -> Array:
+        """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""
+        return np.asarray(self.last.overlap(self.rows(X), given=given))
+
+    def typicality(self, X: Any) -> Array:
+        """Return how usual rows are among the training rows, after preprocessing, shape (m,)."""
+        return np.asarray(self.last.typicality(self.rows(X)))
+
     def score(self, X: Any, **side: Any) -> float:
         """Share of the variance of the data explained by the reconstruction."""
         rows = np.asarray(X, dtype=np.float64)
@@ -135,8 +144,25 @@ class Chain:
     def _back(self, rows: Any) -> Array:
         """Apply the inverse of the preprocessing steps."""
         for step in reversed(self.before):
-            rows = step.inverse_transform(rows)
+            rows = _undone(step, rows)
         return np.asarray(rows)
+
+
+def _undone(step: Any, rows: Any) -> Any:
+    """Return rows before a preprocessing step.
+
+    scikit-learn refuses to invert an imputer without indicators. It changes missing entries only, so its inverse is the
+    identity; columns of indicators, which it puts last, are left out.
+    """
+    if isinstance(step, Pipeline):
+        for _, inner in reversed(_steps(step)):
+            rows = _undone(inner, rows)
+        return rows
+    if isinstance(step, SimpleImputer):
+        added = 0 if step.indicator_ is None else len(step.indicator_.features_)
+        if rows.shape[1] - added == step.n_features_in_:
+            return rows[:, : step.n_features_in_]
+    return step.inverse_transform(rows)
 
 
 def as_chain(model: Any) -> Any:

@@ -7,6 +7,16 @@ cannot cut in two. No data is copied.
 
 Fitted attributes are recognised by a trailing underscore in the name (the convention of scikit-learn). All other
 attributes are the user's, and stay. A subclass that overrides ``fit`` sets its own attributes after ``super().fit``.
+
+Ctrl-C has one protocol, from the solver to the user:
+
+1. A solver that has an iterate catches ``KeyboardInterrupt`` and returns the best one with status ``INTERRUPTED``. It
+   lets it pass, or its caller calls ``raise_if_interrupted(..., kept=False)``, where there is nothing to return yet.
+2. A fit makes its result from that iterate as from any other, sets all attributes, and calls
+   ``raise_if_interrupted(...)`` last. No other code of the library raises ``KeyboardInterrupt`` (a test says so).
+3. The decorator moves the attributes to the model. The caller always sees a plain ``KeyboardInterrupt``: the model then
+   is whole and made of the best iterate, or as it was before. An estimator that fits another one asks what that has
+   set.
 """
 
 from __future__ import annotations
@@ -15,15 +25,30 @@ import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-__all__ = ["InterruptedWithResult", "all_or_nothing", "all_or_nothing_continued", "clear_fitted", "is_fitted_name"]
+__all__ = ["all_or_nothing", "all_or_nothing_continued", "clear_fitted", "is_fitted_name", "raise_if_interrupted"]
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 Method = Callable[Concatenate[Any, P], Result]
 
 
-class InterruptedWithResult(KeyboardInterrupt):
-    """Raised by a fit that Ctrl-C ended after it set all attributes from its best iterate: the model keeps these."""
+class _InterruptedWithResult(KeyboardInterrupt):
+    """Tells the decorator that all attributes are set: the model keeps them."""
+
+
+def raise_if_interrupted(interrupted: bool, *, kept: bool = True) -> None:
+    """Raise Ctrl-C again in a fit that it has ended, otherwise do nothing.
+
+    Parameters
+    ----------
+    interrupted : bool
+        Whether Ctrl-C has ended the solver.
+    kept : bool
+        Whether all attributes are set from the best iterate, so that the model keeps them. False: there is no result
+        yet, and the model stays as it was.
+    """
+    if interrupted:
+        raise _InterruptedWithResult if kept else KeyboardInterrupt
 
 
 def is_fitted_name(name: str) -> bool:
@@ -86,7 +111,7 @@ def _on_a_copy(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Metho
         shell.__dict__.update({name: value for name, value in vars(model).items() if is_known(name)})
         try:
             result = fit(shell, *args, **kwargs)
-        except InterruptedWithResult:
+        except _InterruptedWithResult:
             _take_over(model, shell)
             raise KeyboardInterrupt from None  # an outer estimator that fits this one has not kept anything itself
         _take_over(model, shell)

@@ -58,6 +58,15 @@ class FittedModel(Protocol):
     def latent_log_density(self, Z: Any) -> Array:
         """Log density at latent points (has_latent_density)."""
 
+    def typicality(self, X: Any) -> Array:
+        """Share of training rows of lower density than each row (has_typicality)."""
+
+    def latent_typicality(self, Z: Any) -> Array:
+        """Share of training rows of lower latent density than each latent point (has_latent_typicality)."""
+
+    def overlap(self, X: Any, *, given: Any) -> Array:
+        """How usual rows are among the training rows of another value of ``given`` (has_overlap)."""
+
     def score(self, X: Any, **side: Any) -> float:
         """Share of variance explained, or mean log density (has_score)."""
 
@@ -79,8 +88,14 @@ class FittedModel(Protocol):
     def denoise(self, X: Any) -> Any:
         """Inputs reconstructed through the embedding (has_denoise)."""
 
+    def impute(self, X: Any) -> Array:
+        """Rows with estimates in place of missing entries (has_impute)."""
+
     def reconstruct(self, X: Any) -> Any:
         """Inputs reconstructed through the latent code (has_reconstruct)."""
+
+    def infer(self, X: Any, y: Any) -> Array:
+        """Codes of the transformation of each row of X to that of y (has_transfer)."""
 
     def transfer(self, X: Any, y: Any, X_new: Any) -> Any:
         """Apply the transformation seen in pairs (X, y) to new inputs (has_transfer)."""

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from .messages import error_message
+from .small_data import warn_if_small
 
 __all__ = [
     "DISTANCE_LIMIT",
@@ -79,6 +81,8 @@ def check_rows(owner: object, argument: str, value: npt.NDArray[Any], n: int) ->
 def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> Any:
     """Validate the rows ``X`` of ``model`` by ``validate_data``, and refuse numbers whose squares overflow.
 
+    Of rows to be fitted, which must be two or more, it warns where they are few or noise (``base.small_data``).
+
     Parameters
     ----------
     model : estimator
@@ -88,7 +92,10 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
     options
         Of scikit-learn's ``validate_data``.
     """
-    return _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
+    rows = _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
+    if options.get("ensure_min_samples", 1) > 1:  # rows to be fitted
+        warn_if_small(model, rows, distances=bool(get_tags(model).input_tags.pairwise))
+    return rows
 
 
 def checked_array(owner: object, value: Any, *, input_name: str = "X", spread: float = np.inf, **options: Any) -> Any:

@@ -9,7 +9,16 @@ import warnings
 import joblib
 import sklearn
 
-__all__ = ["warn"]
+__all__ = ["ExtrapolationWarning", "SmallDataWarning", "warn"]
+
+
+class SmallDataWarning(UserWarning):
+    """A fit to few different rows, or to noise in many columns: the message says what can be read from the result."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """A result where the training rows say little, such as a counterfactual of rows unlike any row of its group."""
+
 
 _INSIDE = tuple(
     os.path.join(os.path.dirname(os.path.abspath(module)), "")

@@ -1,4 +1,4 @@
-"""The command line: ``sidelight embed | transform | invert | counterfactual | predict | score | report | ...``."""
+"""The command line: ``sidelight look | embed | transform | invert | counterfactual | predict | ...``."""
 
 from __future__ import annotations
 

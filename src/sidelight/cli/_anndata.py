@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sidelight.base.messages import require_extra
 
+from ._columns import suggestion
 from ._matrix import Matrix
 from ._output import CommandError
 
@@ -75,7 +76,8 @@ def _part(data: Any, how: Any, path: Path) -> tuple[Any, list[str], str]:
 
 def _entry(entries: Any, key: str, option: str, path: Path) -> Any:
     if key not in entries:
-        raise CommandError(f"{option} {key}: {path.name} has no such entry; it has {_names(entries) or 'none'}")
+        near = suggestion(key, [name for name in entries if name is not None])
+        raise CommandError(f"{option} {key}: {path.name} has no such entry; it has {_names(entries) or 'none'}{near}")
     return entries[key]
 
 

@@ -14,10 +14,11 @@ import typer
 from typer.core import TyperGroup
 
 from . import _options as options
+from ._actions import SequenceColumns
 from ._columns import ColumnRoles
 from ._given import parse_periods
-from ._methods import DEFAULT, JOINT, METHODS, RELATIONAL, parse_settings
-from ._options import MissingValues, parse_size
+from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
+from ._options import MissingValues, TableFormats, parse_size
 from ._output import open_output
 from ._read import Reading
 from ._relations import columns_of, parse_relations
@@ -72,15 +73,43 @@ def _main(
 
 
 @app.command()
+def look(
+    data: options.DataFile,
+    kind: options.ColumnKind = None,
+    drop: options.Drop = None,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Say what a file is, what each column was understood as, and what embed would do with it."""
+    from ._look import look as run
+    from ._look import parse_kinds
+
+    wishes = ColumnRoles(drop=drop or ())
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, data, how, parse_kinds(kind or ()))
+
+
+@app.command()
 def embed(
     context: typer.Context,
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-out"),
-    dims: Annotated[int, typer.Option("--dims", "-d", min=1, help="Latent dimensions.")] = 2,
+    dims: Annotated[
+        int | None, typer.Option("--dims", "-d", min=1, help="Latent dimensions (2, if the method says nothing else).")
+    ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="One of `sidelight methods`.")] = DEFAULT,
     colour: options.Colour = None,
     label: options.Label = None,
     drop: options.Drop = None,
+    kind: options.ColumnKind = None,
     given: options.Given = None,
     given_type: options.GivenType = None,
     same: options.Same = None,
@@ -90,17 +119,30 @@ def embed(
     relation: options.RelationColumn = None,
     period: options.Period = None,
     view_y: options.ViewY = None,
+    actions: options.ActionColumn = None,
+    trajectory: options.TrajectoryColumn = None,
+    distances_matrix: options.DistanceMatrix = None,
+    batches: options.Batches = False,
+    sample: options.BatchSample = 50_000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.Settings = None,
     standardize: Annotated[
-        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+        bool | None,
+        typer.Option(
+            "--standardize/--no-standardize",
+            help="Columns to mean 0 and width 1, or as they are; tables are scaled robustly by default.",
+        ),
     ] = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
+    table_format: options.TableFormat = TableFormats.csv,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     plain: options.Plain = False,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     image_size: options.ImageSize = None,
     image_shape: options.ImageShape = None,
     force: options.Force = False,
@@ -109,39 +151,56 @@ def embed(
     debug: options.Debug = False,
 ) -> None:
     """Embed a table, array, folder of pictures or AnnData file; write embedding, model and report."""
+    from ._batches import embed_batches
+    from ._distance_file import embed_distances
     from ._embed import Request
     from ._embed import embed as run
+    from ._encoded_table import TableOptions
+    from ._look import parse_kinds
 
     sizes = parse_size(image_size, "--image-size"), parse_size(image_shape, "--image-shape")
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         relations = parse_relations(relation or ())
         related = columns_of(relations)
-        wishes = ColumnRoles(colour or (), label, drop or (), given or (), attribute or (), relations=related)
-        how = Reading(wishes, key, layer, obsm, *sizes)
+        sequence = SequenceColumns(actions, trajectory)
+        wishes = ColumnRoles(
+            colour or (), label, drop or (), given or (), attribute or (), relations=related, actions=sequence.columns
+        )
+        table = TableOptions(parse_kinds(kind or ()), standardize)
+        how = Reading(wishes, key, layer, obsm, *sizes, sheet=sheet, query=query, recursive=recursive, table=table)
         chosen = method
         if method == DEFAULT:
-            # Two views are what the joint method is for, relations the relational; nobody should have to name both.
-            chosen = JOINT if view_y is not None else RELATIONAL if relations else DEFAULT
+            # Two views are what the joint method is for, and so on; nobody should have to name both.
+            chosen = JOINT if view_y is not None else RELATIONAL if relations else ACTION if actions else DEFAULT
+        dims = find_method(chosen).default_dims if dims is None else dims
         request = Request(
             data, out, chosen, dims, seed, parse_settings(settings or ()), how, missing.value,
             standardize, report, force, context.obj["command"], given_type or (), same, parse_periods(period or ()),
-            view_y, different, distances, relations, plain,
+            view_y, different, distances, relations, plain, table_format.value, sequence,
         )  # fmt: skip
-        run(talk, request)
+        if distances_matrix is not None:
+            embed_distances(talk, request, distances_matrix)
+        elif batches:
+            embed_batches(talk, request, sample)
+        else:
+            run(talk, request)
 
 
 @app.command()
 def transform(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     view: options.View = "x",
     label: options.Label = None,
     colour: options.Colour = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -150,7 +209,8 @@ def transform(
     """Embed new rows with a fitted model; the old rows do not move."""
     from ._from_model import transform as run
 
-    how = Reading(wishes=ColumnRoles(colour or (), label), key=key, layer=layer, obsm=obsm)
+    wishes = ColumnRoles(colour or (), label)
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force, view=view)
 
@@ -159,7 +219,7 @@ def transform(
 def invert(
     model: options.ModelPath,
     points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     view: options.View = "x",
     force: options.Force = False,
@@ -178,13 +238,16 @@ def invert(
 def counterfactual(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     label: options.Label = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -193,7 +256,8 @@ def counterfactual(
     """Show rows as they would be for another value of what the model was given."""
     from ._from_model import counterfactual as run
 
-    how = Reading(wishes=ColumnRoles(label=label), key=key, layer=layer, obsm=obsm)
+    wishes = ColumnRoles(label=label)
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, given=given or (), missing=missing.value, force=force)
 
@@ -202,12 +266,15 @@ def counterfactual(
 def predict(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Table to write: csv, tsv, parquet or npy.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     label: options.Label = None,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -216,7 +283,8 @@ def predict(
     """Show the second view of rows, by a model of two views."""
     from ._from_model import predict as run
 
-    how = Reading(wishes=ColumnRoles(label=label), key=key, layer=layer, obsm=obsm)
+    wishes = ColumnRoles(label=label)
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force)
 
@@ -225,10 +293,13 @@ def predict(
 def score(
     model: options.ModelPath,
     data: options.DataFile,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,
@@ -236,8 +307,9 @@ def score(
     """Measure a model on data: reconstruction R², trustworthiness, mean log density."""
     from ._from_model import score as run
 
+    how = Reading(key=key, layer=layer, obsm=obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, Reading(key=key, layer=layer, obsm=obsm), missing=missing.value)
+        run(talk, model, data, how, missing=missing.value)
 
 
 @app.command()
@@ -246,16 +318,20 @@ def report(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     colour: options.Colour = None,
+    label: options.Label = None,
     period: options.Period = None,
     view_y: Annotated[
         Path | None,
         typer.Option("--view-y", "--view2", metavar="FILE", help="The outputs of the same rows, for a model of pairs."),
     ] = None,
     plain: options.Plain = False,
-    missing: options.Missing = MissingValues.error,
+    missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
     image_shape: options.ImageShape = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -266,7 +342,8 @@ def report(
     from ._from_model import report as run
 
     shape = parse_size(image_shape, "--image-shape")
-    how = Reading(wishes=ColumnRoles(colour or ()), key=key, layer=layer, obsm=obsm, image_shape=shape)
+    wishes = ColumnRoles(colour or (), label)
+    how = Reading(wishes, key, layer, obsm, None, shape, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         periods = parse_periods(period or ())
         run(
@@ -275,15 +352,63 @@ def report(
 
 
 @app.command()
-def methods(json: options.Json = False) -> None:
-    """List the methods that embed can use."""
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Explain this method; all are listed without it.")
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", min=2, help="Rows of your data, for the cost.")] = 1000,
+    columns: Annotated[int, typer.Option("--columns", min=1, help="Columns of your data, for the cost.")] = 20,
+    json: options.Json = False,
+) -> None:
+    """List the methods that embed can use, or explain one of them."""
+    from ._method_page import explain_method, list_methods
+
     with open_output(as_json=json) as talk:
-        installed = [method for method in METHODS.values() if method.installed]
-        talk.table(("method", "from", "what it is"), [(m.name, m.library, m.summary) for m in installed])
-        talk.answer["methods"] = [
-            {"name": m.name, "library": m.library, "summary": m.summary, "default": m.name == DEFAULT}
-            for m in installed
-        ]
+        if name is None:
+            list_methods(talk)
+        else:
+            explain_method(talk, name, rows, columns)
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    data: options.DataFile,
+    methods: Annotated[str, typer.Option("--methods", "-m", help="Methods to compare, separated by commas.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("sidelight-compare"),
+    dims: Annotated[int, typer.Option("--dims", "-d", min=1, help="Latent dimensions of every map.")] = 2,
+    colour: options.Colour = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
+    settings: options.MethodSettings = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize/--no-standardize", help="Columns to mean 0 and width 1.")
+    ] = None,
+    missing: options.Missing = MissingValues.error,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    image_size: options.ImageSize = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Embed the same rows by several methods; write a page with the maps side by side and their measures."""
+    from ._compare import compare as run
+    from ._embed import Request
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        how = Reading(
+            ColumnRoles(colour or (), label, drop or ()), key, layer, obsm, parse_size(image_size, "--image-size")
+        )
+        request = Request(
+            data, out, "", dims, seed, parse_settings(settings or ()), how, missing.value, standardize, force=force,
+            command=context.obj["command"],
+        )  # fmt: skip
+        run(talk, request, names)
 
 
 @app.command()

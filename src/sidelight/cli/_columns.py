@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -13,10 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from sidelight.tables._column_kinds import ColumnUse, understand
+from sidelight.tables.table_encoder import TableEncoder
+
+from ._encoded_table import EncodedTable, TableOptions, encode_table, typed
 from ._matrix import Matrix
 from ._output import CommandError
 
-__all__ = ["ColumnRoles", "choose_columns", "match_columns", "suggestion"]
+__all__ = ["ColumnRoles", "choose_columns", "encode_columns", "encode_new_rows", "match_columns", "suggestion"]
 
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -30,6 +34,8 @@ _REMARKS = {
     "empty": "Empty columns, left out",
 }
 _COLOURING = ("text", "boolean", "date")
+_OFFERED = ("category", "boolean", "ordinal", "date")
+"""Kinds of encoded columns that may colour the map, beside being embedded."""
 
 
 @dataclass(frozen=True)
@@ -49,32 +55,44 @@ class ColumnRoles:
     """Columns that relations are based on; not features."""
     relations_if_there: Sequence[str] = ()
     """Columns that the relations of a fitted model are based on: used as far as the data has them."""
+    actions: Sequence[str] = ()
+    """Columns of actions and trajectories; not features."""
 
     def check(self, known: Iterable[str], source: str) -> None:
         """Raise CommandError for a column that the data does not have."""
         names = list(known)
         label = [self.label] if self.label else []
         asked = {"--colour": self.colours, "--label": label, "--drop": self.drop, "--given": self.given}
-        asked |= {"--attribute": self.attributes, "--relation": self.relations}
+        asked |= {
+            "--attribute": self.attributes,
+            "--relation": self.relations,
+            "--actions or --trajectory": self.actions,
+        }
         for option, columns in asked.items():
             for column in columns:
                 if column not in names:
                     has = f"it has {_listed(names) or 'none'}{suggestion(column, names)}"
                     raise CommandError(f"{option} {column}: {source} has no such column; {has}")
         parts = {"--drop": self.drop, "--label": label, "--given": self.given, "--attribute": self.attributes}
-        parts |= {"--relation": self.relations}
-        for option in ("--given", "--attribute", "--relation"):
+        parts |= {"--relation": self.relations, "--actions or --trajectory": self.actions}
+        for option in ("--given", "--attribute", "--relation", "--actions or --trajectory"):
             for column in parts.pop(option):
                 other = next((other for other, columns in parts.items() if column in columns), None)
                 if other is not None:
                     raise CommandError(f"{option} {column}: is named by {other}, too; give it one part")
 
     def known(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The given columns of ``frame``; for those of a fitted model, all or none."""
+        """The given columns of ``frame``; for those of a fitted model, all or none.
+
+        Dates and numbers that are written as text are dates and numbers.
+        """
         names = list(dict.fromkeys(self.given))
         if not names and set(self.given_if_there) <= set(frame.columns):
             names = list(self.given_if_there)
-        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+        if not names:
+            return pd.DataFrame()
+        found = frame[names].reset_index(drop=True)
+        return typed(found, [use for use in understand(found) if use.date_format or use.number_format])
 
     def labels(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The label columns (attributes) of ``frame``, for metric learning."""
@@ -82,14 +100,14 @@ class ColumnRoles:
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
     def related(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The columns of ``frame`` that relations are based on."""
+        """The columns of ``frame`` that relations are based on, and those of actions."""
         there = [name for name in self.relations_if_there if name in frame.columns]
-        names = list(dict.fromkeys([*self.relations, *there]))
+        names = list(dict.fromkeys([*self.relations, *there, *self.actions]))
         return frame[names].reset_index(drop=True) if names else pd.DataFrame()
 
     def shown(self, found: Iterable[str]) -> list[str]:
         """The columns to colour by: as asked, otherwise attributes and as ``found``; what was named in any case."""
-        labels = [*self.attributes, *self.relations]
+        labels = [*self.attributes, *self.relations, *self.actions]
         return list(dict.fromkeys([*(self.colours or (*labels, *found)), *self.given, *labels]))
 
 
@@ -109,6 +127,7 @@ def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Mat
     """Take the numeric columns as features and sort the others by what they are."""
     wishes.check(frame.columns, source)
     taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
+    taken |= {*wishes.actions}
     free = [name for name in frame.columns if name not in taken]
     kinds = {name: _kind(frame[name]) for name in free}
     features = [name for name, kind in kinds.items() if kind == "number"]
@@ -129,6 +148,72 @@ def choose_columns(frame: pd.DataFrame, wishes: ColumnRoles, source: str) -> Mat
             *_remarks(frame, kinds),
         ],
     )
+
+
+def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptions, source: str) -> Matrix:
+    """Make numbers of all columns without another role, by what they mean."""
+    wishes.check(frame.columns, source)
+    _check_kinds(options.kinds, wishes, list(frame.columns), source)
+    taken = {*wishes.colours, *wishes.drop, *wishes.given, *wishes.attributes, *wishes.relations, wishes.label}
+    free = [name for name in frame.columns if name not in taken]
+    if not free:
+        raise CommandError(f"{source} has no column left to embed; it has {_listed(list(frame.columns))}")
+    table = encode_table(frame[free].reset_index(drop=True), options.encoder(free))
+    offered = [use for use in table.uses if use.kind in _OFFERED]
+    return _with_roles(table, frame, wishes, offered, [*table.remarks(), options.sentence])
+
+
+def encode_new_rows(frame: pd.DataFrame, encoder: TableEncoder, wishes: ColumnRoles, source: str) -> Matrix:
+    """Make numbers of new rows with the encoder of a model; columns are matched by name."""
+    wishes.check(frame.columns, source)
+    missing = [use.name for use in encoder.columns_ if use.used and use.name not in frame.columns]
+    if missing:
+        word = "columns" if len(missing) > 1 else "column"
+        raise CommandError(f"{source} lacks the {word} {_listed(missing)}, which the model was fitted on")
+    names = [use.name for use in encoder.columns_ if use.name in frame.columns]
+    others = [name for name in frame.columns if name not in {*names, wishes.label}]
+    offered = [use for use in encoder.columns_ if use.kind in _OFFERED and use.name in names]
+    offered += [use for use in (understand(frame[others]) if others else ()) if use.kind in (*_OFFERED, "number")]
+    return _with_roles(EncodedTable(frame[names].reset_index(drop=True), encoder), frame, wishes, offered, [])
+
+
+def _with_roles(
+    table: EncodedTable, frame: pd.DataFrame, wishes: ColumnRoles, offered: list[ColumnUse], remarks: list[str]
+) -> Matrix:
+    """The code of a table, and the columns that have another role; those ``offered`` may colour the map."""
+    names = wishes.shown(use.name for use in offered)
+    colours = frame[names].reset_index(drop=True) if names else pd.DataFrame()
+    if names:
+        known = {use.name: use for use in table.uses}
+        colours = typed(colours, [known.get(use.name, use) for use in understand(colours)])
+    try:
+        X = table.numbers()
+    except (ValueError, TypeError) as error:
+        raise CommandError(str(error).removeprefix("TableEncoder: ")) from error
+    return Matrix(
+        X=X,
+        is_table=True,
+        table=table,
+        colours=colours,
+        given=wishes.known(frame),
+        attributes=wishes.labels(frame),
+        related=wishes.related(frame),
+        row_names=None if wishes.label is None else frame[wishes.label].reset_index(drop=True),
+        remarks=remarks,
+    )
+
+
+def _check_kinds(kinds: Mapping[str, str], wishes: ColumnRoles, names: list[str], source: str) -> None:
+    for name, kind in kinds.items():
+        if name not in names:
+            near = suggestion(name, names) or f"; it has {_listed(names)}"
+            raise CommandError(f"--kind {name}={kind}: {source} has no such column{near}")
+        if name in {*wishes.colours, *wishes.drop, *wishes.attributes, *wishes.relations, wishes.label}:
+            raise CommandError(
+                f"--kind {name}={kind}: this column has another option and is not embedded; leave one out"
+            )
+        if name in wishes.given:
+            raise CommandError(f"--kind {name}={kind}: this column is given; use --given-type {name}={kind}")
 
 
 def match_columns(frame: pd.DataFrame, names: Sequence[str], wishes: ColumnRoles, source: str) -> Matrix:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +19,36 @@ from sidelight.base.chain import Chain
 from sidelight.base.files import atomic_write
 from sidelight.report._informed import plain_model
 
+from ._actions import SequenceColumns, read_sequence
+from ._cost import tell_cost
+from ._gaps import let_take_gaps
 from ._given import parse_types
 from ._matrix import Matrix, complete, scaling_for
-from ._methods import check_takes, make
+from ._methods import check_takes, make, needs_pairs
 from ._metric import HintFiles, learn, metric_settings, read_hints
 from ._model_file import ModelFile
 from ._output import INTERRUPTED, CommandError, Output
 from ._pairs import read_pairs
+from ._placement import Placement, place_fitted
 from ._progress import bar
 from ._read import Reading, read
 from ._relations import RelationOption, build_relations, tell_axes
+from ._report_rows import report_rows
 from ._second_view import SecondView, read_second
+from ._source import title_of
 from ._write import check_free, embedding_frame, put_frame
 
-__all__ = ["Fitted", "Request", "embed", "fit", "tell_given", "write_results"]
+__all__ = [
+    "Fitted",
+    "Request",
+    "check_out",
+    "embed",
+    "fit",
+    "fit_until_interrupted",
+    "tell_given",
+    "tell_results",
+    "write_results",
+]
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,7 @@ class Request:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     how: Reading = field(default_factory=Reading)
-    missing: str = "error"
+    missing: str = "keep"
     standardize: bool | None = None
     report: bool = True
     force: bool = False
@@ -58,6 +75,8 @@ class Request:
     distances: Path | None = None
     relations: Sequence[RelationOption] = ()
     plain: bool = False
+    table_format: str = "csv"
+    sequence: SequenceColumns = field(default_factory=SequenceColumns)
 
     @property
     def is_anndata(self) -> bool:
@@ -67,7 +86,7 @@ class Request:
     @property
     def results(self) -> dict[str, Path]:
         """The files that will be written."""
-        names = {"embedding": "embedding.csv", "model": "model.sidelight"}
+        names = {"embedding": f"embedding.{self.table_format}", "model": "model.sidelight"}
         names |= {"report": "report.html"} if self.report else {}
         names |= {"anndata": "data.h5ad"} if self.is_anndata else {}
         return {what: self.out / name for what, name in names.items()}
@@ -84,18 +103,32 @@ class Fitted:
     interrupted: bool
     plain: NDArray[Any] | None = None
     """The embedding of the same rows without ``--given``, if it was computed."""
+    y: NDArray[Any] | None = None
+    """The outputs, for a model of pairs."""
+
+    @property
+    def is_distances(self) -> bool:
+        """Whether ``X`` holds distances between rows instead of columns."""
+        return capabilities(self.file.model).takes_distances
+
+    @cached_property
+    def placement(self) -> Placement:
+        """What is written of each row."""
+        model, side = self.file.model, self.matrix.side
+        return place_fitted(model, self.X, y=self.y, second=self.file.second, side=side)
 
 
 def embed(talk: Output, request: Request) -> None:
     """Read, fit, write, and say what was done."""
-    if request.out.exists() and not request.out.is_dir():
-        raise CommandError(f"--out {request.out}: is a file; give a folder")
-    check_free(request.results.values(), force=request.force)
+    check_out(request)
+    if needs_pairs(request.method) and request.view_y is None:
+        rule = "learns how rows become others; say with --view-y FILE what came of each row"
+        raise CommandError(f"--method {request.method}: {rule}")
     whole = read(request.data, request.how)
     matrix = complete(whole, request.missing)
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
-    talk.say(f"{request.data}: {matrix.X.shape[0]} rows", style="bold")
+    talk.say(f"{title_of(request.data)}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
     _check_plain(request, matrix)
@@ -103,7 +136,14 @@ def embed(talk: Output, request: Request) -> None:
     if request.plain:
         fitted = replace(fitted, plain=_fit_plain(talk, request, fitted))
     write_results(request, fitted)
-    _tell(talk, request, fitted)
+    tell_results(talk, request, fitted)
+
+
+def check_out(request: Request) -> None:
+    """Complain before any work is done about a place where results cannot be written."""
+    if request.out.exists() and not request.out.is_dir():
+        raise CommandError(f"--out {request.out}: is a file; give a folder")
+    check_free(request.results.values(), force=request.force)
 
 
 def _check_plain(request: Request, matrix: Matrix) -> None:
@@ -139,36 +179,54 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     """
     whole = matrix if whole is None else whole
     scaling, remark = scaling_for(matrix, request.standardize)
-    talk.say(f"  {remark}")
+    if remark:
+        talk.say(f"  {remark}")
     X = matrix.features(matrix.X if scaling is None else scaling.apply(matrix.X))
     began = time.perf_counter()
     side, types = _side(talk, request, matrix, whole)
-    matrix = _relate(talk, request, matrix, side)
+    matrix = _relate(talk, request, matrix, whole, side)
     hints = read_hints(_for_the_metric(request, side), matrix, whole)
     settings, of_the_metric = metric_settings(request.settings, hints)
-    second = None
+    second, Y = None, None
     if request.view_y is not None:
-        side["y"], second = _second(talk, request, matrix, len(whole.X))
+        Y, second = _second(talk, request, matrix, len(whole.X))
+        side["y"] = Y
     with bar(talk, request.method) as callback:
         model = make(
             request.method, dims=request.dims, seed=request.seed, settings=settings, given_types=types,
-            callback=callback,
+            image_shape=matrix.image_shape, callback=callback,
         )  # fmt: skip
         for argument in side:
-            check_takes(request.method, argument, f"--{argument.removesuffix('s')}")
+            check_takes(request.method, argument, _OPTIONS[argument])
+        how_missing = let_take_gaps(model, request.method, matrix, after_metric=hints is not None)
+        if how_missing:
+            matrix = replace(matrix, remarks=[*matrix.remarks, how_missing])
+            talk.say(f"  {how_missing}")
         before = None
         if hints is not None:
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
             matrix = replace(matrix, remarks=[*matrix.remarks, told])
             talk.say(f"  {told}")
+        tell_cost(talk, request.method, model, *X.shape)
         talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
         interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
-    means = np.asarray(matrix.X.mean(axis=0, dtype=np.float64))
+    means = np.asarray(np.nanmean(matrix.X, axis=0, dtype=np.float64))
     whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
-    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about)
-    return Fitted(file, matrix, X, seconds, interrupted)
+    encoder = None if matrix.table is None else matrix.table.encoder
+    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about, encoder)
+    return Fitted(file, matrix, X, seconds, interrupted, y=Y if needs_pairs(request.method) else None)
+
+
+_OPTIONS = {
+    "given": "--given",
+    "same": "--same",
+    "relations": "--relation",
+    "actions": "--actions",
+    "y": "--view-y",
+}
+"""The option that each argument of ``fit`` comes from."""
 
 
 def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
@@ -176,7 +234,7 @@ def fit_until_interrupted(model: Any, X: Any, side: Mapping[str, Any]) -> bool:
     try:
         model.fit(X, **side)
     except KeyboardInterrupt:
-        if not capabilities(model).has_embedding:
+        if not (capabilities(model).has_embedding or capabilities(model).has_iterations):
             raise
         return True
     return False
@@ -186,6 +244,9 @@ def _second(talk: Output, request: Request, matrix: Matrix, n_rows: int) -> tupl
     check_takes(request.method, "y", "--view-y")
     assert request.view_y is not None
     Y, second, told = read_second(request.view_y, matrix, n_rows, request.missing, request.standardize)
+    if needs_pairs(request.method) and not np.isfinite(Y).all():
+        rule = f"some rows are empty, and {request.method} learns from pairs; leave them out of both files"
+        raise CommandError(f"--view-y {request.view_y}: {rule}")
     talk.say(f"  {told}")
     return Y, second
 
@@ -207,8 +268,13 @@ def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tupl
     return side, types
 
 
-def _relate(talk: Output, request: Request, matrix: Matrix, side: dict[str, Any]) -> Matrix:
-    """Add the relations to the side information for ``fit``, and their descriptions to the remarks."""
+def _relate(talk: Output, request: Request, matrix: Matrix, whole: Matrix, side: dict[str, Any]) -> Matrix:
+    """Add actions and relations to the side information for ``fit``, and their descriptions to the remarks."""
+    steps, words = read_sequence(request.sequence, matrix, whole)
+    if steps:
+        side |= steps
+        talk.say(f"  {words}")
+        matrix = replace(matrix, remarks=[*matrix.remarks, words])
     if not request.relations:
         return matrix
     side["relations"], told, talk.answer["relations"] = build_relations(request.relations, matrix.related)
@@ -225,15 +291,16 @@ def _for_the_metric(request: Request, side: Mapping[str, Any]) -> HintFiles:
 def write_results(request: Request, fitted: Fitted) -> None:
     """Write every file beside its destination, then rename all: a failure on the way leaves none."""
     request.out.mkdir(parents=True, exist_ok=True)
-    Z = np.asarray(fitted.file.model.embedding_)
+    placed = fitted.placement
     with ExitStack() as stack:
         places = {what: stack.enter_context(atomic_write(path)) for what, path in request.results.items()}
-        put_frame(embedding_frame(fitted.matrix, Z, fitted.file.latent_names), places["embedding"], Z)
+        frame = embedding_frame(fitted.matrix, placed.values, placed.names, placed.columns)
+        put_frame(frame, places["embedding"], placed.values)
         fitted.file.save(places["model"])
         if "anndata" in places:
             from ._anndata import write_anndata
 
-            write_anndata(request.data, places["anndata"], Z, fitted.matrix.rows)
+            write_anndata(request.data, places["anndata"], placed.values, fitted.matrix.rows)
         if "report" in places:
             _write_report(request, fitted, places["report"])
 
@@ -241,20 +308,24 @@ def write_results(request: Request, fitted: Fitted) -> None:
 def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
     from sidelight import report
 
+    placed = fitted.placement
+    colours = {name: fitted.matrix.colours[name] for name in fitted.matrix.colours.columns} | dict(placed.columns)
     report.write(
         fitted.file.model,
         path,
-        X=fitted.X,
-        colours=fitted.matrix.colours if fitted.matrix.colours.shape[1] else None,
+        X=None if fitted.is_distances else fitted.file.shown(fitted.X),
+        y=fitted.y,
+        embedding=placed.plane,
+        colours=colours or None,
         plain=fitted.plain,
         periods=request.periods,
         image_shape=fitted.file.image_shape,
         **fitted.matrix.side,
         **fitted.file.told(fitted.matrix),
-        title=request.data.name,
+        **report_rows(fitted.file, fitted.matrix, request.how.wishes.colours),
+        title=Path(title_of(request.data)).name,
         command=request.command,
-        notes=fitted.matrix.remarks,
-        seconds=fitted.seconds,
+        notes=[*fitted.matrix.remarks, *([placed.words] if placed.words else [])],
     )
 
 
@@ -277,14 +348,15 @@ def tell_given(talk: Output, fitted: Fitted) -> None:
     }
 
 
-def _tell(talk: Output, request: Request, fitted: Fitted) -> None:
+def tell_results(talk: Output, request: Request, fitted: Fitted) -> None:
+    """Say what was written, and put it into the JSON answer."""
     talk.answer |= {
         **request.results,
         "method": request.method,
         "rows": fitted.matrix.X.shape[0],
-        "columns": fitted.matrix.X.shape[1],
+        "columns": fitted.X.shape[1] if fitted.is_distances else fitted.matrix.n_columns,
         "dims": request.dims,
-        "standardized": fitted.file.scaling is not None,
+        "standardized": fitted.file.is_standardized,
         "seconds": fitted.seconds,
         "interrupted": fitted.interrupted,
         "remarks": fitted.matrix.remarks,
@@ -295,6 +367,8 @@ def _tell(talk: Output, request: Request, fitted: Fitted) -> None:
         talk.say(f"Interrupted after {fitted.seconds:.1f} s; the best embedding so far is kept.", style="yellow")
     else:
         talk.say(f"Done in {fitted.seconds:.1f} s.")
-    tell_axes(talk, fitted.file.model, fitted.file.latent_names)
+    if fitted.placement.words:
+        talk.say(f"  {fitted.placement.words}")
+    tell_axes(talk, fitted.file.model, fitted.placement.names)
     for path in request.results.values():
         talk.say(f"  wrote {path}")

@@ -12,15 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sidelight.base.capabilities import capabilities
+from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import Chain, name_of
 from sidelight.base.model import FittedModel
 
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
+from ._novelty import add_latent_novelty, add_novelty, refuse_extrapolation
 from ._output import CommandError, Output
+from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
+from ._report_rows import report_rows
 from ._second_view import embed_second, is_second, second_of
 from ._write import check_format, check_free, embedding_frame, write_frame
 
@@ -76,13 +79,19 @@ def transform(
     _require(capabilities(file.model).has_transform, file, "transform", "embed new rows")
     if is_second(view):
         matrix, Z = embed_second(file, data, how, missing)
+        placed = Placement(Z, file.latent_names)
+        frame = embedding_frame(matrix, Z, placed.names)
     else:
         matrix, X = file.read(data, _how(file, how), missing)
         _say_given(talk, file, matrix.side, data)
-        Z = np.asarray(file.model.transform(X, **matrix.side))
-    write_frame(embedding_frame(matrix, Z, file.latent_names), out, Z)
+        placed = place_new(file.model, X, matrix.side)
+        frame = embedding_frame(matrix, placed.values, placed.names, placed.columns)
+        add_novelty(talk, frame, file.model, X)
+    Z = placed.values
+    write_frame(frame, out, Z)
     talk.answer |= {"out": out, "rows": len(Z), "dims": Z.shape[1], "remarks": matrix.remarks}
-    talk.say(f"{len(Z)} rows embedded in {Z.shape[1]} dimensions; wrote {out}")
+    did = "assigned to clusters" if placed.columns else f"embedded in {Z.shape[1]} dimensions"
+    talk.say(f"{len(Z)} rows {did}; wrote {out}")
 
 
 def invert(
@@ -99,11 +108,13 @@ def invert(
     if not asked:
         _say_given(talk, file, side, data)
     if is_second(view):
-        columns = second_of(file).names
-        rows = second_of(file).to_data(file.model.inverse_transform_view(Z, 1))
+        second = second_of(file)
+        rows = pd.DataFrame(second.to_data(file.model.inverse_transform_view(Z, 1)), columns=second.names)
     else:
-        columns, rows = file.columns, file.to_data(file.model.inverse_transform(Z, **side))
-    write_frame(pd.DataFrame(rows, columns=columns), out, rows)
+        rows = file.to_data(file.model.inverse_transform(Z, **side))
+    table = _others_first(frame, rows, file.latent_names)
+    add_latent_novelty(talk, table, file.model, Z)
+    _write_rows(table, rows, out)
     _tell_rows(talk, rows, out, asked, "points mapped back to")
 
 
@@ -114,8 +125,8 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     file = ModelFile.open(model)
     second = second_of(file)
     matrix, X = file.read(data, _how(file, how), missing)
-    rows = second.to_data(file.model.predict(X))
-    write_frame(_with_names(matrix, rows, second.names), out, rows)
+    rows = pd.DataFrame(second.to_data(file.model.predict(X)), columns=second.names)
+    _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "rows predicted in")
 
 
@@ -134,8 +145,10 @@ def counterfactual(
     matrix, X = file.read(data, _how(file, how), missing)
     Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
-    rows = file.to_data(file.model.inverse_transform(Z, **_completed(file, asked, own, len(Z), data)))
-    write_frame(_with_names(matrix, rows, file.columns), out, rows)
+    changed = _completed(file, asked, own, len(Z), data)
+    refuse_extrapolation(file.model, X, changed, force=force)
+    rows = file.to_data(file.model.inverse_transform(Z, **changed))
+    _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, asked, "rows shown again in")
 
 
@@ -151,14 +164,37 @@ def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: i
     return {"given": {name: same[name] if name in same else frame[name] for name in names}}
 
 
-def _with_names(matrix: Matrix, rows: NDArray[Any], columns: list[str]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=columns)
-    if matrix.row_names is not None and str(matrix.row_names.name) not in columns:
-        frame.insert(0, str(matrix.row_names.name), matrix.row_names.to_numpy())
-    return frame
+def _with_names(matrix: Matrix, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows behind their numbers in the file, their label and identifiers, so that they can be joined with the file."""
+    known: dict[str, Any] = {"row": matrix.rows}
+    if matrix.row_names is not None:
+        known[str(matrix.row_names.name)] = matrix.row_names.to_numpy()
+    known |= {str(name): matrix.identifiers[name].to_numpy() for name in matrix.identifiers.columns}
+    return _beside(known, rows)
 
 
-def _tell_rows(talk: Output, rows: NDArray[Any], out: Path, asked: dict[str, Any], did: str) -> None:
+def _others_first(frame: pd.DataFrame, rows: pd.DataFrame, latent: list[str]) -> pd.DataFrame:
+    """Rows behind what the table of latent points says beside the coordinates: row numbers, labels, colours."""
+    own = {*latent, *(f"z{k + 1}" for k in range(len(latent)))}
+    known = {str(name): frame[name].to_numpy() for name in frame.columns if name not in own}
+    return _beside(known if own & set(frame.columns) else {}, rows)
+
+
+def _beside(known: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+    """Put columns in front of rows, without those that the rows have themselves."""
+    front = pd.DataFrame({name: values for name, values in known.items() if name not in rows.columns}, index=rows.index)
+    return pd.concat([front, rows], axis=1)
+
+
+def _write_rows(frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
+    """Write rows of data; an array file holds numbers only."""
+    if out.suffix.lower() == ".npy" and not all(pd.api.types.is_numeric_dtype(kind) for kind in rows.dtypes):
+        words = [str(name) for name, kind in rows.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+        raise CommandError(f"--out {out}: an array holds numbers, and {words[0]} is none; end the name with .csv")
+    write_frame(frame, out, rows.to_numpy() if out.suffix.lower() == ".npy" else np.empty(0))
+
+
+def _tell_rows(talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str) -> None:
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
     words = ""
     if asked:
@@ -173,8 +209,6 @@ def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
     They are the columns that transform writes, or z1, z2, ..., where there are such, otherwise all numeric columns.
     """
     dims = len(names)
-    if not path.exists():
-        raise CommandError(f"{path}: there is no such file")
     if path.suffix.lower() in (".npy", ".npz"):
         Z, frame = read(path, Reading()).X, pd.DataFrame()
     else:
@@ -193,6 +227,7 @@ def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
 def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) -> None:
     """Say how well a model describes data: reconstruction, neighbourhoods, density."""
     from sidelight import evaluate
+    from sidelight.report._text_sections import measure_notes
 
     file = ModelFile.open(model)
     offers = capabilities(file.model)
@@ -201,7 +236,7 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
-    rows = np.asarray(X)
+    rows = np.asarray(file.filled(X))
     measures: dict[str, float] = {}
     if offers.has_score:
         measures["reconstruction_r2"] = _reconstruction(file.model, X, matrix.side)
@@ -214,8 +249,11 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
             measures["trustworthiness_in_the_metric"] = float(evaluate.trustworthiness(near, Z, n_neighbors=neighbours))
     if offers.has_density:
         measures["mean_log_density"] = float(np.mean(file.model.score_samples(X)))
-    talk.answer |= {"rows": len(rows), **measures}
+    notes = measure_notes(informed=given_of(file.model) is not None, after_a_step=isinstance(file.model, Chain))
+    talk.answer |= {"rows": len(rows), **measures, "notes": notes}
     talk.table(("measure", "value"), [(name.replace("_", " "), f"{value:.4f}") for name, value in measures.items()])
+    for note in notes:
+        talk.say(note)
 
 
 def report(
@@ -243,7 +281,7 @@ def report(
     writer.write(
         file.model,
         out,
-        X=X,
+        X=file.shown(X),
         y=Y,
         embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,
@@ -255,6 +293,7 @@ def report(
         notes=matrix.remarks if Y is None else [_EMBEDDED.sub(r"\1 used", remark) for remark in matrix.remarks],
         **matrix.side,
         **file.told(matrix),
+        **report_rows(file, matrix, how.wishes.colours),
     )
     talk.answer |= {"out": out, "rows": len(matrix.X)}
     talk.say(f"wrote {out}")

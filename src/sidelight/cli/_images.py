@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,17 +15,19 @@ from sidelight.base.messages import require_extra
 from ._matrix import Matrix
 from ._output import CommandError
 
-__all__ = ["read_images"]
+if TYPE_CHECKING:
+    from ._read import Reading
+
+__all__ = ["find_images", "read_images"]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+_SHOWN = 8
 
 
-def read_images(folder: Path, how: Any) -> Matrix:
-    """Read every picture below ``folder``; sub-folders become a colour."""
+def read_images(folder: Path, how: Reading) -> Matrix:
+    """Read every picture of ``folder``; of its sub-folders only if ``how.recursive``, and these become a colour."""
     Image = require_extra("PIL.Image", "A folder of pictures", "cli")
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
-    if not files:
-        raise CommandError(f"{folder}: there are no pictures in this folder ({', '.join(_SUFFIXES)})")
+    files, below = find_images(folder, recursive=how.recursive)
     sizes = [_size(Image, file) for file in files]
     size, remark = _common_size(sizes, how.image_size)
     X = np.stack([_grey(Image, file, size).ravel() for file in files])
@@ -40,8 +42,25 @@ def read_images(folder: Path, how: Any) -> Matrix:
         related=how.wishes.related(colours),
         row_names=pd.Series([file.relative_to(folder).as_posix() for file in files], name="file"),
         image_shape=size,
-        remarks=[f"{len(files)} pictures are embedded as grey values, {remark}."],
+        remarks=[f"{len(files)} pictures are embedded as grey values, {remark}.", *below],
     )
+
+
+def find_images(folder: Path, *, recursive: bool) -> tuple[list[Path], list[str]]:
+    """Return the pictures to read, and a remark on those in sub-folders that are not read."""
+    everywhere = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+    own = [path for path in everywhere if path.parent == folder]
+    below = Counter(path.relative_to(folder).parts[0] for path in everywhere if path.parent != folder)
+    if not everywhere:
+        raise CommandError(f"{folder}: there are no pictures in this folder ({', '.join(_SUFFIXES)})")
+    if recursive or not below:
+        return everywhere, []
+    some = [f"{name} ({count})" for name, count in list(below.items())[:_SHOWN]]
+    listed = ", ".join(some) + (" ..." if len(below) > _SHOWN else "")
+    if not own:
+        has = f"its sub-folders have {sum(below.values())}: {listed}"
+        raise CommandError(f"{folder}: there are no pictures in this folder itself; {has}; add --recursive")
+    return own, [f"Pictures in sub-folders are left out: {listed}; --recursive takes them."]
 
 
 def _size(Image: Any, file: Path) -> tuple[int, int]:

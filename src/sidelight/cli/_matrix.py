@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ._encoded_table import EncodedTable
 from ._output import CommandError
 
 __all__ = ["Matrix", "Scaling", "complete", "scaling_for"]
 
 _SHOWN = 5
-_WIDE = 100.0
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Matrix:
     X : ndarray of shape (n, d)
         The features.
     names : list of str, or None
-        Names of the features, when the data has them.
+        Names of the features, when the data has them; None for the code of a table.
     colours : DataFrame of n rows
         Columns that are not features and may colour the picture.
     given : DataFrame of n rows
@@ -43,6 +43,8 @@ class Matrix:
         Shape of the image that a row holds.
     is_table : bool
         Whether the columns may have different units.
+    table : EncodedTable or None
+        The rows as the user knows them, of which X is the code.
     remarks : list of str
         Messages for the user about how the data was treated.
     """
@@ -57,6 +59,7 @@ class Matrix:
     rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     image_shape: tuple[int, int] | None = None
     is_table: bool = False
+    table: EncodedTable | None = None
     remarks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -85,7 +88,30 @@ class Matrix:
             related=_kept(self.related, keep),
             row_names=None if self.row_names is None else self.row_names[keep].reset_index(drop=True),
             rows=self.rows[keep],
+            table=None if self.table is None else self.table.take(keep),
         )
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the data that are embedded."""
+        return self.X.shape[1] if self.table is None else sum(use.used for use in self.table.uses)
+
+    @property
+    def identifiers(self) -> pd.DataFrame:
+        """The columns that name or number the rows, without the label; may have no columns."""
+        found = pd.DataFrame() if self.table is None else self.table.identifiers
+        own = [] if self.row_names is None else [str(self.row_names.name)]
+        return found[[name for name in found.columns if name not in own]]
+
+    @property
+    def gaps(self) -> dict[str, NDArray[np.bool_]]:
+        """For each column of the data with missing or infinite entries, the rows (n,) that have them."""
+        if self.table is not None:
+            found = self.table.gaps(self.X)
+        else:
+            bad = ~np.isfinite(self.X)
+            found = {self.column(int(j)): bad[:, j] for j in np.flatnonzero(bad.any(axis=0))}
+        return {name: rows for name, rows in found.items() if rows.any()}
 
     @property
     def side(self) -> dict[str, Any]:
@@ -118,43 +144,59 @@ class Scaling:
 
 
 def scaling_for(matrix: Matrix, wanted: bool | None) -> tuple[Scaling | None, str]:
-    """Decide whether to standardise; return the scaling and the sentence that says so.
+    """Decide whether to standardise; return the scaling and the sentence that says so ("" if there is nothing to say).
 
-    Unasked, a table is standardised when its widest column is more than 100 times wider than a quarter of its
-    columns: then the others would not count. Pictures, plain arrays and cells stay as they are.
+    Unasked, columns of a table are standardised; pictures, plain arrays and cells stay as they are. A table that was
+    encoded is scaled already.
     """
-    spread = matrix.X.std(axis=0, dtype=np.float64)
+    if matrix.table is not None:
+        return None, ""
     if wanted is None:
         if matrix.image_shape is not None:
             return None, "Pixels are used as they are."
         if not matrix.is_table:
             return None, "Columns are used as they are (--standardize changes that)."
-        positive = np.sort(spread[spread > 0])
-        wanted = bool(positive.size and positive[-1] > _WIDE * positive[(positive.size - 1) // 4])
-        why = f"the widths of columns differ by more than {_WIDE:.0f}x" if wanted else "similar widths"
-    else:
-        why = "as asked"
-    if not wanted:
-        return None, f"Columns are used as they are ({why})."
+    if wanted is False:
+        return None, "Columns are used as they are (as asked)."
+    spread = np.nanstd(matrix.X, axis=0, dtype=np.float64)
     scale = np.where(spread > 0, spread, 1.0)
-    return Scaling(matrix.X.mean(axis=0, dtype=np.float64), scale), f"Columns are standardised ({why})."
+    why = " (as asked)" if wanted else ""
+    return Scaling(np.nanmean(matrix.X, axis=0, dtype=np.float64), scale), f"Columns are standardised{why}."
 
 
 def complete(matrix: Matrix, missing: str, means: NDArray[np.float64] | None = None) -> Matrix:
-    """Treat missing and infinite values: refuse them, drop their rows, or put the mean of the column there."""
-    gaps = ~np.isfinite(matrix.X)
-    if not gaps.any():
+    """Treat missing and infinite values: keep, refuse, drop their rows, or put the mean of the column there.
+
+    New rows are completed with the ``means`` of the fit, and their table keeps its encoder.
+    """
+    gaps = matrix.gaps
+    if not gaps:
         return matrix
-    rows = gaps.any(axis=1)
+    rows = np.any(list(gaps.values()), axis=0)
+    count = sum(int(own.sum()) for own in gaps.values())
     if missing == "drop":
         if rows.all():
             raise CommandError("every row has a missing value; use --missing mean, or --drop the columns to blame")
         remark = f"{rows.sum()} of {len(rows)} rows have missing values and are left out."
-        return replace(matrix.take(~rows), remarks=[*matrix.remarks, remark])
+        return replace(_without(matrix, rows, refit=means is None), remarks=[*matrix.remarks, remark])
     if missing == "mean":
-        remark = f"{gaps.sum()} missing values in {rows.sum()} rows are replaced by the mean of their column."
-        return replace(matrix, X=_filled(matrix.X, gaps, means), remarks=[*matrix.remarks, remark])
-    raise CommandError(_blame(matrix, gaps))
+        remark = f"{count} missing values in {rows.sum()} rows are replaced by the mean of their column."
+        filled = _filled(matrix.X, ~np.isfinite(matrix.X), means)
+        return replace(matrix, X=filled, remarks=[*matrix.remarks, remark])
+    if missing == "keep" and not np.isinf(matrix.X).any():
+        word = "entry is" if count == 1 else "entries are"
+        remark = f"{count} {word} missing, in {rows.sum()} of {len(rows)} rows: {_counted(gaps)}."
+        return replace(matrix, remarks=[*matrix.remarks, remark])
+    raise CommandError(_blame(matrix, gaps, rows))
+
+
+def _without(matrix: Matrix, rows: NDArray[np.bool_], *, refit: bool) -> Matrix:
+    """The matrix without some rows; the encoder of a table is fitted on the others alone."""
+    left = matrix.take(~rows)
+    if left.table is None or not refit:
+        return left
+    table = left.table.refitted()
+    return replace(left, table=table, X=table.numbers())
 
 
 def _filled(X: NDArray[Any], gaps: NDArray[np.bool_], means: NDArray[np.float64] | None) -> NDArray[Any]:
@@ -164,15 +206,18 @@ def _filled(X: NDArray[Any], gaps: NDArray[np.bool_], means: NDArray[np.float64]
     return np.where(gaps, means, X).astype(X.dtype)
 
 
-def _blame(matrix: Matrix, gaps: NDArray[np.bool_]) -> str:
-    rows = matrix.rows[gaps.any(axis=1)]
-    counts = gaps.sum(axis=0)
-    columns = [f"{matrix.column(int(j))} ({counts[j]})" for j in np.flatnonzero(counts)]
+def _blame(matrix: Matrix, gaps: dict[str, NDArray[np.bool_]], rows: NDArray[np.bool_]) -> str:
+    numbers = matrix.rows[rows]
     return (
-        f"{len(rows)} of {len(gaps)} rows have missing or infinite values, in the columns {_some(columns)}; "
-        f"rows {_some([str(row) for row in rows])}. "
+        f"{len(numbers)} of {len(rows)} rows have missing or infinite values, in the columns {_counted(gaps)}; "
+        f"rows {_some([str(row) for row in numbers])}. "
         "Use --missing drop to leave these rows out, or --missing mean to put the mean of the column there"
     )
+
+
+def _counted(gaps: dict[str, NDArray[np.bool_]]) -> str:
+    """Names of columns, each with the number of its missing entries."""
+    return _some([f"{name} ({own.sum()})" for name, own in gaps.items()])
 
 
 def _some(items: list[str]) -> str:

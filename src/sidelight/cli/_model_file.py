@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
+from sidelight.tables.table_encoder import TableEncoder
 
+from ._encoded_table import EncodedTable
 from ._matrix import Matrix, Scaling, complete
 from ._output import CommandError
 from ._read import Reading, read
@@ -41,6 +46,8 @@ class ModelFile:
         The command that made the model.
     second : SecondView or None
         The second view, of a model of two.
+    encoder : TableEncoder or None
+        Makes the numbers that the model takes of a table; in the file it is the first step of a Pipeline.
     relations : mapping of str to list of str
         The columns that each relation is about.
     """
@@ -52,11 +59,13 @@ class ModelFile:
     command: str = ""
     second: SecondView | None = None
     relations: Mapping[str, list[str]] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
 
     @classmethod
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
-        model, notes = as_chain(load(path)), load_notes(path)
+        encoder, model = _without_encoder(as_chain(load(path)))
+        notes = load_notes(path)
         if capabilities(model).takes_fields:
             what = f"a {name_of(model)} takes sequences or pictures of any size"
             raise CommandError(f"{path}: {what}, and commands read tables; use it from Python (sidelight.report.write)")
@@ -74,6 +83,7 @@ class ModelFile:
             command=notes.get("command", ""),
             second=SecondView.from_notes(notes.get("second")),
             relations=notes.get("relations") or {},
+            encoder=encoder,
         )
 
     def save(self, path: Path) -> None:
@@ -87,12 +97,21 @@ class ModelFile:
             "second": None if self.second is None else self.second.to_notes(),
             "relations": dict(self.relations),
         }
-        save(self.model.pipeline if isinstance(self.model, Chain) else self.model, path, notes=notes)
+        model: Any = self.model.pipeline if isinstance(self.model, Chain) else self.model
+        if self.encoder is not None:
+            steps = model.steps if isinstance(self.model, Chain) else [("embedding", model)]
+            model = Pipeline([("table", self.encoder), *steps])
+        save(model, path, notes=notes)
 
     @property
     def names(self) -> list[str] | None:
         """Names of the features, when the model knows them."""
         return feature_names_of(self.model)
+
+    @property
+    def is_standardized(self) -> bool:
+        """Whether columns are scaled before the model sees them."""
+        return self.scaling is not None or (self.encoder is not None and self.encoder.scaling != "none")
 
     @property
     def given(self) -> tuple[Any, ...]:
@@ -113,23 +132,60 @@ class ModelFile:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the features, made up where there are none."""
-        return self.names or [f"x{i + 1}" for i in range(self.model.n_features_in_)]
+        """Names of the columns that the model takes, made up where there are none; of a table, those of its code."""
+        own = self.names if self.encoder is None else [str(name) for name in self.encoder.get_feature_names_out()]
+        return own or [f"x{i + 1}" for i in range(self.model.n_features_in_)]
 
     def read(self, path: Path, how: Reading, missing: str) -> tuple[Matrix, Any]:
         """Read new rows; return them unchanged, and preprocessed for the model."""
-        matrix = read(path, how)
-        width, expected = matrix.X.shape[1], self.model.n_features_in_
+        matrix = read(path, replace(how, encoder=self.encoder))
+        of_array = self.encoder is not None and matrix.table is None
+        width = matrix.X.shape[1]
+        expected = self.encoder.n_features_in_ if of_array and self.encoder is not None else self.model.n_features_in_
         if width != expected:
             raise CommandError(f"{path}: rows have {width} columns, and the model was fitted on {expected}")
+        if of_array:
+            matrix = self._encoded(matrix)
         matrix = complete(matrix, missing, self.means)
+        if np.isnan(matrix.X).any() and not self.takes_gaps:
+            complete(matrix, "error")
         X = matrix.X if self.scaling is None else self.scaling.apply(matrix.X)
         return matrix, X if self.names is None else matrix.features(X)
 
-    def to_data(self, X: Any) -> NDArray[Any]:
-        """Convert rows that the model returned to the units of the data."""
+    def _encoded(self, matrix: Matrix) -> Matrix:
+        """Rows of an array as the code of a table with the same columns in the same order."""
+        assert self.encoder is not None
+        names = [use.name for use in self.encoder.columns_]
+        table = EncodedTable(pd.DataFrame(matrix.X, columns=names), self.encoder)
+        return replace(matrix, X=table.numbers(), table=table)
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether the model takes rows with missing entries."""
+        first = self.model.steps[0] if isinstance(self.model, Chain) else self.model
+        return bool(get_tags(first).input_tags.allow_nan)
+
+    def to_data(self, X: Any) -> pd.DataFrame:
+        """Convert rows that the model returned to the columns and units of the data."""
         rows = np.asarray(X)
-        return rows if self.scaling is None else self.scaling.undo(rows)
+        if self.encoder is not None:
+            return EncodedTable(pd.DataFrame(), self.encoder).decoded(rows)
+        return pd.DataFrame(rows if self.scaling is None else self.scaling.undo(rows), columns=self.columns)
+
+    def filled(self, X: Any) -> Any:
+        """Return rows for measures that take no gaps: missing entries by the model, or the means of the columns."""
+        rows = np.asarray(X)
+        gaps = np.isnan(rows)
+        if not gaps.any():
+            return X
+        known = np.asarray(self.model.impute(X)) if capabilities(self.model).has_impute else self.means
+        whole = np.where(gaps, known, rows)
+        return whole if self.names is None else pd.DataFrame(whole, columns=self.names)
+
+    def shown(self, X: Any) -> Any:
+        """Return rows for a report: without gaps, and with names where the code of a table has them."""
+        rows = self.filled(X)
+        return rows if self.encoder is None else pd.DataFrame(rows, columns=self.columns)
 
 
 _NOTES = {
@@ -142,6 +198,17 @@ _NOTES = {
     "relations": "?dict list string",
 }
 """Specifications of the notes of a model file, in the language of ``sidelight.persistence``."""
+
+
+def _without_encoder(model: FittedModel) -> tuple[TableEncoder | None, FittedModel]:
+    """Take a TableEncoder off the front of a chain; it and the model of the numbers behind it."""
+    if not isinstance(model, Chain) or not isinstance(model.steps[0], TableEncoder):
+        return None, model
+    encoder, *rest = model.pipeline.steps
+    if len(rest) == 1:
+        return encoder[1], rest[0][1]
+    behind: Any = Chain.of(Pipeline(rest))
+    return encoder[1], behind
 
 
 def _check_notes(path: Path, notes: Mapping[str, Any], d: int) -> None:

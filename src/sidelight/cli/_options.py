@@ -10,30 +10,49 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "Colour", "DataFile", "Debug", "Different", "Distances",
-    "Drop", "Force", "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "Missing",
-    "MissingValues", "ModelPath", "Period", "Quiet", "RelationColumn", "Same", "Settings", "View", "ViewY",
-    "parse_size",
+    "OUT_HELP",
+    "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
+    "ColumnKind", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force", "Given",
+    "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing", "MissingValues",
+    "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings", "Sheet", "TableFormat",
+    "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
 """Help panel of the options for side information."""
 
 
+OUT_HELP = "Table to write: csv, tsv, csv.gz, parquet, feather, arrow, jsonl or npy."
+"""Help of ``--out`` of the commands that write one table."""
+
+
 class MissingValues(StrEnum):
     """What to do with rows that have missing values."""
 
+    keep = "keep"
     error = "error"
     drop = "drop"
     mean = "mean"
 
 
+class TableFormats(StrEnum):
+    """Formats of the table that ``embed`` writes."""
+
+    csv = "csv"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+TableFormat = Annotated[TableFormats, typer.Option("--format", help="Format of the table with the embedding.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 Missing = Annotated[
-    MissingValues, typer.Option("--missing", help="Rows with missing values: refuse, drop, or use column means.")
+    MissingValues,
+    typer.Option(
+        "--missing", help="Missing entries: keep them missing, refuse them, drop their rows, or use column means."
+    ),
 ]
 Colour = Annotated[
     list[str] | None,
@@ -134,6 +153,41 @@ ViewY = Annotated[
         rich_help_panel=_KNOWN,
     ),
 ]
+ActionColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--actions",
+        metavar="COLUMN",
+        help="What was done at each row, rows in temporal order, empty at the end of a trajectory: --method action.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+TrajectoryColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--trajectory",
+        metavar="COLUMN",
+        help="With --actions: rows with equal entries are one trajectory.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+DistanceMatrix = Annotated[
+    Path | None,
+    typer.Option(
+        "--distances-matrix",
+        metavar="FILE",
+        help="Distances between all rows (square CSV, Parquet or NPY), or a sparse graph of them (NPZ, MTX), in place "
+        "of columns; those of DATA colour the map, and DATA may be the same file.",
+        rich_help_panel=_KNOWN,
+    ),
+]
+Batches = Annotated[
+    bool,
+    typer.Option("--batches", help="NPY or Parquet larger than memory: fit a sample, embed all rows in batches."),
+]
+BatchSample = Annotated[
+    int, typer.Option("--sample", min=10, help="With --batches: rows that the method is fitted to.")
+]
 View = Annotated[
     str,
     typer.Option(
@@ -149,17 +203,39 @@ ImageSize = Annotated[str | None, typer.Option("--image-size", metavar="WxH", he
 ImageShape = Annotated[
     str | None, typer.Option("--image-shape", metavar="WxH", help="Rows of columns are pictures of this size.")
 ]
+ColumnKind = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind", metavar="COLUMN=KIND", help="Understand a column as number, category, text, ... (repeatable)."
+    ),
+]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number from 1.")
+]
+Query = Annotated[
+    str | None, typer.Option("--query", metavar="SQL", help="Rows of a SQLite or DuckDB file; it is only read.")
+]
+Recursive = Annotated[bool, typer.Option("--recursive", help="Pictures of sub-folders, too.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="A setting of the method, e.g. perplexity=50, or metric__kernel=rbf."
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the method, e.g. perplexity=50, kernel.storage=sparse, or metric__kernel=rbf.",
     ),
+]
+MethodSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="METHOD__NAME=VALUE", help="A setting of one method, e.g. tsne__perplexity=20."),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file model.sidelight.", show_default=False)]
 DataFile = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="CSV, TSV, Parquet, NPY, NPZ or h5ad file, or a folder of pictures.", show_default=False
+        metavar="DATA",
+        help="A table (CSV, Parquet, Arrow, JSON, Excel, SQLite, DuckDB, packed or not), NPY, NPZ, MTX or h5ad file, a "
+        "folder of pictures, or - for standard input.",
+        show_default=False,
     ),
 ]
 

@@ -1,29 +1,26 @@
-"""Reading data: CSV and TSV, Parquet, NPY and NPZ, a folder of pictures, AnnData."""
+"""Read rows to embed from any file: text tables, Parquet, Arrow, JSON, spreadsheets, databases, arrays, pictures."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ._columns import ColumnRoles, choose_columns, match_columns
+from sidelight.tables.table_encoder import TableEncoder
+
+from ._columns import ColumnRoles, choose_columns, encode_columns, encode_new_rows, match_columns
+from ._encoded_table import TableOptions
 from ._matrix import Matrix
 from ._output import CommandError
+from ._plain_columns import plain_columns
+from ._source import STANDARD_INPUT, Source, open_source
 
-__all__ = ["Reading", "read", "read_frame"]
+__all__ = ["Reading", "Table", "open_data", "read", "read_frame", "read_table"]
 
-_DELIMITERS = ",;\t|"
-_SPARSE_KEYS = {"format", "shape", "data"}  # that scipy.sparse.save_npz writes of every matrix
-_ARRAY_KEYS = ("data", "X", "x", "images", "arr_0")
-_PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
-# The parser of CSV files may be off by the last bit before pandas 3.1, and is exact, without the option, from there on.
-_EXACT_NUMBERS: dict[str, Any] = {"float_precision": "round_trip"} if _PANDAS < (3, 1) else {}
+_ARRAYS = {"array": "NumPy file", "mtx": "Matrix Market file"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +41,16 @@ class Reading:
         How rows of plain columns fold into pictures.
     expected : sequence of str, optional
         Feature names of a fitted model, to be matched by name.
+    sheet : str, optional
+        Sheet of a spreadsheet, by name or number from 1.
+    query : str, optional
+        SQL query of a database.
+    recursive : bool
+        Whether pictures in sub-folders are read, too.
+    table : TableOptions, optional
+        How columns of a table become numbers; None: numeric columns are taken as they are.
+    encoder : TableEncoder, optional
+        Of a fitted model, for new rows of a table.
     """
 
     wishes: ColumnRoles = field(default_factory=ColumnRoles)
@@ -53,130 +60,135 @@ class Reading:
     image_size: tuple[int, int] | None = None
     image_shape: tuple[int, int] | None = None
     expected: Sequence[str] | None = None
+    sheet: str | None = None
+    query: str | None = None
+    recursive: bool = False
+    table: TableOptions | None = None
+    encoder: TableEncoder | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its columns as they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    kind : str
+        What kind of file it is, for people: "CSV separated by commas, UTF-8".
+    title : str
+        Name of the file, for messages.
+    remarks : tuple of str
+        How the file was read, where that is worth saying.
+    """
+
+    frame: pd.DataFrame
+    kind: str
+    title: str
+    remarks: tuple[str, ...] = ()
 
 
 def read(path: Path, how: Reading) -> Matrix:
-    """Read rows to embed from any supported file or folder."""
-    if not path.exists():
-        raise CommandError(f"{path}: there is no such file or folder")
-    if path.is_dir():
+    """Read rows to embed from any supported file or folder, or from standard input (``-``)."""
+    _, found = open_data(path, how)
+    if isinstance(found, Matrix):
+        return found
+    if how.encoder is not None:
+        matrix = encode_new_rows(found.frame, how.encoder, how.wishes, found.title)
+    elif how.expected is not None:
+        matrix = match_columns(found.frame, how.expected, how.wishes, found.title)
+    elif how.table is not None and how.image_shape is None:
+        matrix = encode_columns(found.frame, how.wishes, how.table, found.title)
+    else:
+        matrix = choose_columns(found.frame, how.wishes, found.title)
+    return replace(matrix, remarks=[*found.remarks, *matrix.remarks])
+
+
+def open_data(path: Path, how: Reading) -> tuple[str, Table | Matrix]:
+    """Return what kind of file it is, and its table; or, of arrays, pictures and cells, the rows to embed."""
+    if _is_folder(path):
         from ._images import read_images
 
-        return read_images(path, how)
-    suffix = path.suffix.lower()
-    if suffix == ".h5ad":
+        return "folder of pictures", read_images(path, how)
+    source = open_source(path)
+    _check_options(source, how)
+    if source.format == "anndata":
         from ._anndata import read_anndata
 
-        return read_anndata(path, how)
-    if suffix in (".npy", ".npz"):
-        return _read_arrays(path, how)
-    frame = read_frame(path)
-    if how.expected is not None:
-        return match_columns(frame, how.expected, how.wishes, path.name)
-    return choose_columns(frame, how.wishes, path.name)
+        if source.content is not None:
+            raise CommandError(f"{source.title}: an AnnData file is read in place; unpack it to a file first")
+        return "AnnData file", read_anndata(path, how)
+    if source.format in _ARRAYS:
+        from ._read_arrays import read_arrays
+
+        return _ARRAYS[source.format], read_arrays(source, how)
+    table = _read_table(source, how)
+    return table.kind, table
 
 
-def read_frame(path: Path) -> pd.DataFrame:
+def read_frame(path: Path, how: Reading | None = None) -> pd.DataFrame:
     """Read a table with its columns as they are."""
-    readers = {".csv": _read_text, ".tsv": _read_text, ".txt": _read_text, ".parquet": _read_parquet}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        kinds = "csv, tsv, txt, parquet, npy, npz, h5ad or a folder of pictures"
-        raise CommandError(f"{path}: cannot tell what kind of file this is; give one of {kinds}")
+    return read_table(path, how).frame
+
+
+def read_table(path: Path, how: Reading | None = None) -> Table:
+    """Read a table with its columns as they are, and how it was read."""
+    if _is_folder(path):
+        raise CommandError(f"{path}: is a folder; give a file with a table")
+    _, found = open_data(path, how or Reading())
+    if isinstance(found, Matrix):
+        raise CommandError(f"{path}: holds arrays; give a table")
+    return found
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder of pictures; a folder whose name ends with ``.parquet`` is one table in many files."""
+    return path.is_dir() and path.suffix.lower() != ".parquet"
+
+
+def _read_table(source: Source, how: Reading) -> Table:
+    """Return the table of an open source, with plain columns."""
     try:
-        frame = reader(path)
-    except (ValueError, csv.Error) as error:
-        raise CommandError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error})") from error
+        frame, kind, remarks = _read_format(source, how)
+    except (ValueError, UnicodeError, csv.Error, EOFError, OSError, pd.errors.ParserError) as error:
+        name = source.suffix[1:].upper() or source.format
+        raise CommandError(f"{source.title}: not a readable {name} file ({_one_line(error)})") from error
+    if not frame.shape[1]:
+        raise CommandError(f"{source.title}: the table has no columns")
     if frame.empty:
-        raise CommandError(f"{path}: the table has no rows")
-    frame.columns = [str(name) for name in frame.columns]
-    return frame
+        raise CommandError(f"{source.title}: the table has no rows")
+    frame, changed = plain_columns(frame.reset_index(drop=True))
+    packed = "" if source.content is None or source.path == STANDARD_INPUT else f", packed ({source.path.suffix[1:]})"
+    title = source.title if source.path == STANDARD_INPUT else source.path.name
+    return Table(frame, kind + packed, title, (*remarks, *changed))
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
-    return pd.read_parquet(path)
+def _read_format(source: Source, how: Reading) -> tuple[pd.DataFrame, str, list[str]]:
+    # Each reader is imported when its format is met: a CSV file needs no database.
+    if source.format == "text":
+        from ._read_text import read_text
+
+        return read_text(source)
+    if source.format in ("sqlite", "duckdb"):
+        from ._read_database import read_duckdb, read_sqlite
+
+        return (read_sqlite if source.format == "sqlite" else read_duckdb)(source, how.query)
+    from ._read_tables import read_arrow, read_json, read_parquet, read_sheet
+
+    if source.format == "sheet":
+        return read_sheet(source, how.sheet)
+    return {"parquet": read_parquet, "arrow": read_arrow, "json": read_json}[source.format](source)
 
 
-def _read_text(path: Path) -> pd.DataFrame:
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        first = file.readline()
-    if not first.strip():
-        raise ValueError("its first line is empty")
-    counts = {mark: first.count(mark) for mark in _DELIMITERS}
-    mark = max(counts, key=lambda mark: counts[mark])
-    heading = next(csv.reader([first], delimiter=mark))
-    bare = _are_numbers(heading)
-    frame: pd.DataFrame = pd.read_csv(
-        path,
-        sep=mark,
-        header=None if bare else 0,
-        names=[f"x{i + 1}" for i in range(len(heading))] if bare else None,
-        encoding="utf-8-sig",
-        low_memory=False,
-        **_EXACT_NUMBERS,
-    )
-    return frame
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
-def _are_numbers(cells: list[str]) -> bool:
-    """Whether the first line is data already: a table without a heading."""
-    try:
-        return all(np.isfinite([float(cell) for cell in cells]))
-    except ValueError:
-        return False
-
-
-def _read_arrays(path: Path, how: Reading) -> Matrix:
-    try:
-        found = np.load(path, allow_pickle=False)
-        arrays = {name: found[name] for name in found.files} if path.suffix.lower() == ".npz" else {"": found}
-    except (ValueError, EOFError, OSError) as error:
-        raise CommandError(f"{path}: not a readable NumPy file of plain arrays ({error})") from error
-    if arrays.keys() >= _SPARSE_KEYS and arrays["format"].ndim == 0:
-        remedy = 'KernelInformationEmbedding(metric="precomputed").fit(scipy.sparse.load_npz(...))'
-        raise CommandError(
-            f"{path}: holds a sparse matrix, and rows are embedded here; in Python, a graph of distances is: {remedy}"
-        )
-    key = _main_array(path, arrays, how.key) if "" not in arrays else ""
-    X = np.atleast_1d(arrays.pop(key))
-    pictures = how.image_shape or (X.shape[1:] if X.ndim == 3 else None)
-    others = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
-    how.wishes.check(others, path.name)
-    kept = {name: others[name] for name in how.wishes.shown(others) if name not in how.wishes.drop}
-    label = how.wishes.label
-    return Matrix(
-        X=X.reshape(len(X), -1),
-        names=None if how.expected is None else _expected_names(path, X, how.expected),
-        colours=pd.DataFrame({name: array for name, array in kept.items() if name != label}),
-        given=how.wishes.known(pd.DataFrame(others)),
-        attributes=how.wishes.labels(pd.DataFrame(others)),
-        related=how.wishes.related(pd.DataFrame(others)),
-        row_names=None if label is None else pd.Series(others[label], name=label),
-        image_shape=None if pictures is None else (int(pictures[0]), int(pictures[1])),
-        remarks=_array_remarks(key, X, list(kept)),
-    )
-
-
-def _main_array(path: Path, arrays: dict[str, NDArray[Any]], key: str | None) -> str:
-    if key is not None:
-        if key not in arrays:
-            raise CommandError(f"--key {key}: {path.name} has no such array; it has {', '.join(arrays)}")
-        return key
-    wide = [name for name, array in arrays.items() if array.ndim >= 2]
-    chosen = wide if len(wide) == 1 else [name for name in _ARRAY_KEYS if name in wide]
-    if not chosen:
-        raise CommandError(f"{path}: say with --key which array to embed: {', '.join(wide or arrays)}")
-    return chosen[0]
-
-
-def _expected_names(path: Path, X: NDArray[Any], expected: Sequence[str]) -> list[str]:
-    width = int(np.prod(X.shape[1:]))
-    if width != len(expected):
-        raise CommandError(f"{path}: rows have {width} columns, and the model was fitted on {len(expected)}")
-    return list(expected)
-
-
-def _array_remarks(key: str, X: NDArray[Any], colours: list[str]) -> list[str]:
-    shape = " x ".join(map(str, X.shape))
-    lines = [f"The array {key} ({shape}) is embedded." if key else f"The array ({shape}) is embedded."]
-    return [*lines, f"Offered as colours: {', '.join(colours)}."] if colours else lines
+def _check_options(source: Source, how: Reading) -> None:
+    """Refuse an option that says nothing about this kind of file: it is meant for another file."""
+    if how.recursive:
+        raise CommandError(f"--recursive: {source.title} is not a folder of pictures; leave --recursive out")
+    if how.sheet is not None and source.format != "sheet":
+        raise CommandError(f"--sheet {how.sheet}: {source.title} is not a spreadsheet; leave --sheet out")
+    if how.query is not None and source.format not in ("sqlite", "duckdb"):
+        raise CommandError(f"--query: {source.title} is not a SQLite or DuckDB file; leave --query out")

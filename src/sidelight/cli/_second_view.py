@@ -73,7 +73,7 @@ def read_second(
     if unseen.all():
         raise CommandError(f"--view-y {path}: every row is empty")
     try:
-        seen = complete(found.take(~unseen), missing)
+        seen = complete(found.take(~unseen), "error" if missing == "keep" else missing)
     except CommandError as error:
         raise CommandError(f"--view-y {path}: {error}") from error
     scaling, _ = scaling_for(seen, standardize)
@@ -102,7 +102,10 @@ def second_of(file: ModelFile) -> SecondView:
 def embed_second(file: ModelFile, data: Path, how: Reading, missing: str) -> tuple[Matrix, NDArray[Any]]:
     """Read rows of the second view and embed them."""
     second = second_of(file)
-    matrix = complete(read(data, replace(how, expected=second.names if second.named else None)), missing)
+    matrix = complete(
+        read(data, replace(how, expected=second.names if second.named else None)),
+        "error" if missing == "keep" else missing,
+    )
     if matrix.X.shape[1] != len(second.names):
         seen, expected = matrix.X.shape[1], len(second.names)
         raise CommandError(f"{data}: rows have {seen} columns, and the second view was fitted on {expected}")

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.cost import Cost
+from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers, start_seed
 from sidelight.base.result import Callback
@@ -36,7 +37,7 @@ __all__ = ["CoordinatedMixin"]
 Array = npt.NDArray[Any]
 
 
-class CoordinatedMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """transform, inverse_transform, denoise, densities, samples and a score, from a ``CoordinatedMap``.
 
     ``fit`` ends with ``_keep_glued``, which sets the fitted attributes below.

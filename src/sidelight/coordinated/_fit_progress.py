@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sidelight.base.fitting import InterruptedWithResult
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.result import Callback, State, Status
 
 __all__ = ["FitProgress"]
@@ -33,8 +33,7 @@ class FitProgress:
 
     def interrupt(self, *, kept: bool) -> None:
         """Remember Ctrl-C; where nothing is kept, or it is the second one, it is raised at once."""
-        if not kept or self.ended is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        raise_if_interrupted(not kept or self.ended is Status.INTERRUPTED, kept=False)
         self.ended = Status.INTERRUPTED
 
     def add(self, history: Sequence[dict[str, Any]], n_iter: int) -> None:
@@ -53,5 +52,4 @@ class FitProgress:
 
     def finish(self) -> None:
         """Raise Ctrl-C again, when everything is kept."""
-        if self.ended is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(self.ended is Status.INTERRUPTED)

@@ -197,7 +197,7 @@ def _learned(attributes: Any, n: int, kinds: Any) -> Given:
     try:
         return Given.learn("axis_recovery", attributes, n, kinds)
     except ValueError as error:
-        words = str(error).replace("given_types=", "kinds=").replace("given=", "attributes=")
+        words = str(error).replace("conditioning.types=", "kinds=").replace("given=", "attributes=")
         raise ValueError(words.replace("columns of given", "attributes")) from None
 
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from sidelight.base.fitting import InterruptedWithResult
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 
 from ._architecture import Architecture
@@ -94,8 +94,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
         self.parameters_, self.history_, self.n_iter_ = found.parameters, found.history, found.n_iter
         if found.paused is not None:
             self._paused_ = found.paused
-        if found.was_interrupted:
-            raise InterruptedWithResult
+        raise_if_interrupted(found.was_interrupted)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the optimiser state that ``partial_fit`` continues from."""

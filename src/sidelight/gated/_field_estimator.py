@@ -114,8 +114,8 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         found = trainer.on_stream(trainer.begin(seed), Stream(from_number, held), seed)
         return self._keep_fields(setup, frames, found)
 
-    @renamed_argument("Y", "y")
     @all_or_nothing_continued
+    @renamed_argument("Y", "y")
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 

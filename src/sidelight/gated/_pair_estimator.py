@@ -71,8 +71,8 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         found = trainer.on_batches(batches, framing, framing.inside(*parts), held_out)
         return self._keep_pairs(architecture, framing, found)
 
-    @renamed_argument("Y", "y")
     @all_or_nothing_continued
+    @renamed_argument("Y", "y")
     def partial_fit(self, X: Array, y: Array) -> Self:
         """Continue training: one update for each batch of these rows, in their order.
 

@@ -28,6 +28,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Record, Status
@@ -171,8 +172,7 @@ class Trainer(Generic[Module]):
             found = descend(module.double(), loss, schedule, held_out=held_out, callback=callback)
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} iterations")
-        if found.status is Status.INTERRUPTED and not found.history:
-            raise KeyboardInterrupt
+        raise_if_interrupted(found.status is Status.INTERRUPTED and not found.history, kept=False)
         trained = self._kept(module.float(), found)
         if found.status is Status.ITERATIONS:
             rule = "did not let training converge"
@@ -194,8 +194,7 @@ class Trainer(Generic[Module]):
             )
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} updates")
-        if found.status is Status.INTERRUPTED and found.n_iter == 0:
-            raise KeyboardInterrupt
+        raise_if_interrupted(found.status is Status.INTERRUPTED and found.n_iter == 0, kept=False)
         trained = self._kept(module, found)
         if trained.was_interrupted:
             return trained

@@ -131,8 +131,8 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         self.verbose = verbose
         self.callback = callback
 
-    @renamed_argument("Y", "y")
     @all_or_nothing
+    @renamed_argument("Y", "y")
     def fit(self, X: Array, y: Array, *, outputs: Array | None = None) -> BiasedAutoencoder:
         """Learn to predict rows of ``y`` (n, e) from rows of ``X`` (n, d).
 

@@ -143,8 +143,8 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         self.verbose = verbose
         self.callback = callback
 
-    @renamed_argument("Y", "y")
     @all_or_nothing
+    @renamed_argument("Y", "y")
     def fit(self, X: Array, y: Array, *, guess: Array | None = None) -> GatedAutoencoder:
         """Learn how rows of ``X`` (n, d) become rows of ``y`` (n, e).
 
@@ -159,8 +159,8 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
         return self._keep_pairs(architecture, framing, trainer.on_arrays(trainer.begin(seed), rows, seed))
 
-    @renamed_argument("Y", "y")
     @all_or_nothing_continued
+    @renamed_argument("Y", "y")
     def partial_fit(self, X: Array, y: Array, *, guess: Array | None = None) -> Self:
         """Continue training: one update for each batch of these rows, in their order.
 

@@ -165,8 +165,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         self.verbose = verbose
         self.callback = callback
 
-    @renamed_argument("Y", "y")
     @all_or_nothing
+    @renamed_argument("Y", "y")
     def fit(self, X: Array, y: Array) -> GatedBoltzmannMachine:
         """Learn how rows of ``X`` (n, d) become rows of ``y`` (n, e)."""
         architecture = self._new_architecture()

@@ -106,8 +106,8 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         self.stride = stride
         self.crop = crop
 
-    @renamed_argument("Y", "y")
     @all_or_nothing
+    @renamed_argument("Y", "y")
     def fit(self, X: Any, y: Any) -> GatedField:
         """Learn how images ``X`` become ``y``: lists of (height, width[, channels]), or arrays if all have one size."""
         setup = self._new_setup()

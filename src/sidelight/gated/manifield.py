@@ -133,8 +133,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         self.alone = alone
         self.crop = crop
 
-    @renamed_argument("Y", "y")
     @all_or_nothing
+    @renamed_argument("Y", "y")
     def fit(self, X: Any, y: Any = None, *, guess: Any = None) -> Manifield:
         """Learn to predict each of ``y`` from each of ``X``: lists of sequences or images, or arrays of equal sizes.
 
@@ -155,8 +155,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             found = self._on_crops(trainer, module, setup.layout, (seen, held), seed)
         return self._keep_fields(setup, frames, found)
 
-    @renamed_argument("Y", "y")
     @all_or_nothing_continued
+    @renamed_argument("Y", "y")
     def partial_fit(self, X: Any, y: Any = None, *, guess: Any = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 

@@ -20,7 +20,7 @@ from sidelight.objectives.entropy import EntropySum
 from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.penalties import penalty_named
 from sidelight.solvers.anneal import Path, ValueAndGrad, anneal, best_size
-from sidelight.solvers.annealing import ENDED_EARLY, Annealing, FitProgress
+from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum
 
 from ._learned_bandwidth import learn_bandwidth
@@ -46,7 +46,7 @@ def annealed(
     descent: Descent,
     schedule: list[float],
     start: Array,
-    annealing: Annealing,
+    annealing: AnnealingSettings,
     progress: FitProgress,
     *,
     before: Path | None = None,
@@ -60,7 +60,7 @@ def annealed(
     schedule : list of float
         The λ of each stage.
     start : array of shape (n, q)
-    annealing : Annealing
+    annealing : AnnealingSettings
         Only ``max_iter`` and ``tol`` are used.
     progress : FitProgress
     before : Path or None
@@ -90,7 +90,7 @@ def solve_annealed(
     spectrum: GraphSpectrum,
     start: Array,
     latent: LatentSettings,
-    annealing: Annealing,
+    annealing: AnnealingSettings,
     progress: FitProgress,
     *,
     resize: bool,
@@ -140,7 +140,7 @@ def solve_learned(
     spectrum: GraphSpectrum,
     start: Array,
     latent: LatentSettings,
-    annealing: Annealing,
+    annealing: AnnealingSettings,
     progress: FitProgress,
     *,
     n_jobs: int | None,

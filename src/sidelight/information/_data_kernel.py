@@ -110,8 +110,8 @@ def _one_bandwidth_kernel(
     if not isinstance(settings.bandwidth, str):
         h = relative_bandwidth(settings.owner, "bandwidth", settings.bandwidth, scale)
     if settings.form == "low_rank" and not alone:
-        rule, remedy = "cannot be multiplied with the kernel of given", "Use data_kernel='sparse' or 'dense'"
-        raise ValueError(error_message(settings.owner, "data_kernel", settings.form, rule, remedy))
+        rule, remedy = "cannot be multiplied with the kernel of given", "Use storage='sparse' or 'dense'"
+        raise ValueError(error_message(settings.owner, "kernel.storage", settings.form, rule, remedy))
     if settings.form != "auto" or settings.precomputed:
         how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
         return fixed_kernel(points, h, profile(settings.profile), form=settings.form, **how)

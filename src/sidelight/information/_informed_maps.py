@@ -75,6 +75,8 @@ class GivenMaps:
         Scale of the features of ``given`` that are appended to latent points as input of the forward map.
     product : ProductMap or None
         The backward map with conditioning="product".
+    features : array of shape (m, f) or None
+        Encoded ``given`` of the fitted rows; None in a model of an older file.
     """
 
     effect: Effect | None
@@ -83,6 +85,7 @@ class GivenMaps:
     forward_effect: Effect
     scale: float
     product: ProductMap | None = None
+    features: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -317,7 +320,8 @@ def _given_maps(
     rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
     forward, scale = conditional_forward(Z, features, rest, latent_kernel)
     relative = perplexity_rows(near.distance**2, min(_DENSITY_PERPLEXITY, 0.8 * near.index.shape[1]))[1]
-    return GivenMaps(effect, marginal, marginal_forward, forward_effect, scale), forward, relative
+    maps = GivenMaps(effect, marginal, marginal_forward, forward_effect, scale, features=features)
+    return maps, forward, relative
 
 
 def _product_map(problem: Problem, given: Given, features: Array, Z: Array, settings: KernelSettings) -> ProductMap:

@@ -14,19 +14,24 @@ from sklearn.utils.metaestimators import available_if
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import checked_weights
-from sidelight.base.warnings import warn
+from sidelight.base.warnings import ExtrapolationWarning, warn
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
+from sidelight.maps.overlap import group_overlap
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.side.given import EncodedGiven, Given
 
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read
+from .annealing import Annealing
 
 __all__ = ["InformedMixin"]
 
 Array = npt.NDArray[Any]
+UNUSUAL = 0.01
+"""Share of training rows below which a row counts as unusual."""
+_TOLERATED = 0.2  # share of rows that may be so without a warning: some rows of every group are at its edge
 
 
 def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
@@ -38,12 +43,26 @@ def _has_counterfactual(model: InformedMixin) -> bool:
     return has_data_space(model) and (not hasattr(model, "given_") or model.given_ is not None)
 
 
+def _has_overlap(model: InformedMixin) -> bool:
+    """Whether there is a counterfactual, and (once fitted) the ``given`` of the training rows is known."""
+    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.given_features_ is not None)
+
+
+def warn_of_extrapolation(owner: str, overlap: Array) -> None:
+    """Warn if more than a fifth of the rows are unlike the training rows of the ``given`` asked for."""
+    n_far = int((overlap < UNUSUAL).sum())
+    if n_far > _TOLERATED * len(overlap):
+        rule = f"was never seen near {n_far} of the {len(overlap)} rows, so that the result is an extrapolation"
+        remedy = "Look at overlap(X, given=...), and keep to rows where it is above 0.01"
+        warn(error_message(owner, "given", "the value asked for", rule, remedy), ExtrapolationWarning)
+
+
 class InformedMixin(TwoWayMixin):
     """``TwoWayMixin`` with ``given`` in every method, and ``counterfactual``."""
 
     metric: str
     penalty: str
-    regularization: float
+    regularization: float | Annealing
     latent_kernel_: str
     given_: Given | None
     effect_: Effect | None
@@ -53,6 +72,8 @@ class InformedMixin(TwoWayMixin):
     given_scale_: float
     product_backward_: BackwardMap | None = None  # a default, because model files of version 0.1 lack it
     product_scale_: Any
+    given_features_: Array | None = None  # a default, because older model files lack it
+    confounded_: bool
 
     @one_blas_thread
     def transform(self, X: Any, *, given: Any = None) -> Array:
@@ -62,9 +83,10 @@ class InformedMixin(TwoWayMixin):
         ----------
         X : array of shape (m, d)
             New rows. For precomputed distances: distances to the n training rows; in a sparse array, to the near ones.
-        given : array of shape (m,) or (m, g), or table, default=None
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The known variables of the rows, in the columns of ``fit``. Without it, and for rows with a missing entry,
-            the result is averaged over ``given``.
+            the result is averaged over ``given``. One value for all rows: a scalar, or for several columns a dict or a
+            Series of scalars by name.
             With ``conditioning="product"``, the kernel weights of the training rows are the product of those of the row
             and those of ``given``. For precomputed distances no effect can be subtracted: ``given`` is checked and has
             no effect, with a warning.
@@ -87,7 +109,7 @@ class InformedMixin(TwoWayMixin):
         ----------
         X : array of shape (m, q)
             Latent points.
-        given : array of shape (m,) or (m, g), or table, default=None
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The value of ``given`` to reconstruct for. With the latent point fixed and another ``given``, for example,
             the same pose of another object results. Missing entries: averaged over.
 
@@ -127,17 +149,63 @@ class InformedMixin(TwoWayMixin):
     @available_if(_has_counterfactual)
     @one_blas_thread
     def counterfactual(self, X: Any, *, given: Any) -> Array:
-        """The rows of ``X`` as they would be under another ``given``, shape (m, d).
+        """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
 
-        Each row is embedded without its own ``given``, which need not be known, and reconstructed for the new one.
+        Each row is embedded without its own ``given``, which need not be known, and reconstructed for the new one. The
+        result is what rows with the same latent point look like there, not the effect of changing ``given`` (a cause).
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If more than a fifth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
         """
         X = self._checked(X)
         if given is None:
             seen, rule = "nothing", "does not say what is to be different"
-            raise ValueError(error_message(self, "given", seen, rule, "Give one entry per row"))
+            raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
         known = self._known(given, len(X))
-        rows = self.frame_.outside(self._rows(self._latent(X, None), known))
+        Z = self._latent(X, None)
+        if known is not None and self.given_features_ is not None:
+            warn_of_extrapolation(type(self).__name__, self._overlap(X, Z, known))
+        rows = self.frame_.outside(self._rows(Z, known))
         return np.asarray(rows.astype(X.dtype, copy=False))
+
+    @available_if(_has_overlap)
+    @one_blas_thread
+    def overlap(self, X: Any, *, given: Any) -> Array:
+        """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
+
+        The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
+        seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
+
+        Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), the model
+        cannot know which latent points correspond, and rows are compared as they are: groups that are shifted against
+        each other and overlap only partly have no overlap, even if the model brings them together rightly.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+        """
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        if known is None:  # given was constant over the training rows
+            return np.ones(len(X))
+        return self._overlap(X, self._latent(X, None), known)
+
+    def _overlap(self, X: Array, Z: Array, known: EncodedGiven) -> Array:
+        assert self.given_ is not None
+        assert self.given_features_ is not None
+        points, density = Z, self.latent_density_
+        if self.confounded_:
+            points, density = self.frame_.inside(X), self.density_
+        sizes = [column.width for column in self.given_.columns]
+        categories = np.repeat([column.kind == "category" for column in self.given_.columns], sizes)
+        out = np.full(len(X), np.nan)
+        rows = known.complete
+        if rows.any():
+            out[rows] = group_overlap(density, points[rows], known.features[rows], self.given_features_, categories)
+        return out
 
     @available_if(has_data_space)
     @one_blas_thread
@@ -180,6 +248,7 @@ class InformedMixin(TwoWayMixin):
         self.marginal_forward_ = None if given is None else given.marginal_forward
         self.forward_effect_ = None if given is None else given.forward_effect
         self.product_backward_ = None
+        self.given_features_ = None if given is None else given.features
         if given is not None:
             self.given_scale_ = given.scale
             if given.product is not None:
@@ -197,6 +266,7 @@ class InformedMixin(TwoWayMixin):
             self.forward_effect_,
             self.given_scale_,
             None if product is None else ProductMap(product, self.product_scale_),
+            self.given_features_,
         )
         return InformedMaps(self._maps(), given)
 
@@ -220,7 +290,8 @@ class InformedMixin(TwoWayMixin):
         return None if self.marginal_forward_ is None else known
 
     def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
-        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": self.regularization}
+        weight = Annealing.of(self.regularization).regularization
+        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": weight}
         return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
 
     def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:

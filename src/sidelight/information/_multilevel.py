@@ -27,7 +27,7 @@ from sidelight.neighbours.search import edge_lengths
 from sidelight.neighbours.sparse_distances import SparseDistances
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import Path, best_size
-from sidelight.solvers.annealing import ENDED_EARLY, Annealing, FitProgress
+from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import graph_spectrum
 from sidelight.solvers.lbfgs import minimise
 from sidelight.solvers.levels import Level, levels_of, prolonged
@@ -78,7 +78,7 @@ def solve_multilevel(
     problem: Problem,
     start: Array | None,
     latent: LatentSettings,
-    annealing: Annealing,
+    annealing: AnnealingSettings,
     progress: Callable[[], FitProgress],
     *,
     precomputed: bool,
@@ -93,7 +93,7 @@ def solve_multilevel(
         Initial latent points of all rows; then only the finest level is solved. None: start on the coarsest level, as
         ``latent.init`` says.
     latent : LatentSettings
-    annealing : Annealing
+    annealing : AnnealingSettings
         Only λ, ``max_iter`` and ``tol`` are used.
     progress : callable
         Makes a new FitProgress; called once for each of the two solves.
@@ -168,7 +168,7 @@ class _Levels:
         K: csr_array,
         factors: Array | None,
         latent: LatentSettings,
-        annealing: Annealing,
+        annealing: AnnealingSettings,
         progress: FitProgress,
         before: Path | None,
         coarse: bool,

@@ -141,13 +141,14 @@ def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, poi
     if settings.conditioning == "balanced" and bandwidth != "perplexity":
         rule = f"needs a perplexity, and bandwidth={bandwidth!r} is one for all rows"
         remedy = "Use conditioning='residual' (as 'auto' does) or 'product', or bandwidth='perplexity'"
-        raise ValueError(error_message(owner, "conditioning", settings.conditioning, rule, remedy))
+        raise ValueError(error_message(owner, settings.argument, settings.conditioning, rule, remedy))
     if settings.conditioning != "balanced":
         remedy = "Use conditioning='balanced' and bandwidth='perplexity', or leave it out"
         if hints is not None:
             raise ValueError(error_message(owner, "same", f"{len(hints)} pairs", "needs the balanced kernel", remedy))
         if settings.weight != 1.0:
-            raise ValueError(error_message(owner, "given_weight", settings.weight, "needs the balanced kernel", remedy))
+            rule = "needs the balanced kernel"
+            raise ValueError(error_message(owner, "conditioning.weight", settings.weight, rule, remedy))
     if hints is not None and isinstance(points, SparseDistances):
         rule, remedy = "needs all distances, and a sparse array holds some", "Give a dense array, or leave it out"
         raise ValueError(error_message(owner, "same", f"{len(hints)} pairs", rule, remedy))
@@ -285,8 +286,8 @@ def _chosen_factors(owner: str, given: Given, features: Array, asked: Any) -> tu
     if every > 1.0:
         wide = ", ".join(f"{width:.3g}" for width in widths)
         rule = f"is too narrow for a multilevel fit, which widened it to {wide}"
-        remedy = "Use solver='annealed', or a given_bandwidth like that"
-        warn(error_message(owner, "given_bandwidth", asked, rule, remedy), UserWarning)
+        remedy = "Use solver='annealed', or a bandwidth like that"
+        warn(error_message(owner, "conditioning.bandwidth", asked, rule, remedy), UserWarning)
     return A, widths
 
 

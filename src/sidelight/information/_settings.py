@@ -15,15 +15,16 @@ from sidelight.objectives.penalties import PENALTIES
 __all__ = ["GivenSettings", "KernelSettings", "LatentSettings"]
 
 Array = npt.NDArray[Any]
+CONDITIONINGS = ("auto", "balanced", "residual", "product")
 
 
 @dataclass(frozen=True)
 class KernelSettings:
     """Parameters of the data kernel.
 
-    ``owner`` is the name of the estimator, for messages. ``profile`` and ``form`` are its parameters ``kernel`` and
-    ``data_kernel``. ``multilevel``: whether the kernel is for the multilevel solver, whose neighbour lists have length
-    ``perplexity`` and an effective perplexity of half of it.
+    ``owner`` is the name of the estimator, for messages. ``profile`` and ``form`` are profile and storage of its
+    parameter ``kernel``. ``multilevel``: whether the kernel is for the multilevel solver, whose neighbour lists have
+    length ``perplexity`` and an effective perplexity of half of it. ``argument``: what messages call the profile.
     """
 
     owner: str
@@ -35,6 +36,7 @@ class KernelSettings:
     form: str
     multilevel: bool
     n_jobs: int | None
+    argument: str = "kernel"
 
     def check(self) -> None:
         """Raise ValueError for values out of range, and for a profile or form that the bandwidth does not allow."""
@@ -47,27 +49,27 @@ class KernelSettings:
         if self.n_neighbors is not None:
             check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         check_choice(owner, "metric", self.metric, ("euclidean", "cosine", "precomputed"))
-        check_choice(owner, "kernel", self.profile, LATENT_PROFILES)
+        check_choice(owner, self.argument, self.profile, LATENT_PROFILES)
         if self.profile != "gaussian" and self.adaptive:
             rule = f"is for a kernel with one bandwidth, and with bandwidth={bandwidth!r} it is Gaussian"
             remedy = "Give a number or 'loo' as bandwidth, or leave kernel as it is by default"
-            raise ValueError(error_message(owner, "kernel", self.profile, rule, remedy))
-        check_choice(owner, "data_kernel", self.form, ("auto", "dense", "sparse", "low_rank"))
+            raise ValueError(error_message(owner, self.argument, self.profile, rule, remedy))
+        check_choice(owner, "kernel.storage", self.form, ("auto", "dense", "sparse", "low_rank"))
         if self.form != "auto":
             self._check_form()
 
     def _check_form(self) -> None:
         if self.adaptive:
             rule = "is for a kernel with one bandwidth"
-            remedy = "Give a number or 'loo' as bandwidth, or leave data_kernel as it is by default"
+            remedy = "Give a number or 'loo' as bandwidth, or leave kernel.storage as it is by default"
         elif self.precomputed and self.form != "dense":
-            rule, remedy = "saves nothing where X is a matrix of all pairs", "Use data_kernel='auto'"
+            rule, remedy = "saves nothing where X is a matrix of all pairs", "Use storage='auto'"
         elif self.profile == "quartic" and self.form == "low_rank":
             rule = "needs a kernel without negative eigenvalues, and a quartic one has some"
-            remedy = "Use kernel='gaussian' or 'student'"
+            remedy = "Use profile='gaussian' or 'student'"
         else:
             return
-        raise ValueError(error_message(self.owner, "data_kernel", self.form, rule, remedy))
+        raise ValueError(error_message(self.owner, "kernel.storage", self.form, rule, remedy))
 
     @property
     def adaptive(self) -> bool:
@@ -104,8 +106,20 @@ class LatentSettings:
 
 @dataclass(frozen=True)
 class GivenSettings:
-    """Parameters of how ``given`` is factored out; ``conditioning`` is "balanced", "residual" or "product"."""
+    """Parameters of how ``given`` is read and factored out.
+
+    ``conditioning`` is "balanced", "residual" or "product"; ``weight``, ``bandwidth`` and ``types`` are as in
+    ``Conditioning``. ``argument``: what messages call the conditioning.
+    """
 
     conditioning: str
     weight: float
     bandwidth: Any
+    types: Any = None
+    argument: str = "conditioning"
+
+    def check(self, owner: str) -> None:
+        """Raise ValueError for an unknown conditioning and a weight out of range."""
+        check_choice(owner, self.argument, self.conditioning, CONDITIONINGS)
+        if self.weight != 0:
+            check_number(owner, "conditioning.weight", self.weight, 0.0)

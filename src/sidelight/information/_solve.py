@@ -9,7 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from sidelight.solvers.anneal import Path
-from sidelight.solvers.annealing import Annealing, FitProgress
+from sidelight.solvers.annealing import AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, solve_annealed, solve_learned
@@ -47,7 +47,7 @@ def solve(
     start: Array | None,
     latent: LatentSettings,
     kernel: KernelSettings,
-    annealing: Annealing,
+    annealing: AnnealingSettings,
     progress: Callable[[], FitProgress],
 ) -> Solution:
     """Solve a problem for its latent points.

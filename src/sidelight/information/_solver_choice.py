@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from sidelight.base.messages import error_message
+from sidelight.base.options import argument_name
 from sidelight.base.warnings import warn
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.profiles import BOUND_PROFILES
 from sidelight.neighbours.dimension import local_dimension
 from sidelight.neighbours.search import distances_to_listed
 from sidelight.neighbours.sparse_distances import SparseDistances
-from sidelight.solvers.annealing import Annealing
+from sidelight.solvers.annealing import AnnealingSettings
+
+from .annealing import Annealing
+from .conditioning import Conditioning
 
 __all__ = [
-    "DECAY",
     "SOLVERS",
     "SolverRequest",
     "choose_solver",
@@ -37,8 +40,6 @@ ANNEALED_ROWS = 2000
 """Up to so many rows the information itself is maximised, all rows at once."""
 INFORMED_ROWS = 5000
 """The same with ``given``: the multilevel bound has a coarser kernel of ``given``, and costs more with it."""
-DECAY = 0.5
-"""The default of ``regularization_decay``; another value makes sense for the annealed solver only."""
 _SPARE = 0.75  # by how much the data's dimension may exceed that of the map and a Gaussian latent kernel still be used
 _PROBED = 2000  # rows that the dimension is estimated from
 
@@ -52,20 +53,21 @@ class SolverRequest:
     bandwidth: str | float
     penalty: str
     latent_kernel: str
-    conditioning: str
-    given_weight: float
-    annealing: Annealing
+    conditioning: str | Conditioning
+    annealing: AnnealingSettings
     given: bool
     same: bool
 
     def against_multilevel(self) -> dict[str, Any]:
         """Parameters, by name, whose values the multilevel solver does not support."""
+        options = Conditioning.of(self.conditioning)
+        method = argument_name("conditioning", self.conditioning, Conditioning, "method")
         fine = {
             "bandwidth": (self.bandwidth == "perplexity", self.bandwidth),
             "penalty": (self.penalty == "stretch", self.penalty),
             "latent_kernel": (self.latent_kernel in ("auto", *BOUND_PROFILES), self.latent_kernel),
-            "conditioning": (not self.given or self.conditioning in ("auto", "balanced"), self.conditioning),
-            "given_weight": (not self.given or self.given_weight <= 1, self.given_weight),
+            method: (not self.given or options.method in ("auto", "balanced"), options.method),
+            "conditioning.weight": (not self.given or options.weight <= 1, options.weight),
             "same": (not self.same, "pairs"),
         }
         return {name: value for name, (suits, value) in fine.items() if not suits}
@@ -73,8 +75,8 @@ class SolverRequest:
     def annealing_options(self) -> dict[str, Any]:
         """Parameters of the schedule of λ, by name, that differ from their defaults."""
         asked = {
-            "regularization_start": (self.annealing.start is not None, self.annealing.start),
-            "regularization_decay": (self.annealing.decay != DECAY, self.annealing.decay),
+            "regularization.start": (self.annealing.start is not None, self.annealing.start),
+            "regularization.decay": (self.annealing.decay != Annealing.decay, self.annealing.decay),
         }
         return {name: value for name, (differs, value) in asked.items() if differs}
 

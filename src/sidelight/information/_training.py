@@ -49,7 +49,7 @@ def read_given(owner: str, given: Any, same: Any, n: int, types: Any, bandwidths
     n : int
         Rows of X.
     types, bandwidths
-        The estimator's parameters ``given_types`` and ``given_bandwidth``.
+        The options ``types`` and ``bandwidth`` of the parameter ``conditioning``.
 
     Returns
     -------

@@ -26,6 +26,7 @@ from sidelight.rows import Rows, as_rows, check_batch, sampled_numbers, sampled_
 
 from ._multilevel import ATTRACTION
 from ._solver_choice import current_name
+from .annealing import Annealing
 from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]
@@ -230,7 +231,8 @@ def _placing(model: Any) -> NewPointEmbedder | None:
     assert not isinstance(weights, PrecomputedWeights)
     inputs = weights.inputs
     k = max(2, min(len(inputs), round(model.perplexity)))
-    return NewPointEmbedder(inputs, Z, table, latent, k, model.perplexity_, 1.0 + ATTRACTION * model.regularization)
+    attraction = 1.0 + ATTRACTION * Annealing.of(model.regularization).regularization
+    return NewPointEmbedder(inputs, Z, table, latent, k, model.perplexity_, attraction)
 
 
 def _written(parts: Iterator[Array], target: Path) -> Array:

@@ -22,9 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
-from sidelight.base.result import Callback, Status
+from sidelight.base.renamed_parameters import accept_moved_parameters
+from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import (
     check_choice,
@@ -57,12 +58,14 @@ from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.paired import Parts, alternating_parts, joint_parts
 from sidelight.objectives.penalties import penalty_named
 from sidelight.solvers.anneal import best_size
-from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
+from sidelight.solvers.annealing import fitted_path
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
+from ._annealed_mixin import AnnealedMixin
 from ._settings import LatentSettings
 from ._starts import noise, padded
+from .annealing import Annealing
 
 __all__ = ["JointInformationEmbedding"]
 
@@ -76,7 +79,7 @@ def _has_second_view(model: JointInformationEmbedding) -> bool:
     return not hasattr(model, "views_") or len(model.views_) > 1
 
 
-class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
+class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, TwoWayMixin, BaseEstimator):
     """Embed what two views share, from rows only some of which are observed in both, with maps between the views.
 
     Parameters
@@ -96,22 +99,17 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         distances). None: straight-line distances.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of the latent kernel, whose bandwidth is 1.
-    regularization : float, default=0.1
-        The weight λ of the penalty at the end of the annealing.
+    regularization : float or Annealing, default=0.1
+        The weight λ of the penalty at the end of the annealing. An :class:`Annealing` also sets the schedule of λ and
+        the tolerance at which a stage ends.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised. "stretch": latent distances between rows that are alike in both views. The others: the size
         of the latent points, as in KernelInformationEmbedding.
-    regularization_start : float or None, default=None
-        λ at the first annealing stage; None: 30 times ``regularization``.
-    regularization_decay : float, default=0.5
-        λ is multiplied by this from one annealing stage to the next.
     init : "spectral", "random" or array of shape (n, q), default="spectral"
         Initial latent points. "spectral": the smoothest eigenvectors of the alternating kernel, the same for every
         seed. "random": noise.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
-    tol : float, default=1e-6
-        A stage ends when an iteration improves the objective by less, relatively.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -156,6 +154,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
 
     _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
 
+    @accept_moved_parameters
     def __init__(
         self,
         n_components: int = 2,
@@ -165,13 +164,10 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         perplexity: float = 30.0,
         n_neighbors: int | None = 15,
         latent_kernel: str = "gaussian",
-        regularization: float = 0.1,
+        regularization: float | Annealing = 0.1,
         penalty: str = "stretch",
-        regularization_start: float | None = None,
-        regularization_decay: float = 0.5,
         init: str | Array = "spectral",
         max_iter: int = 500,
-        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -185,11 +181,8 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         self.latent_kernel = latent_kernel
         self.regularization = regularization
         self.penalty = penalty
-        self.regularization_start = regularization_start
-        self.regularization_decay = regularization_decay
         self.init = init
         self.max_iter = max_iter
-        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -219,7 +212,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         start = self._start(spectrum.coordinates(self.n_components), n)
         if isinstance(self.init, str) and self.init != "random":
             start = best_size(descent.objective_at(annealing.first), start)
-        progress = FitProgress(type(self).__name__, self.verbose, self.callback)
+        progress = self._progress()
         path = annealed(descent, annealing.schedule(), start, annealing, progress)
         progress.end(path, annealing.max_iter)
 
@@ -234,13 +227,10 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
         self.views_ = maps
         self.bandwidth_ = [view.kernel.bandwidth * view.frame.scale**2 for view in views]
         self.n_pairs_ = len(np.intersect1d(views[0].rows, views[1].rows)) if len(views) == 2 else 0
-        self.history_, self.path_ = kept.history, kept.stages
-        self.regularization_path_, self.n_iter_ = kept.weights, kept.n_iter
         if len(views) == 2:
             self.y_is_flat_ = np.asarray(y).ndim == 1
             self.prediction_ = KernelMap(first.backward.weights, maps[1].forward(Z[views[0].rows], self.n_jobs))
-        if path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        self._keep_path(path, kept, kept.stages)
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -325,11 +315,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, Ba
             check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
         latent.check(owner, kernels=LATENT_PROFILES, starts=("spectral", "random"))
-        self._annealing().check(owner)
-
-    def _annealing(self) -> Annealing:
-        start, decay = self.regularization_start, self.regularization_decay
-        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
+        self._check_annealing()
 
     def _bandwidths(self, n_views: int) -> list[Any]:
         if not isinstance(self.bandwidth, (tuple, list)):

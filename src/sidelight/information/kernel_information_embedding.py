@@ -10,7 +10,8 @@ lower bound of the information is maximised instead, from coarse to fine (``obje
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +19,19 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
-from sidelight.base.result import Callback, Status
+from sidelight.base.options import argument_name
+from sidelight.base.renamed_parameters import MovedParameter, accept_moved_parameters
+from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_choice, check_number, checked_start
+from sidelight.base.validation import check_choice, checked_start
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
-from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
+from sidelight.solvers.annealing import fitted_path
 
+from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
 from ._multilevel import multilevel_cost
@@ -36,7 +40,6 @@ from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings
 from ._solve import solve
 from ._solver_choice import (
-    DECAY,
     SOLVERS,
     SolverRequest,
     choose_solver,
@@ -47,13 +50,16 @@ from ._solver_choice import (
     warn_without_annealing,
 )
 from ._training import TrainingRows, read_given
+from .annealing import Annealing
+from .conditioning import Conditioning
+from .kernel_options import KernelOptions
 
 __all__ = ["KernelInformationEmbedding"]
 
 Array = npt.NDArray[Any]
 
 
-class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, BaseEstimator):
+class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, RowChecks, BaseEstimator):
     """Embed rows by maximising the mutual information of data and latent points, with maps and densities both ways.
 
     Parameters
@@ -75,13 +81,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         Distance between rows. With "precomputed", X holds the distances (a sparse array: the known ones), and there is
         no inverse map to the data.
-    kernel : "gaussian", "student" or "quartic", default="gaussian"
+    kernel : "gaussian", "student", "quartic" or KernelOptions, default="gaussian"
         Profile of a data kernel with one bandwidth for all rows. With ``bandwidth`` "perplexity" or "learned" the
-        kernel is Gaussian, and another profile is refused.
-    data_kernel : "auto", "dense", "sparse" or "low_rank", default="auto"
-        How a data kernel with one bandwidth is stored. "dense": every pair. "sparse": the pairs that are not
-        negligible. "low_rank": few factors, plus the near pairs. "auto": dense up to 10,000 rows; beyond, sparse for a
-        narrow kernel and low-rank for a broad one.
+        kernel is Gaussian, and another profile is refused. A :class:`KernelOptions` also says how the kernel is stored.
     latent_kernel : "auto", "gaussian", "student" or "quartic", default="auto"
         Profile of the latent kernel, whose bandwidth is 1. "auto": Gaussian; with the multilevel solver Student if the
         intrinsic dimension of the data exceeds that of the map, because neighbours would crowd under a Gaussian.
@@ -89,28 +91,20 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         "annealed": maximises the information itself over all rows at once, while λ falls. "multilevel": maximises its
         lower bound from coarse to fine, with rows first merged with their neighbours; near-linear in the number of
         rows. "auto": multilevel beyond 2,000 rows, or 5,000 with ``given``, if the other settings allow it.
-    regularization : float, default=0.1
+    regularization : float or Annealing, default=0.1
         The weight λ of the penalty at the end of the annealing. Smaller values show finer detail, and over-fit if too
-        small. With the multilevel solver: neighbours attract each other with weight 1 + 5 λ.
+        small. With the multilevel solver: neighbours attract each other with weight 1 + 5 λ. An :class:`Annealing` also
+        sets the schedule of λ and the tolerance at which a stage ends.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points
         (the source's penalty; use λ of 0.001 to 0.05). "l4": its fourth-power form, which aligns with the axes. "box":
         leaving the unit box.
-    regularization_start : float or None, default=None
-        λ at the first annealing stage; None: 30 times ``regularization``. The multilevel solver has no such schedule:
-        with ``solver="multilevel"`` a value is refused; if "auto" chose that solver, it has no effect, with a warning.
-    regularization_decay : float, default=0.5
-        λ is multiplied by this from one annealing stage to the next. With the multilevel solver, treated as
-        ``regularization_start`` is.
     init : "mds", "spectral", "pca", "random" or array of shape (n, q), default="mds"
         Initial latent points. "mds": landmark multidimensional scaling of the kernel's distances (along the graph, that
         is Isomap). "spectral": the smoothest eigenvectors of the kernel graph. "pca": principal components. "random":
         noise. All but "random" are the same for every seed, and the objective chooses their scale.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
-    tol : float, default=1e-6
-        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
-        last stage; earlier stages end at 10 times ``tol``, the levels of the multilevel solver at 200 to 300 times.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -120,23 +114,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     callback : callable or None, default=None
         Called with a state (stage, n_stages, iteration, objective, terms, seconds, embedding) after each iteration;
         returning True stops the fit there.
-    given_types : str, float, list or dict, default=None
-        The type of each column of ``given`` ("category", "number", "ordinal", "angle" in degrees, or the period as a
-        number), for all columns, one by one, or by name. None: as the entries look.
-    given_bandwidth : float, list or dict, default=None
-        Bandwidth of the kernel of ``given``: how different two entries must be to count as different, in units of the
-        column (for categories, the bandwidth of a kernel on one-hot codes). None: chosen by the model, and wider if
-        there are so many columns that no row would have another like it. With the multilevel solver a very narrow
-        bandwidth is widened, with a warning.
-    given_weight : float, default=1.0
-        Weight of the term that penalises information about ``given`` in the embedding, relative to the information
-        about the rest. 0: no such term; only the kernel is balanced. Above 1: ``given`` is removed more strongly, even
-        where it is confounded with the rest.
-    conditioning : "auto", "balanced", "residual" or "product", default="auto"
+    conditioning : "auto", "balanced", "residual", "product" or Conditioning, default="auto"
         How ``given`` is factored out. "balanced": the effect of ``given`` is subtracted from the data, and each row
         gets as many neighbours in every group; for ``bandwidth="perplexity"`` only. "residual": the published product
         of kernels, on the data with the effect subtracted. "product": the published product of kernels on the data
-        itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual".
+        itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
+        the types of the columns of ``given``, their bandwidths and the weight of its term.
     missing : "refuse", "impute" or "expected", default="refuse"
         Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": they
         have the mean and variance that a Gaussian gives them from the observed entries of their row, and the fit uses
@@ -174,8 +157,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     given_ : Given or None
         The columns of ``given``, with their types and encoding.
     given_bandwidth_ : list of float or None
-        Bandwidth used for each column of ``given``, in the units of the parameter. None with the multilevel solver and
-        categories, whose kernel is one of strata, unless the parameter sets a bandwidth.
+        Bandwidth used for each column of ``given``, in the units of ``Conditioning.bandwidth``. None with the
+        multilevel solver and categories, whose kernel is one of strata, unless that sets a bandwidth.
     conditioning_ : str or None
         The conditioning used, with "auto" resolved; None without ``given``.
     explained_ : float
@@ -204,9 +187,17 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "takes_distances"
+        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "has_overlap", "takes_distances", "has_impute"
     )
+    _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
+        **AnnealedMixin._moved_parameters,
+        "data_kernel": MovedParameter("kernel", "storage", KernelOptions),
+        "given_types": MovedParameter("conditioning", "types", Conditioning),
+        "given_bandwidth": MovedParameter("conditioning", "bandwidth", Conditioning),
+        "given_weight": MovedParameter("conditioning", "weight", Conditioning),
+    }
 
+    @accept_moved_parameters
     def __init__(
         self,
         n_components: int = 2,
@@ -215,25 +206,18 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         perplexity: float = 30.0,
         n_neighbors: int | None = 15,
         metric: str = "euclidean",
-        kernel: str = "gaussian",
-        data_kernel: str = "auto",
+        kernel: str | KernelOptions = "gaussian",
         latent_kernel: str = "auto",
         solver: str = "auto",
-        regularization: float = 0.1,
+        regularization: float | Annealing = 0.1,
         penalty: str = "stretch",
-        regularization_start: float | None = None,
-        regularization_decay: float = DECAY,
         init: str | Array = "mds",
         max_iter: int = 500,
-        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
-        given_types: Any = None,
-        given_bandwidth: Any = None,
-        given_weight: float = 1.0,
-        conditioning: str = "auto",
+        conditioning: str | Conditioning = "auto",
         missing: str = "refuse",
     ) -> None:
         self.n_components = n_components
@@ -242,23 +226,16 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.kernel = kernel
-        self.data_kernel = data_kernel
         self.latent_kernel = latent_kernel
         self.solver = solver
         self.regularization = regularization
         self.penalty = penalty
-        self.regularization_start = regularization_start
-        self.regularization_decay = regularization_decay
         self.init = init
         self.max_iter = max_iter
-        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
-        self.given_types = given_types
-        self.given_bandwidth = given_bandwidth
-        self.given_weight = given_weight
         self.conditioning = conditioning
         self.missing = missing
 
@@ -277,8 +254,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
             Known variables of each row, which are factored out of the embedding: "I know this; show me the rest". Text,
             booleans and integers with few distinct values are categories, other numbers are quantities (override with
-            ``given_types``). Rows with a missing entry are left out of the optimisation and embedded afterwards by the
-            map that averages over ``given``.
+            ``Conditioning(types=...)``). Rows with a missing entry are left out of the optimisation and embedded
+            afterwards by the map that averages over ``given``.
         same : Pairs or array of shape (m, 2), default=None
             Correspondences: pairs of rows of different groups of ``given`` that show the same thing, for groups that
             look too different to be aligned automatically.
@@ -300,7 +277,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         refuse_if_too_large(self, self.estimate_cost(n, width, given=given is not None), n)
 
         frame = Frame.of(X, self.metric, lean=True)
-        read = read_given(type(self).__name__, given, same, n, self.given_types, self.given_bandwidth)
+        settings = self._given_settings()
+        read = read_given(type(self).__name__, given, same, n, settings.types, settings.bandwidth)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
         training = TrainingRows(
@@ -313,7 +291,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             None if checked.variance is None else checked.variance / frame.scale**2,
         )
         kernel = self._kernel_settings(solver)
-        problem = self._problem(training, read.hints, kernel, latent_kernel)
+        problem = self._problem(training, read.hints, kernel, settings, latent_kernel)
         dimension = None
         if solver == "multilevel" and self.latent_kernel == "auto":
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
@@ -325,17 +303,16 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         solution = solve(problem, start, latent, kernel, self._annealing(), self._progress)
 
         kept, problem = fitted_path(solution.path, X.dtype), solution.problem
-        product = known is not None and self._conditioning() == "product"
+        product = known is not None and settings.conditioning == "product"
         embedded = informed_maps(training, problem, kept.point, kept.stages, kernel, latent_kernel, product=product)
 
         self.solver_, self.latent_kernel_ = solver, latent_kernel
         self.data_kernel_, self.kernel_error_ = problem.kernel.form, problem.chosen.error
         self.given_, self.effect_ = read.columns, problem.effect
-        self.conditioning_ = None if known is None else self._conditioning()
+        self.conditioning_ = None if known is None else settings.conditioning
         self.given_bandwidth_ = problem.given_bandwidth
         self.confounded_, self.explained_ = problem.confounded, problem.explained
-        self.history_, self.regularization_path_, self.n_iter_ = kept.history, kept.weights, kept.n_iter
-        self.path_, self.bandwidth_ = embedded.path, embedded.bandwidth
+        self.bandwidth_ = embedded.bandwidth
         self._keep_informed_maps(embedded.maps, embedded.embedding)
         if problem.chosen.perplexity is not None:
             self.perplexity_ = problem.chosen.perplexity
@@ -345,8 +322,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             self.sum_error_ = solution.sum_error
         if checked.filler is not None:
             self.filler_, self.filled_ = checked.filler, X
-        if solution.path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        self._keep_path(solution.path, kept, embedded.path)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
@@ -371,7 +347,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             owner, kernels=("auto", *LATENT_PROFILES), starts=("mds", "spectral", "pca", "random")
         )
         self._kernel_settings("annealed").check()
-        self._annealing().check(owner)
+        self._check_annealing()
         if self.bandwidth == "learned" and (
             self.latent_kernel not in ("auto", "gaussian") or self.metric == "precomputed"
         ):
@@ -380,14 +356,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
         if self.bandwidth == "learned" and given:
             rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
             raise ValueError(error_message(owner, "bandwidth", "learned", rule, remedy))
-        check_choice(owner, "conditioning", self.conditioning, ("auto", "balanced", "residual", "product"))
+        self._given_settings().check(owner)
         check_choice(owner, "missing", self.missing, ("refuse", "impute", "expected"))
         self._check_expected(given)
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
             raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
-        if self.given_weight != 0:
-            check_number(owner, "given_weight", self.given_weight, 0.0)
 
     def _check_expected(self, given: bool) -> None:
         """Refuse expected distances where there are none: of other kernels and metrics, and with ``given``."""
@@ -403,30 +377,32 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
     def _solver_request(self, given: bool, same: bool) -> SolverRequest:
         return SolverRequest(
             type(self).__name__, current_name(self.solver), self.bandwidth, self.penalty, self.latent_kernel,
-            self.conditioning, self.given_weight, self._annealing(), given, same,
+            self.conditioning, self._annealing(), given, same,
         )  # fmt: skip
 
     def _kernel_settings(self, solver: str) -> KernelSettings:
+        options = KernelOptions.of(self.kernel)
+        argument = argument_name("kernel", self.kernel, KernelOptions, "profile")
         return KernelSettings(
-            type(self).__name__, self.bandwidth, self.perplexity, self.n_neighbors, self.metric, self.kernel,
-            self.data_kernel, solver == "multilevel", self.n_jobs,
+            type(self).__name__, self.bandwidth, self.perplexity, self.n_neighbors, self.metric, options.profile,
+            options.storage, solver == "multilevel", self.n_jobs, argument,
         )  # fmt: skip
 
-    def _annealing(self) -> Annealing:
-        start, decay = self.regularization_start, self.regularization_decay
-        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
-
-    def _progress(self) -> FitProgress:
-        return FitProgress(type(self).__name__, self.verbose, self.callback)
-
-    def _conditioning(self) -> str:
-        """The ``conditioning`` parameter with "auto" resolved."""
-        if self.conditioning != "auto":
-            return self.conditioning
-        return "balanced" if self.bandwidth == "perplexity" else "residual"
+    def _given_settings(self) -> GivenSettings:
+        """The ``conditioning`` parameter, with the method "auto" resolved."""
+        options, method = Conditioning.of(self.conditioning), Conditioning.of(self.conditioning).method
+        if isinstance(method, str) and method == "auto":
+            method = "balanced" if self.bandwidth == "perplexity" else "residual"
+        argument = argument_name("conditioning", self.conditioning, Conditioning, "method")
+        return GivenSettings(method, options.weight, options.bandwidth, options.types, argument)
 
     def _problem(
-        self, training: TrainingRows, hints: Array | None, kernel: KernelSettings, latent_kernel: str
+        self,
+        training: TrainingRows,
+        hints: Array | None,
+        kernel: KernelSettings,
+        settings: GivenSettings,
+        latent_kernel: str,
     ) -> Problem:
         """The optimisation problem: without ``given``, or with it for the rows whose ``given`` is complete."""
         latent = (latent_kernel, self.n_components)
@@ -435,5 +411,4 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, RowChecks, Bas
             return plain_problem(training.points, scale, kernel, latent, training.variance)
         rows = training.fitted
         some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
-        settings = GivenSettings(self._conditioning(), self.given_weight, self.given_bandwidth)
         return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)

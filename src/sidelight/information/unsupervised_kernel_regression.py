@@ -19,8 +19,9 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
-from sidelight.base.result import Callback, Status
+from sidelight.base.fitting import all_or_nothing
+from sidelight.base.renamed_parameters import accept_moved_parameters
+from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, checked_start, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
@@ -34,20 +35,22 @@ from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.penalties import penalty_named
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.anneal import best_size
-from sidelight.solvers.annealing import Annealing, FitProgress, fitted_path
+from sidelight.solvers.annealing import fitted_path
 from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum, landmark_scaling
 from sidelight.solvers.smoother import smoother_vectors
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
+from ._annealed_mixin import AnnealedMixin
 from ._settings import LatentSettings
 from ._starts import noise, padded
+from .annealing import Annealing
 
 __all__ = ["UnsupervisedKernelRegression"]
 
 Array = npt.NDArray[Any]
 
 
-class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
+class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, TwoWayMixin, BaseEstimator):
     """Embed rows so that kernel regression from their latent neighbours reconstructs them best, with maps both ways.
 
     Parameters
@@ -62,23 +65,19 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         distances). None: straight-line distances.
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of the latent kernel, whose bandwidth is 1.
-    regularization : float, default=0.003
+    regularization : float or Annealing, default=0.003
         The weight λ of the penalty at the end of the annealing, relative to an error that is a share of the variance.
+        An :class:`Annealing` also sets the schedule of λ and the tolerance at which a stage ends.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points.
         "l4": its fourth-power form, which aligns with the axes. "box": leaving the unit box.
-    regularization_start : float or None, default=None
-        λ at the first annealing stage; None: 30 times ``regularization``.
-    regularization_decay : float, default=0.5
-        λ is multiplied by this from one annealing stage to the next.
     init : "mds", "spectral", "random" or array of shape (n, q), default="mds"
         Initial latent points. "mds": landmark multidimensional scaling of distances along the graph (Isomap).
-        "spectral": the vectors of ``SmootherEmbedding``. "random": noise; use it with ``regularization_start=1``. All
-        but "random" are the same for every seed, and the objective chooses their scale.
+        "spectral": the vectors of ``SmootherEmbedding``. "random": noise; use it with
+        ``regularization=Annealing(0.003, start=1.0)``. All but "random" are the same for every seed, and the objective
+        chooses their scale.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
-    tol : float, default=1e-6
-        A stage ends when an iteration improves the objective by less.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -124,6 +123,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
 
     _capabilities = TWO_WAY_ITERATIVE
 
+    @accept_moved_parameters
     def __init__(
         self,
         n_components: int = 2,
@@ -131,13 +131,10 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         perplexity: float = 30.0,
         n_neighbors: int | None = 15,
         latent_kernel: str = "gaussian",
-        regularization: float = 0.003,
+        regularization: float | Annealing = 0.003,
         penalty: str = "stretch",
-        regularization_start: float | None = None,
-        regularization_decay: float = 0.5,
         init: str | Array = "mds",
         max_iter: int = 500,
-        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -149,11 +146,8 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
         self.latent_kernel = latent_kernel
         self.regularization = regularization
         self.penalty = penalty
-        self.regularization_start = regularization_start
-        self.regularization_decay = regularization_decay
         self.init = init
         self.max_iter = max_iter
-        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -184,20 +178,17 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
             start = noise(self.random_state, n, q)
         else:  # only the shape of such a start is meaningful: the objective chooses its scale
             start = best_size(descent.objective_at(annealing.first), self._start(points, kernel, spectrum))
-        progress = FitProgress(type(self).__name__, self.verbose, self.callback)
+        progress = self._progress()
         path = annealed(descent, annealing.schedule(), start, annealing, progress)
         progress.end(path, annealing.max_iter)
 
         kept = fitted_path(path, X.dtype)
         Z = group_means(kept.point, equal_row_groups(points))
         maps = kernel_maps(frame, points, Z, kernel, self.latent_kernel, n_jobs=self.n_jobs)
-        self.history_, self.path_ = kept.history, kept.stages
-        self.regularization_path_, self.n_iter_ = kept.weights, kept.n_iter
         self.reconstruction_error_ = error.value(kept.point)
         self.bandwidth_ = kernel.bandwidth * frame.scale**2
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
-        if path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        self._keep_path(path, kept, kept.stages)
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:
@@ -218,11 +209,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, TwoWayMixin,
             check_integer(owner, "n_neighbors", self.n_neighbors, 1)
         latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
         latent.check(owner, kernels=LATENT_PROFILES, starts=("mds", "spectral", "random"))
-        self._annealing().check(owner)
-
-    def _annealing(self) -> Annealing:
-        start, decay = self.regularization_start, self.regularization_decay
-        return Annealing(self.regularization, start, decay, self.max_iter, self.tol)
+        self._check_annealing()
 
     def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
         """Initial latent points (n, q) for ``init`` "spectral" (smoother vectors) or "mds" (landmark scaling)."""

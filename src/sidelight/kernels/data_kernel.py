@@ -216,7 +216,7 @@ def _narrow_kernel(points: Array, h: float, profile: Profile, cut: _Cut, n_jobs:
         rule = (
             f"leaves {cut.stored:.0f} entries of a row that count, and more than {MOST_STORED} are not stored sparsely"
         )
-        remedy = "Use data_kernel='low_rank' or 'dense', or a narrower kernel"
+        remedy = "Use kernel=KernelOptions(storage='low_rank') or 'dense', or a narrower kernel"
         raise ValueError(error_message("sparse data kernel", "bandwidth", h, rule, remedy))
     return DataKernel(compact_kernel(points, h, profile, least=cut.least, n_jobs=n_jobs), h, error=cut.error)
 

@@ -192,7 +192,7 @@ def common_distances(
     """Nearest rows by the mean squared difference over commonly observed entries.
 
     The mean squared difference over all pairs is included as one further entry: with few common entries, a single
-    chance agreement would else make a neighbour. A pair without common entries has this typical distance.
+    chance agreement would else make a neighbour. A pair without common entries has this typical distance (see Notes).
 
     Parameters
     ----------
@@ -208,6 +208,16 @@ def common_distances(
     Returns
     -------
     index, squares : arrays of shape (m, at most 150)
+
+    Notes
+    -----
+    For pairs without common entries two other rules were tried, on oil flow (300 rows, 8 draws) and the CMU walk (150
+    rows, 4 draws): farthest of all, and the expected distance given what each row has. Where imputation is better than
+    column means (oil with 70 and 80 % missing; either half of the walk's columns missing), neither changes the error
+    by more than 0.015 of the spread, or one and a half standard errors. With 90 % missing and more both are better,
+    farthest by about 0.02 (1.4 to 2.5 standard errors), expected by 0.01 to 0.02 (0.5 to 2.7); but every rule is worse
+    than column means there. An earlier run (oil, 500 rows, 3 draws, not compared with column means) had farthest
+    within 0.02 of the typical distance, and expected 0.036 worse at 80 % and 0.044 better at 90 %.
     """
     k = min(len(A) - own, 150)
     squares, given = A * A, observed.astype(np.float64)  # of A, missing entries are 0

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.random import start_seed
@@ -263,8 +264,7 @@ def start_mixture(kind: MixtureKind[P, F], family: F, summary: RowSummary, n_cha
     results = []
     for start in starts:
         results.append(em(step, start, max_iter=_SHORT, tol=0.0))
-        if results[-1].status is Status.INTERRUPTED:  # no mixture to return yet
-            raise KeyboardInterrupt
+        raise_if_interrupted(results[-1].status is Status.INTERRUPTED, kept=False)  # there is no mixture to return yet
     return max(results, key=lambda result: result.log_likelihood).parameters
 
 

@@ -39,6 +39,7 @@ _PERPLEXITY = 15.0
 _FLAT = 8  # dimensions up to which more neighbours are used: they are cheap to find and cover more of the sum
 _NEAREST, _WIDEST, _SAMPLE = (256, 100), 512, (4096, 1024)  # rows of each part: up to _FLAT dimensions, and above
 _CHUNK = 16_384  # queries searched together
+_RANKED = 2000  # training rows that a query is compared with
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,38 @@ class ParzenDensity(Searched):
             return logs
 
         return np.concatenate(run_tiles(one, spans(len(Q), max(8, _BUDGET // n)), n_jobs))
+
+    @cached_property
+    def own_log_densities(self) -> Array:
+        """Leave-one-out ``log p`` of up to 2,000 evenly spaced training rows, sorted.
+
+        Each row's own kernel is left out of the sum, so that training rows can be compared with new ones.
+        """
+        n, p = self.points.shape
+        rows = spread_rows(n, min(n, _RANKED))
+        constant = np.log(max(n - 1, 1)) + self.profile.log_integral(p)
+        return np.asarray(np.sort(np.concatenate([self._without_own(rows[s]) for s in self._tiles(rows)]) - constant))
+
+    def _tiles(self, rows: Array) -> list[slice]:
+        return spans(len(rows), max(8, _BUDGET // (len(self.points) if not is_many(self.points) else 8000)))
+
+    def _without_own(self, rows: Array) -> Array:
+        """``log Σ_{j≠i} k(|a_i - a_j|² / h_j) / h_j^(p/2)`` (m,) of training rows i."""
+        Q = np.asarray(self.points[rows], dtype=np.float64)
+        if is_many(self.points):
+            near = self.background.search.others(rows, self.background.n_nearest).index
+            R, shift = self.background.seen(Q, near, rows)
+            return _log_sum(self.profile.log_value(R), shift)
+        logs = self.profile.log_value(squared_distances(Q, self.points) / self.bandwidths)
+        logs = logs - 0.5 * self.points.shape[1] * np.log(self.bandwidths)
+        if len(self.points) > 1:  # a single row has no others to be compared with
+            logs[np.arange(len(rows)), rows] = -np.inf
+        return np.asarray(logsumexp(logs, axis=1))
+
+    def typicality(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """Share (m,) of the training rows whose leave-one-out density is lower than that of each query (m, p)."""
+        own = self.own_log_densities
+        return np.asarray(np.searchsorted(own, self.log_density(Q, n_jobs)) / len(own))
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw ``n`` points (n, p): a random training row plus noise from its kernel."""

@@ -26,6 +26,7 @@ from sidelight.neighbours.search import nearest
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap, interpolate, smooth_part
 from .kernel_map import KernelMap, adaptive_map, adaptive_weights
+from .linear import LinearMaps
 from .modes import conditional_mode
 from .parzen import ParzenDensity, fit_density, neighbourhood_density
 from .weights import AdaptiveWeights, FixedWeights
@@ -54,6 +55,9 @@ class TwoWayMaps:
         relations alone).
     density : ParzenDensity or None
         Of the data, inside its frame.
+    linear : LinearMaps or None
+        Maps of the embedding itself, which replace both conditional means; modes, variances and densities stay as they
+        are.
     """
 
     frame: AnyFrame
@@ -62,9 +66,12 @@ class TwoWayMaps:
     latent_density: ParzenDensity
     forward: KernelMap | None = None
     density: ParzenDensity | None = None
+    linear: LinearMaps | None = None
 
     def embed(self, X: Any, n_jobs: int | None) -> Array:
         """Latent points (m, q) of rows, by the conditional mean."""
+        if self.linear is not None:
+            return self.linear.embed(X, n_jobs)
         return self.latent_frame.outside(self.backward(self.frame.points(X), n_jobs))
 
     def embed_mode(self, X: Any, n_jobs: int | None) -> Array:
@@ -75,6 +82,8 @@ class TwoWayMaps:
 
     def reconstruct(self, Z: Array, n_jobs: int | None) -> Array:
         """Rows (m, d) at latent points, by the conditional mean."""
+        if self.linear is not None:
+            return self.linear.reconstruct(Z, n_jobs)
         return self.frame.outside(self._way_back[0](self.latent_frame.inside(Z), n_jobs))
 
     def reconstruct_mode(self, Z: Array, n_jobs: int | None) -> Array:
@@ -85,6 +94,8 @@ class TwoWayMaps:
 
     def project(self, X: Any, n_jobs: int | None) -> Array:
         """Rows to latent points and back (m, d), inside the frame."""
+        if self.linear is not None:
+            return self.frame.inside(self.linear.reconstruct(self.linear.embed(X, n_jobs), n_jobs))
         return self._way_back[0](self.backward(self.frame.points(X), n_jobs), n_jobs)
 
     def variance(self, Z: Array, n_jobs: int | None) -> Array:

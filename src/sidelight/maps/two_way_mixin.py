@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
@@ -31,7 +32,7 @@ def has_data_space(model: TwoWayMixin) -> bool:
     return model._has_data_space()
 
 
-class TwoWayMixin(TransformerMixin):
+class TwoWayMixin(MapRepresentation, TransformerMixin):
     """Methods of two-way estimators: transform, inverse_transform, denoise, densities, sampling and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.
@@ -126,6 +127,36 @@ class TwoWayMixin(TransformerMixin):
         """Log-density of latent points, shape (m,)."""
         Z = self._checked_latent(X)  # without self._maps(): relations without features have only a latent density
         return framed_log_density(self.latent_density_, self.latent_frame_, Z, self.n_jobs)
+
+    @available_if(has_data_space)
+    @one_blas_thread
+    def typicality(self, X: Any) -> Array:
+        """How usual rows are among the training rows, shape (m,), between 0 and 1.
+
+        The share of training rows whose density (``score_samples``, each row left out of its own) is lower. For rows
+        like the training rows it is about uniform; 0 means farther out than every one of them. Below 0.01 a row is
+        unusual: ``transform`` still places it, but near rows that it is not like.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import TwoWayEmbedding
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> TwoWayEmbedding().fit(X).typicality([[0.0, 0.0, 0.0], [0.0, 0.0, 1000.0]])[1]
+        np.float64(0.0)
+        """
+        X = self._checked(X)
+        return self.density_.typicality(self.frame_.inside(X), self.n_jobs)
+
+    @one_blas_thread
+    def latent_typicality(self, X: Any) -> Array:
+        """How usual latent points (m, q) are among those of the training rows, shape (m,), between 0 and 1.
+
+        As ``typicality``, with ``latent_log_density``. Below 0.01, ``inverse_transform`` has no training rows nearby to
+        reconstruct a row from, and returns one that looks like those at the edge.
+        """
+        Z = self._checked_latent(X)
+        return self.latent_density_.typicality(self.latent_frame_.inside(Z), self.n_jobs)
 
     @available_if(has_data_space)
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from sidelight.base.capabilities import METRIC
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Status
@@ -175,8 +175,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
 
     def _report(self, status: Status) -> None:
         """Raise Ctrl-C again, now that everything is set, or warn where the search did not converge."""
-        if status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(status is Status.INTERRUPTED)
         if status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let the search converge: it {status.value}"
             message = error_message(self, "max_iter", self.max_iter, rule, "Raise it, or tol")

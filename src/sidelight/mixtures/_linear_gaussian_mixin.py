@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
@@ -22,7 +23,7 @@ __all__ = ["LinearGaussianMixin"]
 Array = npt.NDArray[Any]
 
 
-class LinearGaussianMixin(TransformerMixin):
+class LinearGaussianMixin(MapRepresentation, TransformerMixin):
     """Maps, imputation and densities of a fitted ``model_`` (and, for missing entries, ``gaussian_``)."""
 
     n_jobs: int | None

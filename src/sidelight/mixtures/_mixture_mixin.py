@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing, all_or_nothing_continued
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback
@@ -191,8 +191,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         if found.criteria is not None:
             self.criteria_ = found.criteria
         self._keep_stream(stream)
-        if found.interrupted:
-            raise InterruptedWithResult
+        raise_if_interrupted(found.interrupted)
         return self
 
     def _settings(self) -> EMSettings:

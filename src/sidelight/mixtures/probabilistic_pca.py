@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing, all_or_nothing_continued, clear_fitted
+from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, clear_fitted, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
@@ -128,7 +128,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     (2, True)
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density")
+    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density", "has_impute")
     unit_: float
     moments_: Sums
 
@@ -282,8 +282,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
     def _report(self, found: FittedGaussian) -> None:
         """Raise Ctrl-C again, now that everything is set, or warn where EM did not converge."""
-        if found.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(found.status is Status.INTERRUPTED)
         if found.status in (Status.ITERATIONS, Status.STALLED):
             rule = f"did not let EM converge: it {found.status.value} after {len(found.history)} steps"
             message = error_message(self, "max_iter", self.max_iter, rule, "Raise max_iter or tol")

@@ -4,8 +4,8 @@ The container is a `safetensors <https://huggingface.co/docs/safetensors>`_ file
 a single entry, ``"sidelight"``: a JSON document with the format version, a SHA-256 digest of everything else
 in the file, the caller's notes and the tree of the model (class names, parameters, fitted attributes), whose
 arrays are the tensors of the file. Class names are looked up in tables of this package
-(:mod:`sidelight.persistence._tables`), so a file can name only what Sidelight itself offers: nothing is
-imported, unpickled or called on its behalf.
+(:mod:`sidelight.persistence._tables`; steps of scikit-learn in ``_sklearn_steps``), so a file can name only what these
+list: nothing is imported, unpickled or called on its behalf.
 """
 
 from __future__ import annotations
@@ -38,17 +38,19 @@ _ABSURD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, 
 
 
 def save(model: object, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
-    """Save a Sidelight model, or a scikit-learn Pipeline of them, fitted or not, to one file.
+    """Save a Sidelight model, or a scikit-learn Pipeline with one, fitted or not, to one file.
 
     The file is written beside its destination and renamed, so that a save which fails leaves an older file as
-    it was. The parameter ``callback`` is not saved, nor is ``memory`` of a Pipeline. A foreign estimator among
+    it was. The parameter ``callback`` is not saved, nor is ``memory`` of a Pipeline, nor are the ``seconds``
+    of the records in ``history_``: the same fit gives the same bytes, whatever time it took. A foreign estimator among
     the parameters is saved as a description (:class:`ForeignEstimator`), any other object that is not plain data is
     refused.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A model of this library, or a Pipeline all of whose steps are.
+        A model of this library, or a Pipeline of such models and of scikit-learn steps that are saved as data: scalers,
+        encoders, imputers, PCA, a ColumnTransformer of these (``docs/saving.md`` lists them).
     path : path-like
         Where to write; the folder must exist.
     notes : dict, optional

@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from sidelight.base.alias import current_names
+from sidelight.base.renamed_parameters import moved_parameters, with_present_parameters
 
 from ._container import ModelFileError, Tensors, quoted, unreadable
 from ._encode import PASSTHROUGH, SPARSE, always_saved
 from ._model_check import check_model
 from ._schema import MismatchError
+from ._sklearn_steps import STEPS, add_later_attributes, output_width, step_class
 from ._tables import callables, estimator_class, record_class
 
 __all__ = ["Decoder"]
@@ -53,12 +56,26 @@ class Decoder:
         return self.value(node)
 
     def _pipeline(self, node: dict[str, Any]) -> Pipeline:
+        self._count("models")
         steps = [(str(name), self._step(step)) for name, step in node["steps"]]
+        self._check_widths([step for _, step in steps if not (step is None or step == PASSTHROUGH)])
         # Never a place for a cache: a file must not be able to say where things are written.
         return Pipeline(steps, transform_input=self.value(node["transform_input"]), verbose=bool(node["verbose"]))
 
     def _step(self, node: Any) -> Any:
-        return node if node is None or node == PASSTHROUGH else self.model(node)
+        if node is None or node == PASSTHROUGH:
+            return node
+        kind = node.get("$") if isinstance(node, dict) else None
+        return self._sklearn_step(node) if kind == "step" else self.model(node)
+
+    def _check_widths(self, steps: list[Any]) -> None:
+        """Each fitted step takes as many columns as the one before it makes."""
+        for before, after in pairwise(steps):
+            made, taken = output_width(before), getattr(after, "n_features_in_", None)
+            if made is not None and taken is not None and made != taken:
+                rule = f"holds a Pipeline whose {type(before).__name__} makes {made} columns,"
+                rule = f"{rule} and whose {type(after).__name__} takes {quoted(taken)}"
+                raise self._wrong(rule, "Fit and save the model again")
 
     def value(self, node: Any) -> Any:
         """Return the value of a node, whatever it is."""
@@ -81,6 +98,11 @@ class Decoder:
             "callable": self._callable,
             "record": self._record,
             "estimator": self._estimator,
+            "step": self._sklearn_step,
+            "pipeline": self._pipeline,
+            "slice": self._slice,
+            "dtype": self._type,
+            "numbered": self._numbered,
         }
         kind = kinds.get(node["$"])
         if kind is None:
@@ -209,10 +231,11 @@ class Decoder:
         if kind is None:
             raise self._wrong(f"holds a model of the unknown class {quoted(node['name'])}", _UPGRADE)
         self._count("models")
-        former = current_names(kind)  # files of earlier versions have these
+        former = {**current_names(kind), **moved_parameters(kind)}  # files of earlier versions have these
         self._check_names(node["name"], node["parameters"], dict.fromkeys([*kind._get_param_names(), *former]))
         self._nested += 1
-        model = kind(**{name: self.value(item) for name, item in node["parameters"].items()})
+        parameters = {name: self.value(item) for name, item in node["parameters"].items()}
+        model = kind(**with_present_parameters(kind, parameters))
         for name, item in node["attributes"].items():
             if not always_saved(kind, name):
                 raise self._wrong(
@@ -226,7 +249,47 @@ class Decoder:
             raise self._wrong(f"holds a {node['name']} that {error}", "Fit and save the model again") from error
         return model
 
+    def _sklearn_step(self, node: dict[str, Any]) -> Any:
+        name = node["name"]
+        kind = step_class(name)
+        if kind is None:
+            raise self._wrong(f"holds a step of the unknown class {quoted(name)}", _UPGRADE)
+        self._count("models")
+        remedy = _other_version(node.get("version"))
+        unknown = sorted(set(node["parameters"]) - set(kind._get_param_names()))
+        unknown += sorted(set(node["attributes"]) - set(STEPS[name][1]))
+        if unknown:
+            raise self._wrong(f"holds a {name} with the unknown {quoted(unknown[0])}", remedy)
+        model = kind(**{key: self.value(item) for key, item in node["parameters"].items()})
+        for key, item in node["attributes"].items():
+            setattr(model, key, self.value(item))
+        add_later_attributes(model)
+        try:
+            check_model(model, set(node["attributes"]) - {"_sklearn_output_config"})
+        except MismatchError as error:
+            raise self._wrong(f"holds a {name} that {error}", remedy) from error
+        return model
+
+    def _slice(self, node: dict[str, Any]) -> slice:
+        start, stop, step = node["ends"]
+        return slice(*(self.value(end) for end in (start, stop, step)))
+
+    def _type(self, node: dict[str, Any]) -> Any:
+        dtype = np.dtype(object) if node["name"] == "|O" else self._dtype(node["name"])
+        return dtype.type if node["class"] else dtype
+
+    def _numbered(self, node: dict[str, Any]) -> dict[int, Any]:
+        return {int(key): self.value(item) for key, item in node["items"]}
+
     def _check_names(self, kind: str, found: dict[str, Any], known: dict[str, Any]) -> None:
         unknown = sorted(set(found) - set(known))
         if unknown:
             raise self._wrong(f"has {kind} with the unknown {quoted(unknown[0])}", _UPGRADE)
+
+
+def _other_version(saved: Any) -> str:
+    """What to do about a step that does not fit the installed scikit-learn."""
+    if saved == sklearn.__version__ or not isinstance(saved, str):
+        return "Fit and save the model again"
+    here = f"It was saved with scikit-learn {quoted(saved)[1:-1]} and this is {sklearn.__version__}"
+    return f"{here}: install that version, or fit and save the model again"

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import UserList
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from sidelight.base.messages import error_message
 
+from ._model_check import check_model
+from ._schema import MismatchError
+from ._sklearn_steps import STEPS, is_step, step_state
 from ._tables import callables, estimator_class, record_class
 
 __all__ = ["NATIVE", "PASSTHROUGH", "SPARSE", "Encoder", "ForeignEstimator", "always_saved"]
@@ -97,27 +102,77 @@ class Encoder:
         # Arrays with the same memory, shape and steps are stored once; holding them keeps addresses unique.
         self._known: dict[tuple[Any, ...], tuple[Json, NDArray[Any]]] = {}
         self._depth = 0
+        self._inside_step = False
 
-    def model(self, model: object, where: str = "model") -> Json:
-        """Return the tree of a model of this library, or of a Pipeline of them; anything else is refused."""
-        if type(model) is Pipeline and _has_estimator(model):
-            return self._pipeline(model)
+    def model(self, model: object) -> Json:
+        """Return the tree of a model of this library, or of a Pipeline with one; anything else is refused."""
+        if type(model) is Pipeline and _has_ours(model):
+            return self._pipeline(model, "Pipeline")
         if not _is_ours(model):
             rule = "is not a model of this library"
-            remedy = "Save a Sidelight estimator or a Pipeline of them; TwoWayEmbedding makes one of any embedding"
-            raise TypeError(error_message("save", where, type(model).__name__, rule, remedy))
-        return self.value(model, type(model).__name__ if where == "model" else where)
+            remedy = "Save a Sidelight estimator or a Pipeline that has one; TwoWayEmbedding makes one of any embedding"
+            raise TypeError(error_message("save", "model", type(model).__name__, rule, remedy))
+        return self.value(model, type(model).__name__)
 
-    def _pipeline(self, pipeline: Any) -> Json:
+    def _pipeline(self, pipeline: Any, where: str) -> Json:
         """Steps in their order, and what is neither a step nor a place for a cache."""
-        steps = [[name, self._step(name, step)] for name, step in pipeline.steps]
+        steps = [[name, self._step(name, step, where)] for name, step in pipeline.steps]
         inputs = self.value(pipeline.transform_input, "Pipeline.transform_input")
         return {"$": "pipeline", "steps": steps, "transform_input": inputs, "verbose": bool(pipeline.verbose)}
 
-    def _step(self, name: str, step: object) -> Json:
+    def _step(self, name: str, step: object, where: str) -> Json:
         if type(name) is not str:
-            raise _refusal("Pipeline.steps", name, "is the name of a step and not text", "Name steps by text")
-        return step if step is None or step == PASSTHROUGH else self.model(step, f"Pipeline.{name}")
+            raise _refusal(f"{where}.steps", name, "is the name of a step and not text", "Name steps by text")
+        if step is None or (isinstance(step, str) and step == PASSTHROUGH):
+            return step
+        return self._model_or_step(step, f"{where}.{name}")
+
+    def _model_or_step(self, step: Any, where: str) -> Json:
+        """A part of a Pipeline or of a step: a model of this library, a listed step, a Pipeline of these."""
+        if type(step) is Pipeline:
+            return self._pipeline(step, where)
+        if is_step(step):
+            return self._sklearn_step(step, where)
+        if not _is_ours(step):
+            rule = "is not a model of this library, nor a step that is saved as data"
+            listed = ", ".join(sorted(STEPS))
+            remedy = f"Use one of {listed}, let TwoWayEmbedding hold an embedding, or apply the step outside"
+            raise TypeError(error_message("save", where, type(step).__name__, rule, remedy))
+        return self.value(step, where)
+
+    def _sklearn_step(self, step: Any, where: str) -> Json:
+        """State of a scikit-learn step, with the version that set it; checked as it will be when it is loaded."""
+        name = type(step).__name__
+        try:
+            parameters, attributes = step_state(step)
+            check_model(step, set(attributes) - {"_sklearn_output_config"})
+        except MismatchError as error:
+            remedy = "Use another step, or apply it outside the Pipeline"
+            raise TypeError(
+                error_message("save", where, name, f"cannot be saved as data: it {error}", remedy)
+            ) from None
+        outer, self._inside_step = self._inside_step, True
+        node = {
+            "$": "step",
+            "name": name,
+            "version": sklearn.__version__,
+            "parameters": {key: self.value(item, f"{where}.{key}") for key, item in parameters.items()},
+            "attributes": {key: self.value(item, f"{where}.{key}") for key, item in attributes.items()},
+        }
+        self._inside_step = outer
+        return node
+
+    def _of_a_step(self, value: Any, where: str) -> Json:
+        """Values that only scikit-learn steps hold."""
+        if isinstance(value, slice):
+            return {"$": "slice", "ends": [self.value(end, where) for end in (value.start, value.stop, value.step)]}
+        if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+            return {"$": "dtype", "name": np.dtype(value).str, "class": isinstance(value, type)}
+        if isinstance(value, UserList) or type(value).__name__ == "Index":  # columns by name or number
+            return self.value(list(value), where)
+        if isinstance(value, _Estimator) and not isinstance(value, type):
+            return self._model_or_step(value, where)
+        return None
 
     def value(self, value: Any, where: str, *, parameter: bool = False) -> Json:
         """Return the tree of any supported value; ``where`` says where in the model it stands."""
@@ -148,6 +203,9 @@ class Encoder:
     def _object(self, value: Any, where: str, parameter: bool) -> Json:
         if _is_ours(value):
             return self._estimator(value, where)
+        own = self._of_a_step(value, where) if self._inside_step else None
+        if own is not None:
+            return own
         if record_class(type(value).__name__) is type(value):
             return self._record(value, where)
         if _is_foreign(value) and parameter:
@@ -164,6 +222,9 @@ class Encoder:
         return items if type(value) is list else {"$": "tuple", "items": items}
 
     def _dict(self, value: dict[Any, Any], where: str, parameter: bool) -> Json:
+        if self._inside_step and value and all(type(key) is int for key in value):
+            pairs = [[key, self.value(item, f"{where}[{key}]")] for key, item in value.items()]
+            return {"$": "numbered", "items": pairs}
         for key in value:
             if type(key) is not str:
                 raise _refusal(where, key, "is a key of a dictionary and not text", "Use text as keys")
@@ -179,7 +240,9 @@ class Encoder:
 
     def _plain_array(self, value: NDArray[Any], where: str) -> Json:
         _check_type(value.dtype, where)
-        fortran = value.flags.f_contiguous and not value.flags.c_contiguous
+        # Results depend on the order in memory in their last bits, so a part of a matrix by columns is kept so, too.
+        by_columns = value.ndim == 2 and abs(value.strides[0]) < abs(value.strides[1])
+        fortran = (value.flags.f_contiguous or by_columns) and not value.flags.c_contiguous
         rows = np.array(value.T if fortran else value, order="C", copy=None, subok=False)
         node = {"$": "array", **({"order": "F"} if fortran else {})}
         if rows.dtype.name in NATIVE and rows.dtype.isnative:
@@ -218,14 +281,20 @@ class Encoder:
 
     def _estimator(self, model: Any, where: str) -> Json:
         parameters, attributes = _state(model)
-        return {
+        outer, self._inside_step = self._inside_step, False
+        node = {
             "$": "estimator",
             "name": type(model).__name__,
             "parameters": {
                 name: self.value(value, f"{where}.{name}", parameter=True) for name, value in parameters.items()
             },
-            "attributes": {name: self.value(value, f"{where}.{name}") for name, value in attributes.items()},
+            "attributes": {
+                name: self.value(_without_seconds(value) if name == "history_" else value, f"{where}.{name}")
+                for name, value in attributes.items()
+            },
         }
+        self._inside_step = outer
+        return node
 
     def _store(self, rows: NDArray[Any], where: str) -> str:
         name, again = where, 2
@@ -235,12 +304,23 @@ class Encoder:
         return name
 
 
+def _without_seconds(history: Any) -> Any:
+    """The records of a fit without the time each took: two runs of the same fit are the same file."""
+    if not isinstance(history, list) or not all(type(record) is dict for record in history):
+        return history
+    return [{name: value for name, value in record.items() if name != "seconds"} for record in history]
+
+
 def _is_ours(value: Any) -> bool:
     return estimator_class(type(value).__name__) is type(value)
 
 
-def _has_estimator(pipeline: Any) -> bool:
-    return any(step not in (None, PASSTHROUGH) for _, step in pipeline.steps)
+def _has_ours(pipeline: Any) -> bool:
+    """Whether a model of this library is among the steps, or a class that may become one (to be refused by name)."""
+    return any(
+        _has_ours(step) if type(step) is Pipeline else not isinstance(step, str | None) and not is_step(step)
+        for _, step in pipeline.steps
+    )
 
 
 def _is_foreign(value: Any) -> bool:

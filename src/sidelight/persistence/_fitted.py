@@ -11,6 +11,8 @@ A ``~`` in front of a specification: not every fit leaves the attribute behind.
 from __future__ import annotations
 
 from sidelight.kernels.profiles import PROFILES
+from sidelight.tables._column_kinds import KINDS
+from sidelight.tables._table_columns import STORED
 from sidelight.unfolding._measured_rows import METRICS
 
 __all__ = ["FITTED", "RECORD_TABLES"]
@@ -36,6 +38,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "Correction": {"residuals": "float (n, b)", "falloff": "float (n)"},
     "InterpolatingMap": {"mean": "record n=n a=a b=b", "correction": "record n=n b=b"},
     "ParzenDensity": {"points": "float (n, a)", "bandwidths": "float (n)", "kernel": _KERNEL},
+    "LinearMaps": {"mean": "float (a)", "to_latent": "float (a, b)", "to_data": "float (b, a)"},
     "ViewMaps": {
         "frame": "record a=d",
         "backward": "record a=d b=q",
@@ -78,6 +81,10 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "centre": "float (d)",
         "scale": "float (d)",
     },
+    # parameters with their options: plain types, which the annotations check
+    "Annealing": {},
+    "Conditioning": {},
+    "KernelOptions": {},
     # what is known
     "Column": {
         "kind": "choice:category|number|angle",
@@ -153,6 +160,17 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "degree": "count",
     },
     "RigidMap": {"rotation": "float (r, r)", "translation": "float (r)"},
+    # columns of a table
+    "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},
+    "ColumnBlock": {"start": "count", "stop": "count"},
+    "ColumnLayout": {"stored": f"choice:{'|'.join(STORED)}", "decimals": "number", "levels": "?list plain"},
+    "TableLayout": {"columns": "list record"},
+    "NumberCode": {"centre": "number", "scale": "positive", "middle": "number", "unit": "number"},
+    "AngleCode": {"period": "positive", "lowest": "number", "scale": "positive"},
+    "CategoryCode": {"levels": "list:k plain", "shares": "float (k)", "weight": "positive"},
+    "OrdinalCode": {"centre": "number", "scale": "positive"},
+    "DateCode": {"centre": "number", "scale": "positive", "step": "positive", "spreads": "float (*)"},
+    "TextCode": {"rarity": "float (b)", "directions": "float (b, p)", "mean": "float (p)", "scale": "positive"},
     "ForeignEstimator": {},
     "ReconstructionDistance": {},
     "TangentDistance": {},
@@ -242,6 +260,7 @@ FITTED: dict[str, dict[str, str]] = {
         "marginal_forward_": "?record a=q b=d",
         "forward_effect_": "?record b=d",
         "given_scale_": "~number",
+        "given_features_": "~?float (*, *)",
         "conditioning_": "~?string",
         "given_bandwidth_": "~?plain",
         "product_backward_": "~?record b=q",
@@ -270,7 +289,8 @@ FITTED: dict[str, dict[str, str]] = {
         "reconstruction_error_": "~number",
         "bandwidth_": "~number / float (N)",
     },
-    "TwoWayEmbedding": _TWO_WAY | {"estimator_description_": "~string", "estimator_": "~model"},
+    "TwoWayEmbedding": _TWO_WAY
+    | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"},
     "HybridEmbedding": _TWO_WAY
     | {
         "scale_": "~number",
@@ -341,6 +361,13 @@ FITTED: dict[str, dict[str, str]] = {
     "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count"},
     "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},
     "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number"},
+    "TableEncoder": _ROWS
+    | {
+        "columns_": "list:d record",
+        "codes_": "list:p record",
+        "blocks_": "list:p record",
+        "layout_": "record",
+    },
     "RestrictedBoltzmannMachine": _NETWORK_ROWS,
     "Autoencoder": _NETWORK_ROWS,
     "GatedBoltzmannMachine": _NETWORK_PAIRS,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 from functools import cache
 from typing import Any
 
 from sidelight.base.capabilities import capabilities, given_of
+from sidelight.tables._date_code import CYCLES, DateCode
 
 from ._fitted import FITTED, RECORD_TABLES
-from ._schema import MismatchError, Sizes, check_annotation, check_value
+from ._schema import MismatchError, Sizes, check_annotation, check_record, check_value
+from ._sklearn_steps import STEP_CHECKS, STEPS, check_step_parameters, is_step
 
 __all__ = ["check_model"]
 
@@ -19,12 +22,15 @@ def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
 
     ``part``: the model is part of another one, which may keep the sizes of a patch model without its other attributes.
     """
-    table = FITTED.get(type(model).__name__)
+    kind: Any = type(model)
+    table = STEPS[kind.__name__][1] if is_step(model) else FITTED.get(kind.__name__)
     if table is None:
         return
-    kind: Any = type(model)
-    for name, hint in _parameters(kind).items():
-        _checked(f"parameter {name}", lambda name=name, hint=hint: check_annotation(getattr(model, name), hint))
+    if is_step(model):
+        check_step_parameters(model)
+    else:
+        for name, hint in _parameters(kind).items():
+            _checked(f"parameter {name}", lambda name=name, hint=hint: _check_parameter(getattr(model, name), hint))
     if not fitted:
         return
     missing = sorted(name for name, line in table.items() if not line.startswith("~") and name not in fitted)
@@ -37,7 +43,7 @@ def check_model(model: Any, fitted: set[str], *, part: bool = False) -> None:
             if name in fitted and ("index:" in line) == late:
                 value, line = getattr(model, name), line.removeprefix("~")
                 _checked(name, lambda value=value, line=line: check_value(value, line, sizes, RECORD_TABLES))
-    for check in () if missing else _TOGETHER.get(type(model).__name__, ()):
+    for check in () if missing else _TOGETHER.get(kind.__name__, ()):
         check(model)
 
 
@@ -52,6 +58,13 @@ def _checked(name: str, check: Any) -> None:
 def _parameters(kind: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(kind.__init__)
     return {name: hint for name, hint in hints.items() if name not in ("return", "callback")}
+
+
+def _check_parameter(value: Any, hint: Any) -> None:
+    """Check the type of a parameter; of a parameter with options, the types of these too."""
+    check_annotation(value, hint)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        check_record(value, Sizes(), RECORD_TABLES)
 
 
 def _check_metric(model: Any) -> None:
@@ -110,6 +123,20 @@ def _check_charts(model: Any) -> None:
         raise MismatchError("has map_.residuals, which are not those of its charts")
 
 
+def _check_table(model: Any) -> None:
+    """Blocks side by side, as wide as their codes, of the columns that are used."""
+    ends = [0, *(block.stop for block in model.blocks_)]
+    blocks = [(block.name, block.start, block.stop - block.start) for block in model.blocks_]
+    used = [use.name for use in model.columns_ if use.used]
+    wanted = [(name, end, code.width) for name, end, code in zip(used, ends, model.codes_, strict=False)]
+    if not wanted or blocks != wanted:
+        raise MismatchError("has blocks_, which are not those of its columns_ and codes_")
+    if [one.name for one in model.layout_.columns] != [use.name for use in model.columns_]:
+        raise MismatchError("has layout_, whose columns are not those of columns_")
+    if any(isinstance(code, DateCode) and not set(code.cycles) <= CYCLES.keys() for code in model.codes_):
+        raise MismatchError("has codes_ with a cycle that is not known")
+
+
 def _check_network(model: Any) -> None:
     """The shapes of the network that its architecture (in older files: parameters) describes, made without memory."""
     import torch
@@ -128,10 +155,12 @@ def _check_network(model: Any) -> None:
 _TOGETHER: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
     **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
+    "TableEncoder": (_check_table,),
     "HybridEmbedding": (_check_ways, _check_nystrom),
     "KernelInformationEmbedding": (_check_ways, _check_filler),
     "MultipleRelationalEmbedding": (_check_ways, _check_relations),
     **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
     **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},
+    **{name: (check,) for name, check in STEP_CHECKS.items()},
 }
 """What several attributes must have in common, beyond sizes."""

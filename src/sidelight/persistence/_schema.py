@@ -7,11 +7,13 @@ A specification is a line of text, so that the tables of ``_fitted.py`` can be r
     real (n)          the same, not necessarily finite
     index:n (m, k)    an array of whole numbers from 0 to n - 1;  ``index-:n`` -1 as well
     int (n), bool (n, d), text (d), array
+    values (d)        an array of numbers, texts or dates, or of objects each of which is one of these or missing
     number, number~   a finite number; any number.    count, count:d  a whole number from 0 on; which is the size d
     positive          a finite number above 0.        flag, string, function, choice:a|b
     list X, dict X    all items, or values, as X;  list:k X  of which there are k
     record n=m a=d    a dataclass, checked by its own annotations and table; its size n is the model's m
     model             an estimator.                   plain           whatever a file can hold
+    dtype, slice      a NumPy type; a range of columns
 
 A ``?`` in front: may be None. Alternatives are separated by `` / ``.
 """
@@ -33,7 +35,7 @@ from sklearn.base import BaseEstimator
 __all__ = ["MismatchError", "Sizes", "check_annotation", "check_record", "check_value"]
 
 _KINDS = {"float": "f", "real": "f", "int": "iu", "index": "iu", "index-": "iu", "bool": "b", "text": "OU"}
-_KINDS["array"] = "biufOU"
+_KINDS |= {"array": "biufOU", "values": "biufOUSM"}
 
 
 class MismatchError(ValueError):
@@ -140,7 +142,10 @@ def _check_array(value: Any, kind: str, detail: str, shape: str, sizes: Sizes) -
         _require(value.ndim == len(sides), f"has {value.ndim} dimensions instead of {len(sides)}")
         for side, size in zip(sides, value.shape, strict=True):
             _check_side(side, size, sizes)
-    if kind != "real" and value.dtype.kind == "f" and value.size:
+    if kind == "values" and value.dtype.kind == "O":
+        plain = (str, bytes, bool, int, float, np.generic, type(None))
+        _require(all(isinstance(item, plain) for item in value.ravel().tolist()), "has entries that are not values")
+    if kind not in ("real", "values") and value.dtype.kind == "f" and value.size:
         # NaN is both the least and the largest; no array of truth values beside a large one
         _require(bool(np.isfinite(value.min()) and np.isfinite(value.max())), "has numbers that are not finite")
     if kind.startswith("index") and value.size:
@@ -169,6 +174,8 @@ def _check_scalar(value: Any, kind: str, detail: str, sizes: Sizes) -> None:
         _require(isinstance(value, bool | np.bool_), "is neither True nor False")
     elif kind == "string":
         _require(isinstance(value, str), "is not text")
+    elif kind in ("dtype", "slice"):
+        _require(isinstance(value, np.dtype if kind == "dtype" else slice), f"is not a {kind}")
     elif kind == "function":
         _require(callable(value), "is not a function")
     elif kind == "choice":

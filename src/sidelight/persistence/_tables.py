@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ._sklearn_steps import NAMED_FUNCTIONS
+
 __all__ = ["ESTIMATORS", "RECORDS", "callables", "estimator_class", "record_class"]
 
 ESTIMATORS: dict[str, str] = {
@@ -37,6 +39,7 @@ ESTIMATORS: dict[str, str] = {
     "RestrictedBoltzmannMachine": "sidelight.gated",
     "SemidefiniteEmbedding": "sidelight",
     "SmootherEmbedding": "sidelight",
+    "TableEncoder": "sidelight",
     "TwoWayEmbedding": "sidelight",
     "UnsupervisedKernelRegression": "sidelight",
 }
@@ -45,14 +48,22 @@ ESTIMATORS: dict[str, str] = {
 RECORDS: dict[str, str] = {
     "Actions": "sidelight",
     "AdaptiveWeights": "sidelight.maps.weights",
+    "AngleCode": "sidelight.tables._number_code",
+    "Annealing": "sidelight",
     "AutoencoderArchitecture": "sidelight.gated._network_architectures",
     "BernoulliCharts": "sidelight.maps.bernoulli_charts",
     "BiasedArchitecture": "sidelight.gated._network_architectures",
+    "CategoryCode": "sidelight.tables._category_code",
     "ChartedView": "sidelight.maps.coordinated",
     "Column": "sidelight.side.given",
+    "Conditioning": "sidelight",
+    "ColumnBlock": "sidelight.tables._encoding",
+    "ColumnLayout": "sidelight.tables._table_layout",
+    "ColumnUse": "sidelight.tables._column_kinds",
     "CoordinatedMap": "sidelight.maps.coordinated",
     "Correction": "sidelight.maps.interpolation",
     "CrossView": "sidelight.maps.cross_view",
+    "DateCode": "sidelight.tables._date_code",
     "Effect": "sidelight.maps.effect",
     "EntryModel": "sidelight.maps.entry_models",
     "FieldLayout": "sidelight.gated._field_reader",
@@ -66,13 +77,17 @@ RECORDS: dict[str, str] = {
     "Given": "sidelight.side.given",
     "InterpolatingMap": "sidelight.maps.interpolation",
     "KernelMap": "sidelight.maps.kernel_map",
+    "KernelOptions": "sidelight",
     "KernelSpan": "sidelight.maps.span",
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
     "LinearGaussianMaps": "sidelight.maps.linear_gaussian_maps",
+    "LinearMaps": "sidelight.maps.linear",
     "LocalFill": "sidelight.maps.missing",
     "MeasuredFrame": "sidelight.unfolding._measured_rows",
+    "NumberCode": "sidelight.tables._number_code",
     "NystromMap": "sidelight.maps.nystrom",
+    "OrdinalCode": "sidelight.tables._category_code",
     "ParzenDensity": "sidelight.maps.parzen",
     "PlaneCharts": "sidelight.maps.plane_charts",
     "Planes": "sidelight.objectives.mixtures",
@@ -83,7 +98,9 @@ RECORDS: dict[str, str] = {
     "Relations": "sidelight",
     "RestrictedArchitecture": "sidelight.gated._machine_architectures",
     "RigidMap": "sidelight.maps.rigid",
+    "TableLayout": "sidelight.tables._table_layout",
     "TangentDistance": "sidelight",
+    "TextCode": "sidelight.tables._text_code",
     "ViewMaps": "sidelight.maps.views",
 }
 """Name of a dataclass -> module that has it."""
@@ -114,6 +131,7 @@ def callables() -> dict[str, Callable[..., Any]]:
     it.
     """
     import numpy as np
+    from sklearn import feature_selection
     from sklearn.metrics import pairwise
 
     summaries = ("mean", "median", "std", "var", "sum", "min", "max", "prod")
@@ -125,4 +143,5 @@ def callables() -> dict[str, Callable[..., Any]]:
         for function in table.values():
             if callable(function):
                 found[f"sklearn.{function.__name__}"] = function
+    found |= {f"sklearn.{name}": getattr(feature_selection, name) for name in NAMED_FUNCTIONS}
     return found

@@ -51,6 +51,15 @@ class Categories:
     name: str
     levels: tuple[str, ...]
     codes: NDArray[np.int64]
+    entries: tuple[str, ...] = ()
+    """The categories before rare ones were merged into one level; empty where none were merged."""
+    entry_codes: NDArray[np.int64] | None = None
+    """Codes into ``entries``, -1 where missing."""
+
+    @property
+    def n_categories(self) -> int:
+        """Number of different categories in the data, merged ones included."""
+        return len(self.entries) or len(self.levels)
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,8 @@ class Numbers:
     name: str
     values: NDArray[np.float64]
     period: float | None = None
+    is_date: bool = False
+    """Whether values are points in time, in days since 1 January 1970."""
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -101,7 +112,7 @@ def column_of(
         return _categories(array, values, name)
     numbers = np.array(array, dtype=np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
-    return Numbers(name, numbers, period)
+    return Numbers(name, numbers, period, _is_time(values))
 
 
 def column_names(table: Any) -> list[Any]:
@@ -123,6 +134,8 @@ def name_of_column(values: Any, otherwise: str = "") -> str:
 def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
     """A one-dimensional array: numeric, boolean or object, whatever the container was."""
     dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") == "M" and not isinstance(dtype, np.dtype):
+        values = np.asarray(values, dtype="datetime64[ns]")  # times with a time zone, in UTC
     if hasattr(values, "to_numpy") and not (isinstance(dtype, np.dtype) and dtype.kind in "biuf"):
         values = values.to_numpy()
     array = np.asarray(values if hasattr(values, "shape") else np.array(values, dtype=object))
@@ -134,6 +147,12 @@ def _as_objects_or_numbers(values: Any) -> NDArray[Any]:
             return array.astype(np.int64)
         return np.array([np.nan if is_missing(value) else float(value) for value in array.flat])
     return array
+
+
+def _is_time(values: Any) -> bool:
+    """Whether values are points in time, in a NumPy array or in a series with time zone or not."""
+    dtype = getattr(values, "dtype", None)
+    return getattr(dtype, "kind", "") == "M" or str(dtype).lower().startswith(("datetime", "date"))
 
 
 def _is_integer(value: Any) -> bool:
@@ -181,12 +200,17 @@ def _natural(level: str) -> tuple[int, float, str]:
 
 def _keep_commonest(name: str, levels: list[str], text: NDArray[Any], missing: NDArray[np.bool_]) -> Categories:
     """Codes of the levels; beyond what can be told apart the rarest share one level."""
-    if len(levels) > MOST_LEVELS:
-        names, counts = np.unique(text[~missing].astype(str), return_counts=True)
-        kept = set(names[np.argsort(-counts, kind="stable")][: MOST_LEVELS - 1])
-        rest = f"{len(levels) - len(kept)} others"
-        text = np.array([value if value in kept else rest for value in text], dtype=object)
-        levels = [level for level in levels if level in kept] + [rest]
+    entries, entry_codes = tuple(levels), _codes(levels, text, missing)
+    if len(levels) <= MOST_LEVELS:
+        return Categories(name, entries, entry_codes)
+    counts = np.bincount(entry_codes[entry_codes >= 0], minlength=len(levels))
+    kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1])
+    shared = np.full(len(levels) + 1, len(kept), dtype=np.int64)
+    shared[kept], shared[-1] = np.arange(len(kept)), -1  # the code -1, missing, is the last place
+    shown = (*(levels[k] for k in kept), f"{len(levels) - len(kept)} others")
+    return Categories(name, shown, shared[entry_codes], entries, entry_codes)
+
+
+def _codes(levels: list[str], text: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.int64]:
     number = {level: k for k, level in enumerate(levels)}
-    codes = np.array([-1 if gone else number[value] for value, gone in zip(text, missing, strict=True)], dtype=np.int64)
-    return Categories(name, tuple(levels), codes)
+    return np.array([-1 if gone else number[value] for value, gone in zip(text, missing, strict=True)], dtype=np.int64)

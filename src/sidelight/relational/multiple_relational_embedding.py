@@ -23,7 +23,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, State, Status
@@ -218,8 +218,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))
         maps = relational_maps(_data_spaces(X, given), axes.Z, n_jobs=self.n_jobs)
         self._keep(given, list(every), path, axes, maps, None if X is None else X.dtype)
-        if path.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(path.status is Status.INTERRUPTED)
         return self
 
     def fit_transform(self, X: Array | None, y: Any = None, *, relations: Any = None) -> Array:

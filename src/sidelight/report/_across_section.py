@@ -75,7 +75,7 @@ def _grid(context: Context, c: int, places: NDArray[np.intp]) -> dict[str, Any]:
     }
     if context.image_shape is None:
         return data | {"profile": profile_of(context, forward)}
-    pictures = shrink(to_pictures(forward.rows, context.image_shape, context.limits), FORWARD_SIDE)
+    pictures = shrink(to_pictures(context.pixels(forward.rows), context.image_shape, context.limits), FORWARD_SIDE)
     return data | {"sheet": sheet(pictures, len(places))}
 
 

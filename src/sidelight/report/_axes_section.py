@@ -102,7 +102,7 @@ def _ends(context: Context, k: int) -> str:
 def _pictures(context: Context, rows: NDArray[np.intp], which: str) -> str:
     assert context.image_shape is not None
     values = context.X[rows] if context.X is not None else context.model.inverse_transform(context.plane.Z[rows])
-    drawn = shrink(to_pictures(np.asarray(values), context.image_shape, context.limits), PICTURE_SIDE)
+    drawn = shrink(to_pictures(context.pixels(values), context.image_shape, context.limits), PICTURE_SIDE)
     numbers = ", ".join(str(int(row)) for row in rows)
     return (
         f'<p class="end"><span>{which}</span><img alt="{which} rows: {numbers}" title="rows {numbers}" '
@@ -112,14 +112,14 @@ def _pictures(context: Context, rows: NDArray[np.intp], which: str) -> str:
 
 def _difference(context: Context, order: NDArray[np.intp]) -> str:
     """The features that differ most between the lowest and the highest tenth, in their own spread."""
-    if context.X is None:
+    if context.numbers is None:
         return ""
-    tenth = max(1, len(order) // 10)
-    low, high = (context.X[rows].mean(axis=0, dtype=np.float64) for rows in (order[:tenth], order[-tenth:]))
-    spread = context.X.std(axis=0, dtype=np.float64)
+    tenth, values = max(1, len(order) // 10), np.ma.masked_invalid(context.numbers.numbers)
+    low, high = (values[rows].mean(axis=0).filled(np.nan) for rows in (order[:tenth], order[-tenth:]))
+    spread = values.std(axis=0).filled(0.0)
     apart = np.abs(high - low) / np.where(spread > 0, spread, np.inf)
     chosen = [int(j) for j in np.argsort(-apart, kind="stable")[:MOST_FEATURES] if apart[j] > 0]
-    rows = [(context.feature_names[j], write_number(float(low[j])), write_number(float(high[j]))) for j in chosen]
+    rows = [(context.numbers.names[j], write_number(float(low[j])), write_number(float(high[j]))) for j in chosen]
     return table(rows, ("mean of", "lowest", "highest"), "numbers")
 
 
@@ -128,7 +128,7 @@ def _ends_caption(context: Context) -> str:
     words = ["The rows with the smallest and the largest values on each axis, from the end."]
     if context.image_shape is None:
         words = ["The numbers of the rows with the smallest and the largest values, from the end."]
-        if context.X is not None:
+        if context.numbers is not None:
             words.append(
                 "Below them, the features that differ most, for their spread, between lowest and highest tenth."
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,9 +20,12 @@ from sidelight.plot._counterfactual import decoded
 from sidelight.plot._pictures import check_image_shape, range_of
 from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, latent_of, plane_of, presence
 
+from ._columns import Column, DataRows, data_rows, features_of, names_of_rows, numbers_of, table_columns
 from ._examples import Examples, examples_of, rows_of
 from ._informed import Before, fit_plain, given_columns, known_of, periods_of, typical_entries
+from ._opening_colour import opening_colour
 from ._relations import Attribute, attributes_of
+from ._tables import Unwrapped, unwrap
 
 __all__ = ["Context", "Forward", "context_of"]
 
@@ -30,8 +33,6 @@ LATTICE = 24
 """Cells of the forward map along the longer side."""
 STRIP = 48
 """Cells of the forward map of a single latent dimension."""
-MOST_FEATURES = 30
-"""Tables with at most so many features offer each as a colour."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,29 @@ class Context:
     """Everything a section may use; sections read it and never change it."""
 
     model: FittedModel
+    """The model of ``X``, without a first step that encodes a table."""
+    described: FittedModel
+    """The model as the user knows it, with all its steps."""
     map: LatentPlane | None
     """The rows on the plane; None for a model that makes no map."""
     examples: Examples | None
     """Samples and the model's outputs for them; None for a model that only has a map."""
     X: NDArray[Any] | None
+    """The rows as the model sees them."""
+    to_data: Callable[[Any], Any] | None
+    """From rows of the model to rows in the units of the data; None where these are the same."""
     kept: NDArray[np.intp]
     """Row numbers that the interactive map shows: all of them, or evenly spaced ones of many."""
-    columns: tuple[Categories | Numbers, ...]
-    features: tuple[Numbers, ...]
+    columns: tuple[Column, ...]
+    table: tuple[Column, ...] | None
+    """The rows as the user knows them, in their own units; None where ``X`` is all there is."""
     feature_names: tuple[str, ...]
+    row_names: tuple[str, ...]
+    """Names of the rows; empty without any."""
+    row_numbers: NDArray[np.intp]
+    """Number of each row in its source."""
+    colour: str | None
+    """Name of the column to colour by at first, where the user chose one."""
     labels: Categories | None
     known: Any
     """What is known of the rows, as the model encodes it; None where nothing is."""
@@ -91,11 +105,63 @@ class Context:
         """Length of a data row, 0 where nothing says it."""
         return self.X.shape[1] if self.X is not None else _n_columns(self.model)
 
+    @property
+    def n_columns(self) -> int:
+        """Columns of the data as the user knows it: a step that encodes a table makes others of them."""
+        return self.n_features if self.described is self.model else _n_columns(self.described)
+
+    @cached_property
+    def offered(self) -> tuple[Column, ...]:
+        """Columns to colour by: labels first, then the columns that the user named, then the features."""
+        return (*self.named, *self._features[0])
+
+    @property
+    def named(self) -> tuple[Column, ...]:
+        """The columns to colour by that the user named: the labels and ``colours``."""
+        return (*(() if self.labels is None else (self.labels,)), *self.columns)
+
+    @property
+    def features(self) -> tuple[Column, ...]:
+        """The columns of the rows that are stored, without those that the user named."""
+        return self.offered[len(self.named) :]
+
+    @property
+    def n_left_out(self) -> int:
+        """Columns of the rows that are not stored."""
+        return self._features[1]
+
+    @cached_property
+    def _features(self) -> tuple[tuple[Column, ...], int]:
+        if self.image_shape is not None:
+            return (), 0
+        return features_of(self.table, self.X, self.feature_names, [column.name for column in self.columns])
+
+    @cached_property
+    def opening(self) -> int:
+        """Number of the offered column that the map is coloured by at first."""
+        names = [column.name for column in self.offered]
+        if self.colour is not None:
+            return names.index(self.colour)
+        return 0 if self.labels is not None else opening_colour(self.offered, len(self.named), self.plane.Z)
+
+    @cached_property
+    def numbers(self) -> DataRows | None:
+        """The numerical columns of the rows, in the units of the data."""
+        return numbers_of(self.table, self.X, self.feature_names)
+
+    def in_units(self, rows: Any) -> DataRows:
+        """Return rows that the model made in the units of the data."""
+        return data_rows(rows, self.to_data, self.feature_names)
+
+    def pixels(self, rows: Any) -> NDArray[Any]:
+        """Return rows that are pictures in the units of the data."""
+        return np.asarray(rows if self.to_data is None else self.to_data(rows))
+
     @cached_property
     def forward(self) -> Forward | None:
         """The forward map on a lattice, for the ``given`` of ``shown_for``; None for a model without one."""
-        offers = capabilities(self.model)
-        if self.map is None or not (offers.has_inverse and offers.has_latent_density):
+        goes_back = capabilities(self.described).has_inverse
+        if self.map is None or not (goes_back and capabilities(self.model).has_latent_density):
             return None
         shape = (1.0, 1.0) if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
         lattice = self.plane.lattice(STRIP if self.plane.n_components == 1 else LATTICE, shape)
@@ -138,32 +204,38 @@ class Context:
     def limits(self) -> tuple[float, float]:
         """Values that are black and white in every picture of the report."""
         if self.X is not None:
-            return range_of(self.X)
+            return range_of(self.X if self.image_shape is None else self.pixels(self.X))
         return range_of(self.forward.rows) if self.forward is not None else (0.0, 1.0)
 
 
 def context_of(
     model: Any,
     *,
-    X: Any,
-    y: Any,
-    embedding: Any,
-    colours: Any,
-    labels: Any,
-    given: Any,
-    attributes: Any,
-    plain: Any,
-    periods: Mapping[str, float] | None,
-    image_shape: Sequence[int] | None,
-    title: str | None,
-    command: str | None,
-    notes: Sequence[str],
-    seconds: float | None,
-    date: str | None,
-    max_rows: int,
+    X: Any = None,
+    y: Any = None,
+    table: Any = None,
+    to_data: Callable[[Any], Any] | None = None,
+    row_names: Any = None,
+    row_numbers: Any = None,
+    embedding: Any = None,
+    colours: Any = None,
+    colour: str | None = None,
+    labels: Any = None,
+    given: Any = None,
+    attributes: Any = None,
+    plain: Any = None,
+    periods: Mapping[str, float] | None = None,
+    image_shape: Sequence[int] | None = None,
+    title: str | None = None,
+    command: str | None = None,
+    notes: Sequence[str] = (),
+    seconds: float | None = None,
+    date: str | None = None,
+    max_rows: int = 50_000,
 ) -> Context:
     """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
-    model = as_chain(model)
+    whole = unwrap(as_chain(model), X, table, to_data)
+    described, model, X = whole.described, whole.model, whole.X
     examples = examples_of(model, X, y, image_shape, embedded=embedding is not None)
     offers = capabilities(model)
     # A sparse graph of distances has no feature columns, and must not be converted to a dense n x n array.
@@ -187,15 +259,21 @@ def context_of(
     fits_plain = isinstance(plain, str)
     if fits_plain:
         _check_fits_plain(plain, known, rows)
+    found = _columns(colours, n, {**(periods or {}), **periods_of(model)})
     return Context(
         model=model,
+        described=described,
         map=plane,
         examples=examples,
         X=rows,
+        to_data=whole.to_data,
         kept=np.unique(np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)),
-        columns=_columns(colours, n, {**(periods or {}), **periods_of(model)}),
-        features=_features(rows, names, shape),
+        columns=found,
+        table=_table(whole, n),
         feature_names=names,
+        row_names=_one_each(names_of_rows(row_names, whole.table, n), n, "row_names"),
+        row_numbers=_one_each(np.arange(n) if row_numbers is None else np.asarray(row_numbers), n, "row_numbers"),
+        colour=_known_colour(colour, [labelled, *found]),
         labels=labelled,
         known=known,
         given_columns=given_columns(model, known),
@@ -203,7 +281,7 @@ def context_of(
         plain=None if plain is None or fits_plain else _same_rows(latent_of(plain, "report"), n),
         fits_plain=fits_plain,
         image_shape=shape,
-        title=title or (f"A map by {name_of(model)}" if plane is not None else f"{name_of(model)}: what it learned"),
+        title=title or _title(described, plane),
         command=command,
         notes=tuple(notes),
         seconds=seconds,
@@ -276,7 +354,32 @@ def _columns(colours: Any, n: int, periods: Mapping[str, float]) -> tuple[Catego
     return tuple(column_of(colours[name], n, name=str(name), period=periods.get(str(name))) for name in names)
 
 
-def _features(rows: NDArray[Any] | None, names: tuple[str, ...], shape: tuple[int, ...] | None) -> tuple[Numbers, ...]:
-    if rows is None or shape is not None or rows.shape[1] > MOST_FEATURES:
-        return ()
-    return tuple(Numbers(name, np.array(rows[:, k], dtype=np.float64)) for k, name in enumerate(names))
+def _table(whole: Unwrapped, n: int) -> tuple[Column, ...] | None:
+    """The columns of the table of the user, None where there is no table beside ``X``."""
+    if whole.table is None or whole.table is whole.X:
+        return None
+    if not column_names(whole.table):
+        rule, remedy = "has no named columns", "Pass a data frame, or {name: values}"
+        raise ValueError(error_message("report", "table", type(whole.table).__name__, rule, remedy))
+    return table_columns(whole.table, n)
+
+
+def _one_each(values: Any, n: int, argument: str) -> Any:
+    """Names or numbers of rows, if there are none or one for each row."""
+    if len(values) not in ({0, n} if argument == "row_names" else {n}):
+        rule = f"is not one for each of the {n} rows"
+        raise ValueError(error_message("report", argument, f"{len(values)} entries", rule, "Pass one a row"))
+    return values
+
+
+def _known_colour(colour: str | None, columns: Sequence[Column | None]) -> str | None:
+    """The name of the column to open with, if there is such a column."""
+    names = [column.name for column in columns if column is not None]
+    if colour is not None and colour not in names:
+        rule = f"is not a column of colours, which has {', '.join(names) or 'none'}"
+        raise ValueError(error_message("report", "colour", colour, rule, "Name one of them, or leave it out"))
+    return colour
+
+
+def _title(model: FittedModel, plane: LatentPlane | None) -> str:
+    return f"A map by {name_of(model)}" if plane is not None else f"{name_of(model)}: what it learned"

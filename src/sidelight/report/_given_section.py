@@ -12,8 +12,8 @@ from sidelight.evaluate import leakage, recovery
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
 from sidelight.plot._plane import Floats, LatentPlane, plane_of
 
+from ._columns import column_data
 from ._context import Context
-from ._map_sections import column_data
 from ._relations import column_values
 from ._section import Section, pack, table, write_number
 from ._understood import understood
@@ -121,13 +121,14 @@ def _share(value: float) -> str:
 def _rest(context: Context) -> list[Categories | Numbers]:
     """The columns to colour by that were not given."""
     given = {column.name for column in context.given_columns}
-    first = () if context.labels is None else (context.labels,)
-    return [column for column in (*first, *context.columns) if column.name not in given]
+    return [column for column in context.named if column.name not in given]
 
 
 def _maps(context: Context) -> list[dict[str, Any]]:
     """The map without and with what was given, coloured by it, and the latter by the rest."""
-    known, rest = list(context.given_columns), [*_rest(context), *context.features]
+    known, rest = list(context.given_columns), _rest(context)
+    if not context.n_left_out:  # the first columns of a wide table are not what the rest is about
+        rest += context.features
     after = context.plane
     found = []
     if context.before is not None:
@@ -142,12 +143,20 @@ def _maps(context: Context) -> list[dict[str, Any]]:
 def _map(context: Context, plane: LatentPlane, title: str, columns: list[Categories | Numbers]) -> dict[str, Any]:
     return {
         "title": title,
-        "points": pack(plane.shown[context.kept], "float32"),
+        "points": None if plane is context.plane else pack(plane.shown[context.kept], "float32"),
         "extent": list(plane.extent),
         "axes": [plane.title(k) for k in range(min(2, plane.n_components))],
         "same": plane is context.plane,
-        "columns": [column_data(column, context.kept, "Columns") for column in columns],
+        "columns": [_stored(context, column) for column in columns],
     }
+
+
+def _stored(context: Context, column: Categories | Numbers) -> dict[str, Any]:
+    """The number of a column that the map section stores, or the column itself."""
+    for k, offered in enumerate(context.offered):
+        if offered is column:
+            return {"offered": k}
+    return column_data(column, context.kept, "Columns")
 
 
 def _map_html(k: int, title: str) -> str:

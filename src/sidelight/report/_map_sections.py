@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from sidelight.base.capabilities import capabilities
-from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Categories, Numbers
+from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
 from sidelight.plot._shading import affordable
 
+from ._columns import MOST_TOLD, column_data
 from ._context import Context, Forward
 from ._informed import entries_in_words
 from ._png import data_uri, sheet
 from ._section import Section, pack
 
-__all__ = ["column_data", "density_section", "forward_section", "map_section", "profile_of"]
+__all__ = ["density_section", "forward_section", "map_section", "profile_of"]
 
 MOST_PIXELS = 4_000_000
 """Pixels of the sheet of thumbnails: within what phones decode, about 2 MB at most."""
@@ -39,6 +40,7 @@ MAP_HTML = """
       <label>Colour by <select id="colour"></select></label>
       <label class="tick"><input type="checkbox" id="show-density" checked> density</label>
       <span class="spacer"></span>
+      <input type="search" id="find" placeholder="Find a row" aria-label="Find a row by name or number">
       <span class="buttons">
         <button type="button" id="zoom-in" title="Zoom in" aria-label="Zoom in">+</button>
         <button type="button" id="zoom-out" title="Zoom out" aria-label="Zoom out">&minus;</button>
@@ -46,8 +48,8 @@ MAP_HTML = """
       </span>
     </div>
     <div class="stage">
-      <canvas id="scatter" tabindex="0" aria-label="Map of the rows"></canvas>
-      <div id="tooltip" class="tooltip" hidden></div>
+      <canvas id="scatter" tabindex="0" aria-label="Map of the rows" aria-describedby="keys"></canvas>
+      <div id="tooltip" class="tooltip" role="status" hidden></div>
       <div id="hint" class="hint" hidden>Click the map first, then scroll to zoom</div>
     </div>
   </div>
@@ -73,12 +75,16 @@ def map_section(context: Context) -> Section | None:
     sampled = len(kept) < context.n_rows
     data: dict[str, Any] = {
         "points": pack(context.plane.shown[kept], "float32"),
-        "rows": pack(kept, "int32") if sampled else None,
+        "rows": _row_numbers(context),
+        "names": [context.row_names[k] for k in kept] if context.row_names else None,
         "extent": list(context.plane.extent),
         "dimensions": context.plane.n_components,
         "axes": [context.plane.title(k) for k in range(min(2, context.plane.n_components))],
         "shape": SHAPE if context.plane.own_units else None,
         "columns": _offered(context),
+        "opening": context.opening,
+        "told": MOST_TOLD,
+        "more": context.n_left_out,
         "palette": list(CATEGORIES),
         "cycle": list(CYCLE),
         "missing": MISSING,
@@ -98,7 +104,8 @@ def _map_notes(context: Context, sampled: bool) -> str:
     q = context.plane.n_components
     notes = [
         "Hover or tap for a row; drag to move; click, then scroll, or pinch to zoom. "
-        "Click a name in the legend to hide it."
+        "Click a name in the legend to hide it. "
+        '<span id="keys">Keys on the map: arrows move, + and − zoom, Shift and an arrow go from row to row.</span>'
     ]
     if sampled:
         notes.append(f"{len(context.kept):,} evenly spaced rows of {context.n_rows:,} are shown.")
@@ -115,25 +122,15 @@ def _map_notes(context: Context, sampled: bool) -> str:
 
 def _offered(context: Context) -> list[dict[str, Any]]:
     """Columns for the select box: labels first, then the given columns, then the features."""
-    first = () if context.labels is None else (context.labels,)
-    offered = [column_data(column, context.kept, "Columns") for column in (*first, *context.columns)]
-    return offered + [column_data(column, context.kept, "Features") for column in context.features]
+    named = len(context.named)
+    groups = ["Columns" if k < named else "Features" for k in range(len(context.offered))]
+    return [column_data(column, context.kept, group) for column, group in zip(context.offered, groups, strict=True)]
 
 
-def column_data(column: Categories | Numbers, kept: Any, group: str) -> dict[str, Any]:
-    """Return a column as the script reads it."""
-    named = {"name": column.name, "group": group}
-    if isinstance(column, Categories):
-        return named | {
-            "kind": "categories",
-            "levels": list(column.levels),
-            "codes": pack(column.codes[kept], "int8"),
-        }
-    low, high = column.limits
-    # float32 holds integers up to 2^24 exactly; larger ones are names more often than measures.
-    wide = max(abs(low), abs(high)) >= 2**24 and bool(np.all(np.mod(column.values, 1.0)[~np.isnan(column.values)] == 0))
-    values = pack(column.values[kept], "float64" if wide else "float32")
-    return named | {"kind": "numbers", "low": low, "high": high, "period": column.period, "values": values}
+def _row_numbers(context: Context) -> dict[str, str] | None:
+    """Numbers of the rows that are shown; None where they count up from 0."""
+    numbers = context.row_numbers[context.kept]
+    return None if np.array_equal(numbers, np.arange(len(numbers))) else pack(numbers, "int32")
 
 
 def _thumbnails(context: Context) -> dict[str, Any] | None:
@@ -152,7 +149,9 @@ def _thumbnails(context: Context) -> dict[str, Any] | None:
         rows = np.asarray(context.model.inverse_transform(context.plane.Z[chosen], **context.given_of(chosen)))
     else:
         return None
-    return sheet(shrink(to_pictures(rows, context.image_shape, context.limits), side)) | {"every": every}
+    return sheet(shrink(to_pictures(context.pixels(rows), context.image_shape, context.limits), side)) | {
+        "every": every
+    }
 
 
 def forward_section(context: Context) -> Section | None:
@@ -173,9 +172,10 @@ def forward_section(context: Context) -> Section | None:
         profile = profile_of(context, forward)
         data["profile"] = profile
         shown = len(profile["names"])
-        some = "" if shown == context.n_features else f" the {shown} most changing of"
+        drawn = len(context.in_units(forward.rows[:1]).names) or shown
+        some = "" if shown == drawn else f" the {shown} most changing of"
         shape = "bars" if shown <= MOST_BARS else "a line"
-        shows = f"as {shape}{some} the {context.n_features} features, each scaled to its range over the map,"
+        shows = f"as {shape}{some} the {drawn} {_drawn_kind(profile)}, each scaled to its range over the map,"
     held = f", {_shown_for(context)}" if context.shown_for else ""
     html = (
         '<canvas id="mosaic" class="figure" role="img" aria-label="Forward map on a lattice"></canvas>'
@@ -185,27 +185,47 @@ def forward_section(context: Context) -> Section | None:
     return Section("forward", "From map to data", html, data, wide=context.plane.n_components == 1)
 
 
+def _drawn_kind(profile: dict[str, Any]) -> str:
+    """What bars and lines show: the numbers, where there are categories beside them."""
+    categories = [column["name"] for column in profile["categories"]]
+    if not categories:
+        return "features"
+    return "categories" if profile["names"] == categories else "numerical features"
+
+
 def _forward_pictures(context: Context, forward: Forward) -> Bytes:
     assert context.image_shape is not None
-    return shrink(to_pictures(forward.rows, context.image_shape, context.limits), FORWARD_SIDE)
+    return shrink(to_pictures(context.pixels(forward.rows), context.image_shape, context.limits), FORWARD_SIDE)
 
 
 def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
-    """Return the lattice's rows, feature by feature scaled to its range where there is data."""
-    here = forward.share > 0.0
-    inside = forward.rows[here] if here.any() else forward.rows
+    """Return the lattice's rows in the units of the data, feature by feature scaled to its range where there is data.
+
+    Categories have their names, and are drawn only where there is no number to draw: at the height of their number.
+    """
+    found = context.in_units(forward.rows)
+    values, names = found.numbers, list(found.names)
+    if not names:
+        values = np.column_stack([column.codes for column in found.categories]).astype(np.float64)
+        names = [column.name for column in found.categories]
+    here = (forward.share > 0.0) & np.isfinite(values).all(axis=1)
+    inside = values[here] if here.any() else np.nan_to_num(values)
     low, high = inside.min(axis=0), inside.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     chosen = np.arange(len(low))
     if len(low) > MOST_PROFILE:
         chosen = np.sort(np.argsort(-inside.std(axis=0), kind="stable")[:MOST_PROFILE])
-    heights = np.clip((forward.rows - low) / span, 0.0, 1.0)[:, chosen]
+    heights = np.clip(np.nan_to_num((values - low) / span), 0.0, 1.0)[:, chosen]
     return {
-        "names": [context.feature_names[k] for k in chosen],
+        "names": [names[k] for k in chosen],
         "low": [float(low[k]) for k in chosen],
         "high": [float(high[k]) for k in chosen],
         "heights": pack(np.rint(heights * 255.0), "uint8"),
         "bars": len(chosen) <= MOST_BARS,
+        "categories": [
+            {"name": column.name, "levels": list(column.levels), "codes": pack(column.codes, "int8")}
+            for column in found.categories[:MOST_TOLD]
+        ],
     }
 
 

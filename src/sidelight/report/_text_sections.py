@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, history_of
 from sidelight.base.chain import last_step_of, name_of, steps_of
@@ -19,6 +20,7 @@ from ._section import Section, table, write_number
 
 __all__ = [
     "cost_section",
+    "measure_notes",
     "origin_section",
     "parameters_section",
     "path_section",
@@ -45,7 +47,7 @@ def summary(context: Context) -> str:
 
 def _widths(context: Context) -> str:
     """Columns of a row; of the input and the output where there are both."""
-    d, examples = context.n_features, context.examples
+    d, examples = context.n_columns, context.examples
     e = examples.n_outputs if examples is not None and examples.paired else d
     return f"{d:,}" if e == d else f"{d:,} and {e:,}"
 
@@ -61,8 +63,8 @@ def _samples(context: Context) -> str:
 
 def _made_by(context: Context) -> str:
     """What was made of the samples, by what, and how long it took."""
-    name, seconds = name_of(context.model), _seconds(context)
-    took = "" if seconds is None else f" in {_duration(seconds)}"
+    name = name_of(context.described)
+    took = "" if context.seconds is None else f" in {_duration(float(context.seconds))}"
     if context.map is not None:
         return f"on a map of {_dimensions(context.map.n_components)}, made by {name}{took}"
     return f"shown to {name}" + (f", trained{took}" if took else "")
@@ -70,14 +72,6 @@ def _made_by(context: Context) -> str:
 
 def _dimensions(q: int) -> str:
     return "one dimension" if q == 1 else f"{q} dimensions"
-
-
-def _seconds(context: Context) -> float | None:
-    """What the fit took: as told, or as the history says."""
-    if context.seconds is not None:
-        return float(context.seconds)
-    history = history_of(context.model)
-    return float(history[-1]["seconds"]) if history else None
 
 
 def _duration(seconds: float) -> str:
@@ -102,21 +96,38 @@ def quality_section(context: Context) -> Section | None:
         return None
     from sidelight.evaluate import compare
 
-    labels = None if context.labels is None else context.labels.codes
+    whole = complete_rows(context.X)
+    if len(whole) < FEWEST_ROWS:
+        return None
+    labels = None if context.labels is None else context.labels.codes[whole]
     if labels is not None and (labels < 0).any():
         labels = None
-    measured = compare(context.X, context.plane.Z, labels=labels)
+    measured = compare(context.X[whole], context.plane.Z[whole], labels=labels)
     rows = [(name.replace("_", " "), *_pair(values)) for name, values in measured.items()]
     rows += _kept_variance(context)
     html = table(rows, ("", "this map", "PCA"), "numbers")
     words = "One is best. PCA has as many dimensions and the same rows."
-    if context.informed:
-        words += (
-            " Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
-        )
-    if context.after_a_step:
-        words += " Neighbours in the data are those of plain distances, which a step before the map changed."
+    words = " ".join([words, *measure_notes(informed=context.informed, after_a_step=context.after_a_step)])
+    if len(whole) < context.n_rows:
+        words += f" Measured on the {len(whole):,} rows that miss no entry."
     return Section("quality", "Quality", f'{html}<p class="caption">{words}</p>', wide=False)
+
+
+def complete_rows(X: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the numbers of the rows without missing entries."""
+    return np.flatnonzero(np.isfinite(X).all(axis=1))
+
+
+def measure_notes(*, informed: bool, after_a_step: bool) -> list[str]:
+    """Sentences that say why the measures of a map may be low by intention."""
+    notes = []
+    if informed:
+        notes.append(
+            "Neighbours in the data are alike in what was given, too, which this map leaves out: lower is no fault."
+        )
+    if after_a_step:
+        notes.append("Neighbours in the data are those of plain distances, which a step before the map changed.")
+    return notes
 
 
 def _pair(values: Any) -> tuple[str, str]:
@@ -129,13 +140,14 @@ def _kept_variance(context: Context) -> list[tuple[str, str, str]]:
         return []
     from sklearn.decomposition import PCA
 
-    every = -(-context.n_rows // SCORED_ROWS)
-    rows, Z = context.X[::every].astype(np.float64), context.plane.Z[::every]
+    whole = complete_rows(context.X)
+    some = whole[:: -(-len(whole) // SCORED_ROWS)]
+    rows, Z = context.X[some].astype(np.float64), context.plane.Z[some]
     spread = float(np.square(rows - rows.mean(axis=0)).sum())
     if spread == 0.0:
         return []
     linear = PCA(min(Z.shape[1], *rows.shape), random_state=0).fit(rows)
-    side = context.given_of(slice(None, None, every))
+    side = context.given_of(some)
     back = np.asarray(context.model.inverse_transform(Z, **side)), linear.inverse_transform(linear.transform(rows))
     ours, theirs = (1.0 - float(np.square(rows - given).sum()) / spread for given in back)
     name = "variance back from the map" + (" and what was given" if side else "")
@@ -146,10 +158,8 @@ def cost_section(context: Context) -> Section:
     """What the map cost: time, iterations, and the memory that was expected."""
     n, d, offers = context.n_rows, context.n_features, capabilities(context.model)
     rows = [("rows × columns", f"{n:,} × {_widths(context)}")] if d else [("samples", f"{n:,}")]
-    seconds = _seconds(context)
-    if seconds is not None:
-        told = "time of the fit" if context.seconds is not None else "time in the solver"
-        rows.append((told, _duration(seconds)))
+    if context.seconds is not None:
+        rows.append(("time of the fit", _duration(float(context.seconds))))
     if offers.has_iterations:
         rows.append(("iterations", f"{int(np.max(context.model.n_iter_)):,}"))
     if offers.has_cost and d and context.map is not None:
@@ -212,7 +222,7 @@ _NOT_THE_MODEL = ("callback", "n_jobs", "verbose")  # how it was run, not what w
 
 def parameters_section(context: Context) -> Section | None:
     """The parameters of the model, those that are not the default marked."""
-    steps = [(prefix, step) for prefix, step in steps_of(context.model) if capabilities(step).has_parameters]
+    steps = [(prefix, step) for prefix, step in steps_of(context.described) if capabilities(step).has_parameters]
     if not steps:
         return None
     items = [item for prefix, step in steps for item in _parameters(prefix, step)]

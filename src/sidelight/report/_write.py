@@ -35,7 +35,7 @@ from ._text_sections import (
     training_section,
 )
 
-__all__ = ["SECTIONS", "Builder", "write"]
+__all__ = ["SECTIONS", "Builder", "page_of", "write"]
 
 Builder = Callable[[Context], Section | None]
 
@@ -75,8 +75,13 @@ def write(
     *,
     X: Any = None,
     y: Any = None,
+    table: Any = None,
+    to_data: Callable[[Any], Any] | None = None,
+    row_names: Any = None,
+    row_numbers: Any = None,
     embedding: Any = None,
     colours: Any = None,
+    colour: str | None = None,
     labels: Any = None,
     given: Any = None,
     attributes: Any = None,
@@ -108,10 +113,23 @@ def write(
         For a model of fields: sequences or images. A sparse graph of distances is not shown.
     y : array-like of shape (n, e), optional
         For a model that predicts outputs: the outputs of ``X``, preferably of held-out pairs.
+    table : data frame or mapping of name to array-like of shape (n,), optional
+        The rows as the user knows them: numbers in their own units, categories, dates, text. The tooltip shows them and
+        the map is coloured by them. By default ``X``; pass it where the model was fitted on scaled or encoded numbers.
+    to_data : function, optional
+        From rows of the model (m, d) to rows in the units of ``table``: an array, or a table with its columns. By
+        default the model returns them in these units itself, as a Pipeline does.
+    row_names : array-like of shape (n,), optional
+        Names of the rows, shown at every point; by default the index of a data frame that has one of its own.
+    row_numbers : array-like of int of shape (n,), optional
+        Number of each row in its source, where rows were left out; by default 0, 1, 2, ....
     embedding : array-like of shape (n, q), optional
         The map to show instead of ``embedding_``.
     colours : mapping of name to array-like of shape (n,), or data frame, optional
         Columns to colour by and to show at every point.
+    colour : str, optional
+        The column of ``colours`` that the map is coloured by at first. By default the labels; without labels the column
+        that neighbours on the map tell best, preferring 2 to 12 categories that were named in ``colours``.
     labels : array-like of shape (n,), optional
         Class labels: the first colour, and in the quality measures.
     given : array-like of shape (n,) or (n, g), or table, optional
@@ -134,23 +152,29 @@ def write(
     notes : sequence of str
         Sentences to be shown under the summary, for example what was done with text columns.
     seconds : float, optional
-        Duration of the fit; by default from the model's ``history_``.
+        Duration of the fit, shown if given. By default the file carries no time that was measured, so that the same
+        fit gives the same bytes.
     max_rows : int
         Most rows on the interactive map; of more, evenly spaced ones are shown (the report says so).
     sections : sequence of functions
         Each takes the context of the report and returns a section, or None.
 
     """
-    context = context_of(
-        model, X=X, y=y, embedding=embedding, colours=colours, labels=labels, given=given, attributes=attributes,
+    page = page_of(
+        model, sections, X=X, y=y, table=table, to_data=to_data, row_names=row_names, row_numbers=row_numbers,
+        embedding=embedding, colours=colours, colour=colour, labels=labels, given=given, attributes=attributes,
         plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
         seconds=seconds, date=date, max_rows=max_rows,
     )  # fmt: skip
-    built = [section for section in (build(context) for build in sections) if section is not None]
-    page = _page(context, built)
     with atomic_write(path) as unfinished:
         unfinished.write_bytes(page.encode("utf-8"))
     return Path(path)
+
+
+def page_of(model: Any, sections: Sequence[Builder], **options: Any) -> str:
+    """Return the report of a model as text; ``options`` are those of :func:`write`."""
+    context = context_of(model, **options)
+    return _page(context, [section for section in (build(context) for build in sections) if section is not None])
 
 
 def _page(context: Context, sections: list[Section]) -> str:

@@ -2,9 +2,14 @@
 // What every picture of the report shares: typed arrays, colours, markers, canvases as sharp as the screen.
 
 function unpack(packed) {
-  const types = { float32: Float32Array, float64: Float64Array, int32: Int32Array, int8: Int8Array, uint8: Uint8Array };
+  const types = {
+    float32: Float32Array, float64: Float64Array, int32: Int32Array, int8: Int8Array, uint8: Uint8Array, uint16: Uint16Array,
+  };
   const bytes = Uint8Array.from(atob(packed.base64), (letter) => letter.charCodeAt(0));
-  return new types[packed.dtype](bytes.buffer);
+  const values = new types[packed.dtype](bytes.buffer);
+  if (!packed.of) return values;
+  const distinct = unpack(packed.of);   // a column of few distinct values: codes, and the values
+  return distinct.constructor.from(values, (code) => distinct[code]);
 }
 
 function cssValue(name) {
@@ -95,9 +100,16 @@ function dotsOf(context, side) {
 
 function writeNumber(value) {
   if (!Number.isFinite(value)) return "missing";
-  if (Number.isInteger(value)) return value.toLocaleString("en");
+  if (Number.isInteger(value)) return Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en");   // years
   const size = Math.abs(value);
   return size >= 1e5 || size < 1e-3 ? value.toExponential(3) : String(+value.toPrecision(4));
+}
+
+// A number of a column as people write it: days since 1970 as a date, with the time of day where there is one.
+function writeEntry(column, value) {
+  if (!column.date || !Number.isFinite(value)) return writeNumber(value);
+  const text = new Date(Math.round(value * 86400) * 1000).toISOString();
+  return value % 1 ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
 }
 
 function element(name, attributes, ...children) {

@@ -4,8 +4,9 @@ function smallMaps(data) {
   if (!data || !data.maps) return [];
   return data.maps.map((about, k) => {
     const canvas = document.getElementById(`given-map-${k}`);
-    const scatter = new Scatter(canvas, unpack(about.points), about.extent, about.axes, false);
-    const colouring = new Colouring(scatter, { ...data, columns: about.columns }, document.getElementById(`given-legend-${k}`));
+    const scatter = new Scatter(canvas, unpack(about.points || DATA.map.points), about.extent, about.axes, false);
+    const columns = about.columns.map((column) => (column.offered === undefined ? column : DATA.map.columns[column.offered]));
+    const colouring = new Colouring(scatter, { ...data, columns }, document.getElementById(`given-legend-${k}`));
     const select = document.getElementById(`given-colour-${k}`);
     colouring.fillSelect(select);
     select.hidden = about.columns.length < 2;

@@ -6,21 +6,27 @@ const SHADES = 64;   // stamps of a numerical colour
 class Colouring {
   constructor(scatter, data, legend) {
     Object.assign(this, { scatter, data, legend });
-    this.columns = data.columns.map((column) => ({
-      ...column, values: unpack(column.kind === "categories" ? column.codes : column.values),
-    }));
-    this.current = this.columns.length ? 0 : -1;
+    this.columns = data.columns.map((column) => {
+      const own = unpack(column.kind === "categories" ? column.codes : column.values);
+      return { ...column, own, values: column.entries ? Int8Array.from(own, (code) => column.shared[code]) : own };
+    });
+    this.current = this.columns.length ? data.opening ?? 0 : -1;
   }
 
   fillSelect(select) {
     const groups = new Map();
     this.columns.forEach((column, k) => {
       if (!groups.has(column.group)) groups.set(column.group, element("optgroup", { label: column.group }));
-      groups.get(column.group).append(element("option", { value: k }, column.name));
+      groups.get(column.group).append(element("option", { value: k }, column.name + this.kindOf(column)));
     });
     select.append(...groups.values(), element("option", { value: -1 }, "nothing"));
     select.value = String(this.current);
     select.addEventListener("change", () => this.show(Number(select.value)));
+  }
+
+  kindOf(column) {
+    const many = column.count ?? (column.levels || []).length;
+    return column.kind === "categories" ? ` (${many} ${many === 1 ? "category" : "categories"})` : "";
   }
 
   show(number) {
@@ -92,16 +98,25 @@ class Colouring {
     const bar = element("canvas", { class: "bar" });
     const context = sharpContext(bar, 232, 12);
     for (let x = 0; x < 232; x++) { context.fillStyle = colour(x / 231); context.fillRect(x, 0, 1.5, 12); }
-    const ends = element("div", { class: "ends" }, element("span", {}, writeNumber(column.low)), element("span", {}, writeNumber(column.high)));
+    const ends = element("div", { class: "ends" }, element("span", {}, writeEntry(column, column.low)), element("span", {}, writeEntry(column, column.high)));
     this.legend.append(element("h3", {}, column.name), bar, ends);
     if (missing) this.legend.append(element("ul", {}, this.item("missing", missing, 0, [this.data.missing, 0])));
   }
 
-  // What the tooltip says of a row: the given columns, and the feature that is the colour now.
+  // What the tooltip says of a row: the colour, the columns that the user named, the first features, how many more.
   describe(row) {
-    const told = this.columns.filter((column, k) => column.group === "Columns" || k === this.current).slice(0, 14);
-    return told.map((column) => [column.name, column.kind === "numbers" ? writeNumber(column.values[row])
-      : column.levels[column.values[row]] ?? "missing"]);
+    const told = this.data.told, first = this.columns[this.current];
+    const of = (group) => this.columns.filter((column) => column.group === group && column !== first);
+    const named = of("Columns"), features = of("Features");
+    const more = this.data.more + Math.max(0, named.length - told) + Math.max(0, features.length - told);
+    const shown = [...(first ? [first] : []), ...named.slice(0, told), ...features.slice(0, told)];
+    return [shown.map((column) => [column.name, this.entry(column, row)]), more];
+  }
+
+  entry(column, row) {
+    const value = column.own[row];
+    if (column.kind === "numbers") return writeEntry(column, value);
+    return (column.entries || column.levels)[value] ?? "missing";
   }
 }
 
@@ -112,10 +127,12 @@ class Tooltip {
   }
 
   show(row, x, y) {
-    const list = element("dl");
-    for (const [name, value] of this.colouring.describe(row)) list.append(element("dt", {}, name), element("dd", {}, value));
-    const picture = this.picture(row);
-    this.box.replaceChildren(...(picture ? [picture] : []), element("strong", {}, `row ${this.rows ? this.rows[row] : row}`), list);
+    const list = element("dl"), [entries, more] = this.colouring.describe(row);
+    for (const [name, value] of entries) list.append(element("dt", {}, name), element("dd", {}, value));
+    const picture = this.picture(row), name = this.data.names && this.data.names[row];
+    const head = name ? element("strong", {}, name, element("span", {}, ` row ${this.number(row)}`)) : element("strong", {}, `row ${this.number(row)}`);
+    const rest = more ? [element("p", {}, `and ${more.toLocaleString("en")} more`)] : [];
+    this.box.replaceChildren(...(picture ? [picture] : []), head, list, ...rest);
     this.box.hidden = false;
     const { width, height } = this.box.getBoundingClientRect(), room = this.stage.getBoundingClientRect();
     this.box.style.left = `${x + 16 + width > room.width ? Math.max(0, x - 16 - width) : x + 16}px`;
@@ -123,6 +140,19 @@ class Tooltip {
   }
 
   hide() { this.box.hidden = true; }
+
+  number(row) { return this.rows ? this.rows[row] : row; }
+
+  // The row of a name or a number: the whole name, the number, then the first name that begins so, or contains it.
+  find(text) {
+    const wanted = text.trim().toLowerCase(), names = (this.data.names || []).map((name) => name.toLowerCase());
+    if (!wanted) return -1;
+    const number = /^(row )?\d+$/.test(wanted) ? Number(wanted.replace("row ", "")) : -1;
+    const ways = [() => names.indexOf(wanted), () => (this.rows ? this.rows.indexOf(number) : number < this.colouring.scatter.n ? number : -1),
+      () => names.findIndex((name) => name.startsWith(wanted)), () => names.findIndex((name) => name.includes(wanted))];
+    for (const way of ways) if (way() >= 0) return way();
+    return -1;
+  }
 
   picture(row) {
     const about = this.data.thumbnails;
@@ -148,6 +178,7 @@ class ForwardMap {
     this.share = unpack(data.share);
     this.logDensity = data.log_density ? unpack(data.log_density) : null;
     if (data.profile) this.heights = unpack(data.profile.heights);
+    this.categories = (data.profile?.categories || []).map((column) => ({ ...column, codes: unpack(column.codes) }));
   }
 
   // The cell of the lattice at a place of the plane, the nearest one outside.
@@ -193,7 +224,9 @@ class ForwardMap {
     if (!this.data.profile) return [];
     const { names, low, high } = this.data.profile, share = (j) => this.heights[k * names.length + j] / 255;
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(share(b) - 0.5) - Math.abs(share(a) - 0.5));
-    return order.slice(0, 8).map((j) => [names[j], writeNumber(+(low[j] + share(j) * (high[j] - low[j])).toPrecision(3))]);
+    const told = this.categories.map((column) => [column.name, column.levels[column.codes[k]] ?? "missing"]);
+    const drawn = order.filter((j) => !this.categories.some((column) => column.name === names[j]));
+    return [...drawn.slice(0, 8).map((j) => [names[j], writeNumber(+(low[j] + share(j) * (high[j] - low[j])).toPrecision(3))]), ...told];
   }
 
   // One cell large, with words, in the panel beside the map.
@@ -294,6 +327,13 @@ async function start() {
     if (row >= 0) tooltip.show(row, x, y); else tooltip.hide();
     if (forward) panel(...scatter.toPlane(x, y));
   });
+  const find = byId("find");
+  const seek = () => {
+    const row = tooltip.find(find.value);
+    find.setAttribute("aria-invalid", String(row < 0 && find.value.trim() !== ""));
+    if (row >= 0) scatter.goTo(row); else scatter.emit("leave");
+  };
+  for (const event of ["input", "focus"]) find.addEventListener(event, seek);
   scatter.on("leave", () => { scatter.marked = -1; scatter.draw(); tooltip.hide(); });
   let hiding;
   scatter.on("refuse", () => {

@@ -195,10 +195,38 @@ class Scatter {
     this.zoom(Math.exp(-Math.max(-120, Math.min(120, event.deltaY)) * 0.0022), event.offsetX, event.offsetY);
   }
 
+  // Mark a row and bring it into view if it is outside.
+  goTo(row) {
+    const place = () => this.toPage(this.points[2 * row], this.points[2 * row + 1]);
+    let [x, y] = place();
+    if (x < 0 || y < 0 || x > this.width || y > this.height) {
+      this.pan(this.width / 2 - x, this.height / 2 - y);
+      [x, y] = place();
+    }
+    this.emit("hover", x, y, row);
+  }
+
+  // The nearest row in a direction, sideways counting twice; without a marked row, the one nearest the middle.
+  step(right, down) {
+    if (this.marked < 0) return this.goTo(this.pick(this.width / 2, this.height / 2, Infinity));
+    const [u, v] = [this.points[2 * this.marked], this.points[2 * this.marked + 1]];
+    let best = -1, nearest = Infinity;
+    for (let i = 0; i < this.n; i++) {
+      if (i === this.marked || this.hidden.has(this.style[i])) continue;
+      const dx = this.sx * (this.points[2 * i] - u), dy = -this.sy * (this.points[2 * i + 1] - v);
+      const along = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right), far = along + 2 * aside;
+      if (along > 0 && aside <= along && far < nearest) { nearest = far; best = i; }
+    }
+    if (best >= 0) this.goTo(best);
+  }
+
   key(event) {
     const step = 40;
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-    if (moves[event.key]) this.pan(...moves[event.key]);
+    if (event.shiftKey && steps[event.key]) this.step(...steps[event.key]);
+    else if (event.key === "Escape") this.emit("leave");
+    else if (moves[event.key]) this.pan(...moves[event.key]);
     else if (event.key === "+" || event.key === "=") this.zoom(1.4);
     else if (event.key === "-") this.zoom(1 / 1.4);
     else if (event.key === "0") this.reset();

@@ -22,6 +22,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
+from .one_value import for_all_rows
 
 __all__ = ["Column", "EncodedGiven", "Given"]
 
@@ -64,7 +65,7 @@ class Column:
         return np.asarray(F / np.sqrt(self.bandwidth))
 
     def bandwidth_times(self, widening: float) -> float:
-        """The bandwidth in the units of ``given_bandwidth``, with squared distances divided by ``widening``."""
+        """The bandwidth in the units of ``Conditioning.bandwidth``, with squared distances divided by ``widening``."""
         width = self.bandwidth * widening
         if self.kind == "category":
             return float(width)
@@ -117,19 +118,24 @@ class Given:
         n : int
             Rows of the data.
         kinds, bandwidths : mapping, sequence, one value or None
-            ``given_types`` and ``given_bandwidth`` of the user: by name, by position, or one for all. None: automatic.
+            ``types`` and ``bandwidth`` of the user's ``Conditioning``: by name, by position, or one for all. None:
+            automatic.
         """
         table = read_table(owner, given, n)
         names = tuple(table.columns)
-        kinds = _chosen(owner, "given_types", kinds, names)
-        bandwidths = _chosen(owner, "given_bandwidth", bandwidths, names)
+        kinds = _chosen(owner, "conditioning.types", kinds, names)
+        bandwidths = _chosen(owner, "conditioning.bandwidth", bandwidths, names)
         found = zip(table.columns.items(), kinds, bandwidths, strict=True)
         return cls(tuple(_column(owner, name, entries, *choice) for (name, entries), *choice in found), table.named)
 
     def encode(self, owner: object, given: Any, n: int) -> EncodedGiven:
-        """Encode ``n`` rows of ``given``; a missing entry makes a row unknown, a new category raises."""
-        table = read_table(owner, given, n)
-        ordered = table.in_order_of(owner, tuple(column.name for column in self.columns), self.named)
+        """Encode ``n`` rows of ``given``; a missing entry makes a row unknown, a new category raises.
+
+        One value (of each column) stands for all rows (``side.one_value``).
+        """
+        names = tuple(column.name for column in self.columns)
+        table = read_table(owner, for_all_rows(owner, given, n, names), n)
+        ordered = table.in_order_of(owner, names, self.named)
         coded = [_coded(owner, column, entries) for column, entries in zip(self.columns, ordered, strict=True)]
         values = np.column_stack(coded)
         known = np.isfinite(values).all(axis=1)
@@ -143,9 +149,10 @@ class Given:
         return np.repeat([column.chosen for column in self.columns], [column.width for column in self.columns])
 
     def bandwidths(self, others: float, every: float = 1.0) -> list[float]:
-        """The bandwidths in the units of ``given_bandwidth``, those not chosen by the user widened by ``others``.
+        """The bandwidths in the units of ``Conditioning.bandwidth``.
 
-        ``every`` widens all of them; both factors are of squared distance.
+        Those that the user did not choose are widened by ``others``, all of them by ``every``; both are factors of
+        squared distance.
         """
         return [column.bandwidth_times(every * (1.0 if column.chosen else others)) for column in self.columns]
 
@@ -179,7 +186,7 @@ def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: An
         seen, rule = f"column {name!r}", "has no entry at all"
         raise ValueError(error_message(owner, "given", seen, rule, "Leave the column out"))
     if bandwidth is not None:
-        check_number(owner, "given_bandwidth", bandwidth, 0.0)
+        check_number(owner, "conditioning.bandwidth", bandwidth, 0.0)
     period, chosen = _period(owner, kind), bandwidth is not None
     if kind is None:
         kind = "ordinal" if entries.order else "category" if entries.names else _natural_kind(here)
@@ -209,7 +216,7 @@ def _period(owner: object, kind: Any) -> float:
     if isinstance(kind, numbers.Real) and kind is not True and 0 < float(kind) < np.inf:
         return float(kind)
     remedy = "Choose 'category', 'number', 'ordinal', 'angle' (degrees) or the period as a number"
-    raise ValueError(error_message(owner, "given_types", kind, "is not a type of column", remedy))
+    raise ValueError(error_message(owner, "conditioning.types", kind, "is not a type of column", remedy))
 
 
 def _circle(difference: float, period: float) -> float:

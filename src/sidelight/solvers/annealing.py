@@ -12,12 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Status
-from sidelight.base.validation import check_integer, check_number
 from sidelight.base.warnings import warn
 
 from .anneal import Path, geometric
 
-__all__ = ["ENDED_EARLY", "Annealing", "FitProgress", "FittedPath", "end_progress", "fitted_path"]
+__all__ = ["ENDED_EARLY", "AnnealingSettings", "FitProgress", "FittedPath", "end_progress", "fitted_path"]
 
 Array = npt.NDArray[Any]
 ENDED_EARLY = (Status.STOPPED, Status.INTERRUPTED)
@@ -27,7 +26,7 @@ _AGAIN = 4.0  # multiple of the final λ from which annealing is repeated after 
 
 
 @dataclass(frozen=True)
-class Annealing:
+class AnnealingSettings:
     """Schedule of λ: geometric from ``start`` (None: 30 times ``regularization``) down to ``regularization``.
 
     ``decay`` is the factor between stages. ``max_iter`` and ``tol`` are the stopping rule of each stage.
@@ -38,15 +37,6 @@ class Annealing:
     decay: float
     max_iter: int
     tol: float
-
-    def check(self, owner: str) -> None:
-        """Raise an error for parameters out of range; ``owner`` is the estimator named in the message."""
-        check_number(owner, "regularization", self.regularization, 0.0)
-        if self.start is not None:
-            check_number(owner, "regularization_start", self.start, 0.0)
-        check_number(owner, "regularization_decay", self.decay, 0.0, 1.0)
-        check_integer(owner, "max_iter", self.max_iter, 1)
-        check_number(owner, "tol", self.tol, 0.0)
 
     @property
     def first(self) -> float:
@@ -72,7 +62,7 @@ class FitProgress:
 
     def end(self, path: Path, max_iter: int) -> None:
         """Close the progress bar; warn if the last stage did not converge."""
-        end_progress(self.owner, max_iter, self.bar, path)
+        end_progress(self.owner, max_iter, self.bar, path, tol="regularization.tol")
 
 
 @dataclass(frozen=True)
@@ -112,11 +102,11 @@ def fitted_path(path: Path, dtype: npt.DTypeLike) -> FittedPath:
     )
 
 
-def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path) -> None:
-    """Close the progress bar; warn if the last stage did not converge."""
+def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path, *, tol: str = "tol") -> None:
+    """Close the progress bar; warn if the last stage did not converge. ``tol``: the parameter to raise."""
     if bar is not None:
         bar.close(f"{path.status.value}, {path.n_iter} iterations")
     if path.status in (Status.ITERATIONS, Status.STALLED):
         rule = f"did not let the last stage converge: it {path.stages[-1].message}"
-        message = error_message(owner, "max_iter", max_iter, rule, "Raise max_iter or tol")
+        message = error_message(owner, "max_iter", max_iter, rule, f"Raise max_iter or {tol}")
         warn(message, ConvergenceWarning)

@@ -22,17 +22,66 @@ from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
 
 from .factor import factored, n_negative_eigenvalues
 
-__all__ = ["Slack", "dual_bound", "smallest_slack"]
+__all__ = ["DistanceProgram", "Slack", "dual_bound", "smallest_slack"]
 
 Array = npt.NDArray[Any]
 _DENSE = 300  # points up to which a dense eigensolver is used
 _WANTED = 4
 
 
-class _Dual(Protocol):
-    def laplacian(self, y: Array) -> csc_array: ...
+class DistanceProgram(Protocol):
+    """Interface that the solvers of Gram programs share: rows with bounds on squared distances, values and duals."""
 
-    def dual_value(self, y: Array, weights: Array | None = None) -> float: ...
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        ...
+
+    @property
+    def bounds(self) -> Array:
+        """Bounds b of the rows (R,), in program units."""
+        ...
+
+    @property
+    def equal(self) -> Array:
+        """Which rows are equalities (R,); the others are upper bounds."""
+        ...
+
+    @property
+    def weights(self) -> Array:
+        """Weights σ of the slack of each row (R,); inf: none, the row is hard."""
+        ...
+
+    @property
+    def unit(self) -> float:
+        """One program unit of squared distance, in the units of the data."""
+        ...
+
+    @property
+    def sizes(self) -> Array:
+        """Size of each row (R,), by which its violation is judged."""
+        ...
+
+    @property
+    def n_pieces(self) -> int:
+        """Pieces that no row holds together."""
+        ...
+
+    def violation(self, V: Array) -> Array:
+        """Violation of each row (R,) at V (n, r), 0 where it holds."""
+        ...
+
+    def laplacian(self, y: Array) -> csc_array:
+        """The Laplacian L(Aᵀy) (n, n) of multipliers y (R,)."""
+        ...
+
+    def dual_value(self, y: Array, weights: Array | None = None) -> float:
+        """Dual objective of dual feasible multipliers y (R,)."""
+        ...
+
+    def value(self, V: Array, weights: Array | None = None) -> float:
+        """Primal objective at V (n, r)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +106,7 @@ def smallest_slack(L: csc_array) -> Slack | None:
     return None if found is None else _confirmed(L, found)
 
 
-def dual_bound(program: _Dual, y: Array, slack: Slack | None, weights: Array) -> float:
+def dual_bound(program: DistanceProgram, y: Array, slack: Slack | None, weights: Array) -> float:
     """Upper bound on the optimal value of the program.
 
     Parameters

@@ -23,12 +23,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import coo_array, csr_array
 
 from sidelight.base.eigenvalues import selected_eigenvalues
 from sidelight.base.result import Callback, Record, State, Status
 
-from .certificate import dual_bound, smallest_slack
+from .certificate import DistanceProgram, dual_bound, smallest_slack
 from .semidefinite import Certificate, GramResult
 
 __all__ = ["interior_cost", "solve_interior"]
@@ -39,11 +39,8 @@ _IDLE, _BALANCED = 1e-3, 1e-6
 _EMPTY = 1e-10  # share of the trace: eigenvalues of K below it count as 0
 
 
-class _Tied(Protocol):
+class _Tied(DistanceProgram, Protocol):
     """Interface of a program (``objectives.action_gram.TiedProgram``): all pairs, in order, with their classes."""
-
-    @property
-    def n(self) -> int: ...
 
     @property
     def pairs(self) -> Array: ...
@@ -57,33 +54,7 @@ class _Tied(Protocol):
     @property
     def row_class(self) -> Array: ...
 
-    @property
-    def bounds(self) -> Array: ...
-
-    @property
-    def equal(self) -> Array: ...
-
-    @property
-    def weights(self) -> Array: ...
-
-    @property
-    def unit(self) -> float: ...
-
-    @property
-    def sizes(self) -> Array: ...
-
-    @property
-    def n_pieces(self) -> int: ...
-
-    def violation(self, V: Array) -> Array: ...
-
     def multipliers_of(self, w: Array) -> Array: ...
-
-    def laplacian(self, y: Array) -> csc_array: ...
-
-    def dual_value(self, y: Array, weights: Array | None = None) -> float: ...
-
-    def value(self, V: Array, weights: Array | None = None) -> float: ...
 
 
 def interior_cost(n: int, n_classes: int) -> float:

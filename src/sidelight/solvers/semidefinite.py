@@ -18,11 +18,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_array
 
 from sidelight.base.result import Callback, Record, State, Status
 
-from .certificate import Slack, dual_bound, smallest_slack
+from .certificate import DistanceProgram, Slack, dual_bound, smallest_slack
 from .newton import NewtonResult, minimise_factor
 
 __all__ = ["Certificate", "GramResult", "solve_gram"]
@@ -35,39 +34,10 @@ _EMPTY, _SPARE, _UNBOUNDED = 1e-9, 2, 1e3
 _EXPECTED_STAGES = 10
 
 
-class _Program(Protocol):
+class _Program(DistanceProgram, Protocol):
     """Interface of a program (``objectives.gram.GramProgram``)."""
 
-    @property
-    def n(self) -> int: ...
-
-    @property
-    def bounds(self) -> Array: ...
-
-    @property
-    def equal(self) -> Array: ...
-
-    @property
-    def weights(self) -> Array: ...
-
-    @property
-    def unit(self) -> float: ...
-
-    @property
-    def sizes(self) -> Array: ...
-
-    @property
-    def n_pieces(self) -> int: ...
-
     def residual(self, V: Array) -> Array: ...
-
-    def violation(self, V: Array) -> Array: ...
-
-    def laplacian(self, y: Array) -> csc_array: ...
-
-    def dual_value(self, y: Array, weights: Array | None = None) -> float: ...
-
-    def value(self, V: Array, weights: Array | None = None) -> float: ...
 
     def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> Any: ...
 

@@ -4,13 +4,15 @@ Given data X (n, d) and any embedding Z (n, q) of it, by whatever method:
 
     backward  z(x) = Σ_j w_j(x) z_j         forward  x(z) = Σ_j w_j(z) x_j
 
-with adaptive weights (``maps.weights``) whose perplexity is chosen for each map by leave-one-out error.
+with adaptive weights (``maps.weights``) whose perplexity is chosen for each map by leave-one-out error. Linear methods
+of scikit-learn have exact maps of their own, which are used instead (``_own_maps``).
 Cost: O(n² (d + q)) time for the neighbours, O(n) memory.
 """
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,14 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import check_rows, checked_array, validated
+from sidelight.base.validation import check_choice, check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
-from sidelight.maps.two_way import LISTED, adaptive_maps
+from sidelight.maps.linear import LinearMaps
+from sidelight.maps.two_way import LISTED, TwoWayMaps, adaptive_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+
+from ._own_maps import own_maps
 
 __all__ = ["TwoWayEmbedding"]
 
@@ -45,6 +51,10 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     estimator : estimator or None, default=None
         Anything with ``fit_transform`` (UMAP, t-SNE, Isomap, ...); None: PCA to two dimensions. It is cloned.
         Not needed where ``fit`` gets an ``embedding``.
+    maps : {"own", "kernel"}, default="own"
+        "own": ``transform``, ``inverse_transform``, ``denoise`` and ``score`` use the maps of the estimator itself if
+        it is one of scikit-learn's linear methods (PCA, IncrementalPCA, FactorAnalysis, FastICA, TruncatedSVD), and
+        kernel regressions otherwise. "kernel": kernel regressions in any case.
     random_state : int, RandomState or None, default=None
         For ``sample``. The estimator keeps its own. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -56,6 +66,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     estimator_ : the fitted estimator (absent after ``fit(embedding=...)`` and after ``sidelight.load``)
     estimator_description_ : str
         What made the embedding.
+    linear_ : LinearMaps
+        The maps of a linear estimator, as arrays (absent where the maps are kernel regressions).
     n_features_in_ : int
 
     See Also
@@ -64,8 +76,9 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     Notes
     -----
-    ``transform`` always uses the kernel map, also where the estimator has a ``transform`` of its own: it embeds row by
-    row, and a model gives the same results before and after it was saved (the maps are saved, never the estimator).
+    ``transform`` uses the kernel map also where a nonlinear estimator has a ``transform`` of its own: it embeds row by
+    row, and a model gives the same results before and after it was saved (the maps are saved, never the estimator). The
+    maps of linear methods are a mean and two matrices, which are saved as such.
 
     The estimator runs with one BLAS and OpenMP thread, so that its result does not depend on their number; to give it
     all of them, fit it yourself and pass ``embedding=``.
@@ -90,8 +103,13 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     _capabilities = TWO_WAY
 
-    def __init__(self, estimator: Any = None, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+    linear_: LinearMaps
+
+    def __init__(
+        self, estimator: Any = None, *, maps: str = "own", random_state: Any = None, n_jobs: int | None = None
+    ) -> None:
         self.estimator = estimator
+        self.maps = maps
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -106,24 +124,30 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         y : array or None, default=None
             Passed to the estimator.
         embedding : array of shape (n, q) or None, default=None
-            Latent points of the rows, by whatever method; None: the estimator makes them.
+            Latent points of the rows, by whatever method; None: the estimator makes them. Equal rows are moved to the
+            mean of their points.
 
         Returns
         -------
         self
         """
+        check_choice(self, "maps", self.maps, ("own", "kernel"))
         X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X)
         estimator = None
         if embedding is None:
             estimator, embedding = self._embedded(X, y)
-        Z = self._checked_embedding(embedding, len(X))
+        # t-SNE, for one, places equal rows apart; a map from rows to places has one place for them
+        Z = group_means(self._checked_embedding(embedding, len(X)), equal_row_groups(X))
         maps = adaptive_maps(frame, frame.points(X), Z, n_jobs=self.n_jobs)
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
         self.estimator_description_ = "a ready embedding" if estimator is None else _describe(estimator)
         if estimator is not None:
             self.estimator_ = estimator
+        linear = own_maps(estimator) if self.maps == "own" else None
+        if linear is not None:
+            self.linear_ = linear
         return self
 
     def fit_transform(self, X: Array, y: Any = None, *, embedding: Any = None) -> Array:
@@ -133,6 +157,10 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
         return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
+
+    def _maps(self) -> TwoWayMaps:
+        found = super()._maps()
+        return replace(found, linear=self.linear_) if hasattr(self, "linear_") else found
 
     def _embedded(self, X: Array, y: Any) -> tuple[Any, Any]:
         """A fitted clone of the estimator, and its embedding."""

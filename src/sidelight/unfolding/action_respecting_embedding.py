@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
@@ -136,7 +136,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     6
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("has_spectrum")
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_actions", "has_spectrum")
 
     def __init__(
         self,
@@ -230,8 +230,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         self.rigid_maps_ = list(world.maps.items())
         self.gram_eigenvalues_, self.explained_ = spectrum.eigenvalues, spectrum.explained
         self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
-        if found is not None and found.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(found is not None and found.status is Status.INTERRUPTED)
         return self
 
     def fit_transform(

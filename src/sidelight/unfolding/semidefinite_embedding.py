@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
-from sidelight.base.fitting import InterruptedWithResult, all_or_nothing
+from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
@@ -193,8 +193,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         self.gram_eigenvalues_, self.explained_ = spectrum.eigenvalues, spectrum.explained
         self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
         self.landmarks_ = landmarks
-        if found is not None and found.status is Status.INTERRUPTED:
-            raise InterruptedWithResult
+        raise_if_interrupted(found is not None and found.status is Status.INTERRUPTED)
         return self
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:

@@ -1,0 +1,61 @@
+"""Rows in temporal order: ``--actions COLUMN`` (what was done at each row) and ``--trajectory COLUMN``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sidelight.side.actions import as_actions
+
+from ._matrix import Matrix
+from ._output import CommandError
+
+__all__ = ["SequenceColumns", "read_sequence"]
+
+
+@dataclass(frozen=True)
+class SequenceColumns:
+    """The columns that say what was done at each row, and which trajectory a row belongs to."""
+
+    actions: str | None = None
+    trajectory: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.trajectory is not None and self.actions is None:
+            raise CommandError("--trajectory: say with --actions COLUMN what was done at each row")
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names."""
+        return [name for name in (self.actions, self.trajectory) if name is not None]
+
+
+def read_sequence(sequence: SequenceColumns, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], str]:
+    """Return the actions between the rows of ``matrix`` as an argument of ``fit``, and a sentence about them.
+
+    The file had the rows ``whole``; a step from or to a row that was left out is left out, too.
+    """
+    if sequence.actions is None:
+        return {}, ""
+    done = _labels(whole.related[sequence.actions])
+    if all(label is None for label in done):
+        raise CommandError(f"--actions {sequence.actions}: every entry is empty; fill in what was done at each row")
+    runs = None if sequence.trajectory is None else _labels(whole.related[sequence.trajectory])
+    there = as_actions(done, len(whole.X), runs)
+    here = there.take(matrix.rows)
+    words = f"{len(here.steps)} steps with {len(here.names)} different actions"
+    words += "" if runs is None else f" in {len(set(runs))} trajectories"
+    lost = len(there.steps) - len(here.steps)
+    gaps = f"; {lost} steps from or to rows that were left out are not used" if lost else ""
+    return {"actions": here}, f"Rows in temporal order: {words}{gaps}."
+
+
+def _labels(column: pd.Series[Any]) -> Any:
+    """The entries as text, None where there is none; whole numbers that gaps made fractional stay whole."""
+    numbers = pd.to_numeric(column, errors="coerce") if pd.api.types.is_float_dtype(column) else None
+    if numbers is not None and (numbers.dropna() == np.rint(numbers.dropna())).all():
+        column = numbers.astype("Int64")
+    return np.array([None if pd.isna(entry) else str(entry) for entry in column], dtype=object)

@@ -1,0 +1,42 @@
+"""Missing entries that stay missing (``--missing keep``): which models take them, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from ._matrix import Matrix
+from ._output import CommandError
+
+__all__ = ["let_take_gaps"]
+
+_WAY = "impute"
+"""Value of the parameter ``missing`` of models that have one."""
+
+
+def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool) -> str:
+    """Prepare a model for rows with missing entries; return a sentence, "" where none is missing.
+
+    Raises
+    ------
+    CommandError
+        If the method cannot take missing entries.
+    """
+    if not np.isnan(matrix.X).any():
+        return ""
+    where = f"entries are missing in {', '.join(list(matrix.gaps)[:3])}"
+    if after_metric:
+        raise CommandError(f"a metric cannot be learned where {where}; use --missing drop, or --missing mean")
+    parameters = model.get_params(deep=False)
+    if parameters.get("missing") == "refuse":
+        model.set_params(missing=_WAY)
+    if not get_tags(model).input_tags.allow_nan:
+        rule = f"--method {method} takes no missing entries, and {where}"
+        raise CommandError(f"{rule}; use --method kie or ppca, --missing drop, or --missing mean")
+    return (
+        "Missing entries are estimated from the most similar rows."
+        if "missing" in parameters
+        else ("Missing entries are integrated out by the model.")
+    )

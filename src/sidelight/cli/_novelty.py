@@ -1,0 +1,55 @@
+"""Columns that say which rows or latent points are unlike the training rows, and refusals to extrapolate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sidelight.base.capabilities import capabilities
+from sidelight.base.model import FittedModel
+
+from ._output import CommandError, Output
+
+__all__ = ["add_latent_novelty", "add_novelty", "refuse_extrapolation"]
+
+UNUSUAL = 0.01
+_TOLERATED = 0.2
+
+
+def add_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, X: Any) -> None:
+    """Add the columns ``density`` (share of training rows of lower density) and ``unusual`` (below 0.01) of rows."""
+    if capabilities(model).has_typicality:
+        _add(
+            talk, frame, model.typicality(X), "rows are unlike the rows of the fit; where they are placed means little"
+        )
+
+
+def add_latent_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, Z: Any) -> None:
+    """Add the same columns for latent points that are mapped back."""
+    if capabilities(model).has_latent_typicality:
+        share = model.latent_typicality(Z)
+        _add(talk, frame, share, "points are outside the map; the rows there are those of its edge")
+
+
+def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str) -> None:
+    unusual = np.asarray(share) < UNUSUAL
+    for name, values in (("density", np.asarray(share)), ("unusual", unusual)):
+        frame[name if name not in frame.columns else f"model_{name}"] = values
+    talk.answer["unusual"] = int(unusual.sum())
+    if unusual.any():
+        talk.say(f"{int(unusual.sum())} of {len(unusual)} {what} (column unusual)")
+
+
+def refuse_extrapolation(model: FittedModel, X: Any, side: dict[str, Any], *, force: bool) -> None:
+    """Raise where a counterfactual asks for a value that was never seen near most of the rows, unless forced."""
+    if force or not side or not capabilities(model).has_overlap:
+        return
+    overlap = model.overlap(X, given=side["given"])
+    far = int((overlap < UNUSUAL).sum())
+    if far > _TOLERATED * len(overlap):
+        raise CommandError(
+            f"counterfactual: no rows like {far} of the {len(overlap)} were seen with that value, so the answer would "
+            "be an extrapolation; leave these rows out, or use --force to see it"
+        )

@@ -1,0 +1,57 @@
+"""The schedule of the penalty weight λ of an annealed fit, as a value of the parameter ``regularization``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sidelight.base.options import short_repr
+
+__all__ = ["Annealing"]
+
+
+@dataclass(frozen=True, repr=False)
+class Annealing:
+    """A ``regularization`` together with the schedule on which an annealed fit reaches it.
+
+    For the parameter ``regularization`` of :class:`KernelInformationEmbedding`, :class:`JointInformationEmbedding` and
+    :class:`UnsupervisedKernelRegression`, where a number alone stands for ``Annealing(number)``.
+
+    Parameters
+    ----------
+    regularization : float
+        The weight λ of the penalty at the end.
+    start : float or None, default=None
+        λ at the first stage; None: 30 times ``regularization``. The multilevel solver has no such schedule: with
+        ``solver="multilevel"`` a value is refused; if "auto" chose that solver, it has no effect, with a warning.
+    decay : float, default=0.5
+        λ is multiplied by this from one stage to the next. With the multilevel solver, treated as ``start`` is.
+    tol : float, default=1e-6
+        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
+        last stage; earlier stages end at 10 times ``tol``, the levels of the multilevel solver at 200 to 300 times.
+
+    Examples
+    --------
+    >>> from sidelight import Annealing, KernelInformationEmbedding
+    >>> from sidelight.datasets import s_curve
+    >>> slow = Annealing(0.1, start=1.0, decay=0.8)
+    >>> model = KernelInformationEmbedding(regularization=slow).fit(s_curve(100, random_state=0).X)
+    >>> model.regularization_path_[:3]
+    array([1.  , 0.8 , 0.64])
+    """
+
+    regularization: float
+    start: float | None = None
+    decay: float = 0.5
+    tol: float = 1e-6
+
+    @classmethod
+    def of(cls, value: float | Annealing) -> Annealing:
+        """Return ``value`` if it is an Annealing, otherwise the Annealing with that regularization.
+
+        >>> Annealing.of(0.1)
+        Annealing(0.1)
+        """
+        return value if isinstance(value, Annealing) else cls(value)
+
+    def __repr__(self) -> str:
+        return short_repr(self)

@@ -1,0 +1,49 @@
+"""The profile of the data kernel and how the kernel is stored, as a value of the parameter ``kernel``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sidelight.base.options import short_repr
+
+__all__ = ["KernelOptions"]
+
+
+@dataclass(frozen=True, repr=False)
+class KernelOptions:
+    """The profile of a data kernel with one bandwidth for all rows, and how the kernel is stored.
+
+    For the parameter ``kernel`` of :class:`KernelInformationEmbedding`, where a name alone stands for
+    ``KernelOptions(name)``.
+
+    Parameters
+    ----------
+    profile : "gaussian", "student" or "quartic", default="gaussian"
+        The kernel as a function of squared distance.
+    storage : "auto", "dense", "sparse" or "low_rank", default="auto"
+        "dense": every pair. "sparse": the pairs that are not negligible. "low_rank": few factors, plus the near pairs.
+        "auto": dense up to 10,000 rows; beyond, sparse for a narrow kernel and low-rank for a broad one.
+
+    Examples
+    --------
+    >>> from sidelight import KernelInformationEmbedding, KernelOptions
+    >>> from sidelight.datasets import s_curve
+    >>> model = KernelInformationEmbedding(bandwidth=1.0, kernel=KernelOptions(storage="low_rank"))
+    >>> model.fit(s_curve(100, random_state=0).X).data_kernel_
+    'low_rank'
+    """
+
+    profile: str = "gaussian"
+    storage: str = "auto"
+
+    @classmethod
+    def of(cls, value: str | KernelOptions) -> KernelOptions:
+        """Return ``value`` if it is a KernelOptions, otherwise the KernelOptions with that profile.
+
+        >>> KernelOptions.of("student")
+        KernelOptions('student')
+        """
+        return value if isinstance(value, KernelOptions) else cls(value)
+
+    def __repr__(self) -> str:
+        return short_repr(self)

@@ -1,0 +1,1 @@
+"""Tables of mixed columns as numbers, and back."""

@@ -1,0 +1,297 @@
+"""What each column of a table means: a number, a category, a date, an identifier ...
+
+Nothing is changed here; :class:`~sidelight.TableEncoder` encodes columns by what is decided here, and
+``sidelight look`` prints it. Every decision comes with a reason in plain words, and can be overruled by ``kinds``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.messages import error_message
+
+from ._date_text import date_format_of
+from ._identifiers import looks_like_key, says_identifier, why_identifier
+from ._number_text import as_numbers, is_missing_mark, number_format_of, number_in_words
+from ._scales import TRUTH, order_of
+from ._table_columns import Table, TableColumn, read_table
+
+__all__ = ["KINDS", "LEFT_OUT", "ColumnUse", "understand", "understand_table"]
+
+KINDS = ("number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier")
+"""Kinds that a user may give a column; "drop" leaves it out."""
+
+LEFT_OUT = ("identifier", "constant", "empty")
+"""Kinds that are not embedded."""
+
+_OWNER = "TableEncoder"
+_FEW_LEVELS = 12
+_LONG_TEXT = 60
+_ANGLE = re.compile(r"angle|direction|heading|bearing|azimuth|phase", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """What one column was understood as.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        "number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier", "constant" or "empty".
+    reason : str
+        Why, in plain words.
+    used : bool
+        Whether the column is embedded.
+    number_format : str
+        How text was read as numbers: "", "decimal comma", "thousands comma", "percent", "currency $", "unit kg", or
+        several of them, joined by ", ".
+    n_missing : int
+        Entries that are missing.
+    date_format : str
+        How text was read as dates, as ``strptime`` writes it.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    used: bool
+    number_format: str = ""
+    n_missing: int = 0
+    date_format: str = ""
+
+    def sentence(self) -> str:
+        """Return name, kind and reason in one line.
+
+        Examples
+        --------
+        >>> ColumnUse("wage", "number", "read as 1,234.50 with thousands comma", True, "thousands comma").sentence()
+        'wage: number (read as 1,234.50 with thousands comma)'
+        >>> ColumnUse("id", "identifier", "it counts the rows", False, n_missing=2).sentence()
+        'id: identifier, left out (it counts the rows; 2 missing)'
+        """
+        out = "" if self.used else ", left out"
+        gaps = f"; {self.n_missing:,} missing" if self.n_missing and self.kind != "empty" else ""
+        return f"{self.name}: {self.kind}{out} ({self.reason}{gaps})"
+
+
+def understand(frame: Any, kinds: Mapping[str, str] | None = None) -> tuple[ColumnUse, ...]:
+    """Return what each column of a table means.
+
+    Parameters
+    ----------
+    frame : table of pandas, polars, pyarrow or another library that narwhals knows, or array
+    kinds : dict, optional
+        Column -> kind, for columns that are to be understood otherwise; "drop" leaves one out.
+
+    Returns
+    -------
+    tuple of ColumnUse
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> prices = ["1,5", "2", "3,25", "4", "7", "9,1"]
+    >>> table = pd.DataFrame({"id": [1, 2, 3, 4, 5, 6], "price": prices, "ok": list("ynyyny")})
+    >>> for column in understand(table):
+    ...     print(column.sentence())
+    id: identifier, left out (it counts the rows)
+    price: number (read as 1,5 with decimal comma)
+    ok: boolean (y and n)
+    """
+    return understand_table(read_table(frame), kinds)
+
+
+def understand_table(table: Table, kinds: Mapping[str, str] | None = None) -> tuple[ColumnUse, ...]:
+    """Return what each column means, of a table that has been read."""
+    wanted = dict(kinds or {})
+    _check_kinds(wanted, [column.name for column in table.columns])
+    found = []
+    for column in table.columns:
+        kind = wanted.get(column.name)
+        if kind is None or kind == "drop":
+            use = _understood(column, named=table.named)
+            found.append(use if kind is None else replace(use, used=False, reason="left out as you asked"))
+        else:
+            found.append(_as_wanted(column, kind))
+    return tuple(found)
+
+
+def _check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
+    for name, kind in kinds.items():
+        if name not in names:
+            near = get_close_matches(str(name), names, n=1)
+            remedy = f"Did you mean {near[0]!r}" if near else f"The table has {', '.join(map(repr, names[:8]))}"
+            raise ValueError(error_message(_OWNER, "kinds", repr(name), "is not a column of the table", remedy))
+        if kind not in (*KINDS, "drop"):
+            remedy = f"Choose one of {', '.join(map(repr, (*KINDS, 'drop')))}"
+            raise ValueError(error_message(_OWNER, "kinds", f"{name}: {kind!r}", "is not a kind of column", remedy))
+
+
+def _use(column: TableColumn, kind: str, reason: str, **more: Any) -> ColumnUse:
+    missing = more.pop("n_missing", int(column.missing.sum()))
+    return ColumnUse(column.name, kind, reason, kind not in LEFT_OUT, n_missing=missing, **more)
+
+
+def _understood(column: TableColumn, *, named: bool) -> ColumnUse:
+    """What a column means, by its type, its entries and its name."""
+    present = column.present
+    if not len(present):
+        return _use(column, "empty", "it has no entry")
+    if column.is_text:
+        return _understood_words(column)
+    if present.min() == present.max():
+        return _use(column, "constant", "the same value in every row")
+    if column.stored == "boolean":
+        return _use(column, "boolean", "true and false")
+    if column.stored == "date":
+        return _use(column, "date", "its type is a date")
+    if column.stored == "time":
+        return _use(column, "angle", "time of day")
+    if column.stored == "duration":
+        return _use(column, "number", "durations")
+    return _understood_numbers(column, present) if named else _use(column, "number", _range(present))
+
+
+def _understood_numbers(column: TableColumn, present: npt.NDArray[Any], **how: Any) -> ColumnUse:
+    """Numbers that may be a key, a truth value or an angle."""
+    whole = bool((present == np.round(present)).all())
+    if whole and set(np.unique(present[:1000])) <= {0.0, 1.0} and np.isin(present, (0.0, 1.0)).all():
+        return _use(column, "boolean", "only 0 and 1", **how)
+    why = why_identifier(column.name, present) if whole else ""
+    if why:
+        return _use(column, "identifier", why, **how)
+    if whole and says_identifier(column.name) and _repeats_key(column.name, present):
+        levels = len(np.unique(present))
+        if levels <= min(50, len(present) / 3):
+            return _use(column, "category", f"{levels} different keys in {len(present):,} rows, by its name", **how)
+        return _use(column, "identifier", f"{levels:,} different keys, by its name", **how)
+    if whole and _are_days(column.name, present):
+        return _use(column, "date", f"read as dates such as {present[0]:.0f}", date_format="%Y%m%d", **how)
+    if _ANGLE.search(column.name) and present.min() >= 0 and 180 < present.max() <= 360:
+        return _use(column, "angle", "degrees, by its name", **how)
+    return _use(column, "number", _range(present), **how)
+
+
+def _are_days(name: str, present: npt.NDArray[Any]) -> bool:
+    """Whether whole numbers such as 20240131, in a column called a date, are days."""
+    if "date" not in name.lower() or present.min() < 1000_01_01 or present.max() > 2999_12_31:
+        return False
+    return (
+        date_format_of([f"{day[:4]}-{day[4:6]}-{day[6:]}" for day in {f"{one:.0f}" for one in present}]) == "%Y-%m-%d"
+    )
+
+
+def _repeats_key(name: str, present: npt.NDArray[Any]) -> bool:
+    """Whether whole numbers under a strong name (``id``, not ``number``) are keys of groups of rows."""
+    return bool(re.search(r"id$|index$|uuid$|rownames$", name.strip(), re.IGNORECASE)) and len(
+        np.unique(present)
+    ) < len(present)
+
+
+def _understood_words(column: TableColumn) -> ColumnUse:
+    """Text: numbers, dates, truth values, ordered words, keys, categories, or free text."""
+    counts = Counter(column.present.tolist())
+    texts = [str(value) for value in counts]
+    if len(counts) == 1:
+        return _use(column, "constant", f"{_short(texts[0])} in every row")
+    if column.stored == "ordered":
+        return _use(column, "ordinal", f"its type has {len(column.levels)} ordered categories")
+    if column.stored == "category":
+        return _use(column, "category", f"its type is categorical, {len(counts)} values")
+    as_number = _numbers_in_text(column, texts)
+    if as_number is not None:
+        return as_number
+    date_format = date_format_of(texts)
+    if date_format is not None:
+        return _use(column, "date", f"read as dates such as {texts[0].strip()}", date_format=date_format)
+    lowered = {text.strip().lower() for text in texts}
+    if lowered <= TRUTH.keys() and len({TRUTH[word] for word in lowered}) == 2:
+        return _use(column, "boolean", " and ".join(texts[:2]) if len(texts) == 2 else ", ".join(sorted(texts)))
+    if all(isinstance(value, str) for value in counts) and order_of(texts) is not None:
+        return _use(column, "ordinal", "words in a known order: " + ", ".join(order_of(texts) or ()))
+    return _understood_text(column, counts, texts)
+
+
+def _numbers_in_text(column: TableColumn, texts: list[str]) -> ColumnUse | None:
+    """A column of numbers that were written as text, or None."""
+    number_format = number_format_of(texts)
+    if number_format is None:
+        return None
+    numbers = as_numbers(column.values, number_format, column=column.name)
+    marks = sorted({text for text in texts if is_missing_mark(text)})
+    gaps = int(np.isnan(numbers).sum())
+    present = numbers[~np.isnan(numbers)]
+    if present.min() == present.max():
+        return _use(column, "constant", "the same number in every row", number_format=number_format, n_missing=gaps)
+    use = _understood_numbers(column, present, number_format=number_format, n_missing=gaps)
+    if use.kind != "number":
+        return use
+    example = max(
+        (text for text in texts if not is_missing_mark(text)), key=lambda text: sum(map(text.count, ",.' $%"))
+    )
+    noted = f"; {', '.join(map(repr, marks))} read as missing" if marks else ""
+    return replace(use, reason=number_in_words(number_format, example) + noted)
+
+
+def _understood_text(column: TableColumn, counts: Counter[Any], texts: list[str]) -> ColumnUse:
+    """Words without a meaning of their own: by how often they repeat and how long they are."""
+    n, k = sum(counts.values()), len(counts)
+    length = sum(len(str(value)) * times for value, times in counts.items()) / n
+    words = sum(len(text.split()) for text in texts) / k
+    spoilt = _spoilt(texts)
+    if n > 5 and k > 0.95 * n and (words < 4 or looks_like_key(texts)) and length <= _LONG_TEXT:
+        return _use(
+            column,
+            "identifier",
+            f"every row has another value{spoilt}" if k == n else f"{k:,} different values in {n:,} rows",
+        )
+    if says_identifier(column.name) and k > n / 2 and n > 5:
+        return _use(column, "identifier", f"{k:,} different keys in {n:,} rows, by its name")
+    if length > _LONG_TEXT or (k > _FEW_LEVELS and k > n / 3):
+        return _use(column, "text", f"{k:,} different texts in {n:,} rows{spoilt}")
+    return _use(column, "category", f"{k:,} different words in {n:,} rows{spoilt}")
+
+
+def _spoilt(texts: list[str]) -> str:
+    """Name an entry that makes text of a column of numbers, where most entries are numbers."""
+    others = [text for text in texts if number_format_of([text]) is None and not is_missing_mark(text)]
+    if 0 < len(others) <= len(texts) / 2:
+        return f"; text because of {_short(others[0])}"
+    return ""
+
+
+def _as_wanted(column: TableColumn, kind: str) -> ColumnUse:
+    """A column as the user wants it understood; whether its entries can be read so is seen when they are."""
+    reason = "as you said"
+    if not len(column.present) or kind in ("identifier", "text", "category", "boolean", "ordinal"):
+        return _use(
+            column, kind if len(column.present) else "empty", reason if len(column.present) else "it has no entry"
+        )
+    if not column.is_text:
+        return _use(column, kind, reason)
+    texts = [str(value) for value in dict.fromkeys(column.present.tolist())]
+    if kind == "date":
+        form = date_format_of(texts)
+        return _use(column, kind, reason, date_format=form if form is not None else "iso")
+    form = number_format_of(texts)
+    numbers = as_numbers(
+        [str(value) if value is not None else None for value in column.values], form or "", column=column.name
+    )
+    return _use(column, kind, reason, number_format=form or "", n_missing=int(np.isnan(numbers).sum()))
+
+
+def _range(present: npt.NDArray[Any]) -> str:
+    return f"from {present.min():.6g} to {present.max():.6g}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 30 else text[:27] + "...")

@@ -1,0 +1,52 @@
+"""transform and invert say which rows and points are unlike those of the fit; counterfactual refuses to extrapolate."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "information"))
+from test_extrapolation import ISLAND, KIND, X
+
+
+@pytest.fixture
+def embedded(run, here):
+    """A model of penguins given the island, in out/."""
+    frame = pd.DataFrame(X, columns=["bill", "depth", "flipper", "mass"]).assign(island=ISLAND)
+    frame.to_csv("penguins.csv", index=False)
+    settings = ("--given", "island", "--no-report", "--set", "max_iter=60")
+    done = run("embed", "penguins.csv", "--out", "out", *settings)
+    assert done.code == 0, done.err
+    return frame
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
+    far = embedded.head(4).copy()
+    far.loc[2:, ["bill", "mass"]] *= 1000
+    far.to_csv("far.csv", index=False)
+    done = run("transform", "out/model.sidelight", "far.csv", "--out", "z.csv", "--json")
+    assert done.answer["unusual"] == 2
+    table = pd.read_csv("z.csv")
+    assert table["unusual"].tolist() == [False, False, True, True]
+    assert (table["density"].between(0, 1)).all()
+
+    pd.DataFrame({"z1": [0.0, 50.0], "z2": [0.0, 50.0]}).to_csv("points.csv", index=False)
+    done = run("invert", "out/model.sidelight", "points.csv", "--out", "rows.csv")
+    assert "1 of 2 points are outside the map" in done.out
+    assert pd.read_csv("rows.csv")["unusual"].tolist() == [False, True]
+
+    embedded[KIND == "Gentoo"].to_csv("gentoo.csv", index=False)
+    asked = ("counterfactual", "out/model.sidelight", "gentoo.csv", "--given", "island=Dream", "--out", "dream.csv")
+    done = run(*asked)
+    assert done.code != 0
+    assert "no rows like 1" in done.err
+    assert "--force" in done.err
+    assert not Path("dream.csv").exists()
+    assert run(*asked, "--force").code == 0
+    assert len(pd.read_csv("dream.csv")) == int(np.sum(KIND == "Gentoo"))
+
+    embedded[KIND == "Adelie"].to_csv("adelie.csv", index=False)
+    assert run("counterfactual", "out/model.sidelight", "adelie.csv", *asked[3:-1], "adelie_dream.csv").code == 0
