@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import sidelight
 from sidelight import ProbabilisticPCA
-from sidelight.mixtures import _linear_gaussian_fit
+from sidelight.maps import linear_gaussian_fit
 
 
 def planted(n=300, d=10, q=3, noise=0.3, seed=0, offset=5.0):
@@ -57,7 +57,7 @@ def test_more_columns_than_rows_give_the_axes_of_scikit_learn_and_a_better_likel
 
 
 def test_more_columns_than_rows_need_no_matrix_of_columns(monkeypatch):
-    monkeypatch.setattr(_linear_gaussian_fit, "moments", None)
+    monkeypatch.setattr(linear_gaussian_fit, "moments", None)
     X = planted(20, 5000, 2)
     model = ProbabilisticPCA(2).fit(X)
     assert model.transform(X[:3]).shape == (3, 2)
@@ -67,7 +67,7 @@ def test_more_columns_than_rows_need_no_matrix_of_columns(monkeypatch):
 def test_wide_rows_that_are_many_are_climbed_to_the_closed_form(monkeypatch):
     X = planted(200, 20, 3)
     exact = ProbabilisticPCA(3).fit(X)
-    monkeypatch.setattr(_linear_gaussian_fit, "LARGEST", 10)
+    monkeypatch.setattr(linear_gaussian_fit, "LARGEST", 10)
     climbed = ProbabilisticPCA(3, tol=1e-12).fit(X)
     assert climbed.n_iter_ > 1
     np.testing.assert_allclose(projector(climbed.components_), projector(exact.components_), atol=1e-5)

@@ -75,6 +75,7 @@ FITS |= {
         X, given=GIVEN["batch"]
     ),
     "gaps": lambda: KernelInformationEmbedding(missing="impute", **QUICK).fit(GAPS),
+    "expected gaps": lambda: KernelInformationEmbedding(missing="expected", **QUICK).fit(GAPS),
     "names": lambda: KernelInformationEmbedding(**QUICK).fit(pd.DataFrame(X.astype(np.float32), columns=list("abcde"))),
     "pairs": lambda: JointInformationEmbedding(**QUICK).fit(X, HALF),
     "views": lambda: CoordinatedCCA(n_charts=2, views=[[0, 1], [2, 3, 4]]).fit(X),

@@ -28,6 +28,7 @@ from sidelight.kernels.gauss_transform import factored_cost, normaliser_cost
 from sidelight.kernels.low_rank import MOST_FACTORS
 from sidelight.kernels.matrices import adaptive_kernel, left_out
 from sidelight.kernels.profiles import profile
+from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import nearest_known
 
@@ -64,7 +65,15 @@ def as_chosen_kernel(kernel: DataKernel, perplexity: float | None = None) -> Cho
     return ChosenKernel(kernel, perplexity, None if kernel.error is None else asdict(kernel.error))
 
 
-def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent: Latent, alone: bool) -> ChosenKernel:
+def choose_kernel(
+    points: Any,
+    scale: float,
+    settings: KernelSettings,
+    *,
+    latent: Latent,
+    alone: bool,
+    variance: Array | None = None,
+) -> ChosenKernel:
     """The data kernel that the settings ask for.
 
     Parameters
@@ -78,16 +87,18 @@ def choose_kernel(points: Any, scale: float, settings: KernelSettings, *, latent
         Only to estimate the cost of a dense kernel.
     alone : bool
         False if the kernel will be multiplied by the kernel of ``given``.
+    variance : array of shape (n,) or None
+        Sum of the variances of the entries of each row, where some are missing (adaptive kernels only).
 
     Returns
     -------
     ChosenKernel
     """
     if settings.multilevel:
-        return _short_lists_kernel(points, settings)
+        return _short_lists_kernel(points, settings, variance)
     if settings.adaptive:
         perplexity = effective_perplexity(settings.perplexity, len(points))
-        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
+        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs, "variance": variance}
         return as_chosen_kernel(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)
     return as_chosen_kernel(_one_bandwidth_kernel(points, scale, settings, latent, alone))
 
@@ -124,12 +135,14 @@ def _automatic_form(
     return found
 
 
-def _short_lists_kernel(points: Any, settings: KernelSettings) -> ChosenKernel:
+def _short_lists_kernel(points: Any, settings: KernelSettings, variance: Array | None) -> ChosenKernel:
     """Kernel of the multilevel solver: lists of ``perplexity`` nearest rows, bandwidths for half that perplexity."""
     n = len(points)
     k = max(2, min(n - 1, round(settings.perplexity)))
     if settings.precomputed:
         found = nearest_known(points, k=k, own=True)
+    elif variance is not None:
+        found = nearest_expected(points, variance, k=k, n_jobs=settings.n_jobs)
     else:
         found = nearest(points, k=k, n_jobs=settings.n_jobs)
     known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # a sparse array may hold fewer than k per row
@@ -137,7 +150,7 @@ def _short_lists_kernel(points: Any, settings: KernelSettings) -> ChosenKernel:
     perplexity = effective_perplexity(half, n)
     matrix, bandwidth = adaptive_kernel(found, perplexity)
     kernel = DataKernel(matrix, bandwidth, found.index)
-    if settings.precomputed:
+    if settings.precomputed or variance is not None:
         return as_chosen_kernel(kernel, perplexity)
     lost = left_out(points, found.index, np.asarray(bandwidth), settings.n_jobs)
     return ChosenKernel(kernel, perplexity, {"left_out": lost})

@@ -128,9 +128,11 @@ class Problem:
         return self.chosen.kernel
 
 
-def plain_problem(points: Any, scale: float, settings: KernelSettings, latent: Latent) -> Problem:
-    """Embed rows of which nothing is known."""
-    chosen = choose_kernel(points, scale, settings, latent=latent, alone=True)
+def plain_problem(
+    points: Any, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
+) -> Problem:
+    """Embed rows of which nothing is known; ``variance`` (n,): of missing entries, whose means ``points`` have."""
+    chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
 

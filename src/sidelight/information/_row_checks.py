@@ -1,7 +1,9 @@
 """Input validation of kernel information embeddings: arrays, precomputed distances (dense or sparse), missing entries.
 
 Missing entries (NaN) raise an error that says what to do. With ``missing="impute"`` they are imputed from the nearest
-rows (``maps.missing``): then ``fit`` sets ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
+rows (``maps.missing``), with ``missing="expected"`` by their mean given the observed entries (``maps.entry_models``),
+and their variance enters the distances of the fit. ``fit`` then sets ``filler_`` and ``filled_`` (n, d), and every
+method takes rows with NaN.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import validated
+from sidelight.maps.entry_models import EntryModel, fit_entry_model
 from sidelight.maps.missing import LocalFill, fit_fill
 from sidelight.neighbours.sparse_distances import SparseDistances, refuse_negative
 
@@ -32,14 +35,18 @@ _FLOATS = [np.float64, np.float32]
 
 @dataclass(frozen=True)
 class CheckedRows:
-    """The validated rows of a fit, an array or ``SparseDistances``, and the imputer that filled them (None: none)."""
+    """The validated rows of a fit, an array or ``SparseDistances``, and the imputer that filled them (None: none).
+
+    ``variance`` (n,) is the sum of the variances of a row's imputed entries, where these enter the distances.
+    """
 
     X: Any
-    filler: LocalFill | None = None
+    filler: LocalFill | EntryModel | None = None
+    variance: Array | None = None
 
 
 def _imputes(model: RowChecks) -> bool:
-    return model.missing == "impute"
+    return model.missing in ("impute", "expected")
 
 
 class RowChecks(InformedMixin):
@@ -47,7 +54,7 @@ class RowChecks(InformedMixin):
 
     bandwidth: str | float
     missing: str
-    filler_: LocalFill
+    filler_: LocalFill | EntryModel
     filled_: Array
 
     @available_if(_imputes)
@@ -62,8 +69,7 @@ class RowChecks(InformedMixin):
     def impute_variance(self, X: Any) -> Array:
         """Variance of the imputed entries, shape (m, d); 0 where the entry is observed.
 
-        The variance among the neighbours, calibrated on entries that ``fit`` held out: 95 % of those lay within two
-        standard deviations.
+        Calibrated on entries that ``fit`` held out: 95 % of those lay within two standard deviations.
         """
         return self.filler_.variance(self._with_gaps(X), self.n_jobs)
 
@@ -100,9 +106,18 @@ class RowChecks(InformedMixin):
             return CheckedRows(X)
         self._refuse_empty(X, "row", axis=1)
         self._refuse_empty(X, "column", axis=0)
+        if self.missing == "expected":
+            return self._expected_rows(X)
         filler = fit_fill(X, self.n_jobs)
         filled = filler.rows * filler.scale + filler.centre
         return CheckedRows(np.where(np.isnan(X), filled, X).astype(X.dtype, copy=False), filler)
+
+    def _expected_rows(self, X: Array) -> CheckedRows:
+        """Rows with the means of their missing entries, and the variance of each row."""
+        filler = fit_entry_model(X, "gaussian", owner=type(self).__name__, seed=0, n_jobs=self.n_jobs)
+        filled = filler(X, self.n_jobs).astype(X.dtype, copy=False)
+        uncertain = bool(np.isnan(X).any())
+        return CheckedRows(filled, filler, filler.variance(X, self.n_jobs).sum(axis=1) if uncertain else None)
 
     def _checked(self, X: Any) -> Any:
         if self.metric == "precomputed" and issparse(X):
@@ -118,7 +133,7 @@ class RowChecks(InformedMixin):
     def _with_gaps(self, X: Any) -> Array:
         check_is_fitted(self)
         how: Any = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
-        rows = np.asarray(validated(self, X, reset=False, spread=self.filler_.scale, **how))
+        rows = np.asarray(validated(self, X, reset=False, spread=float(np.min(self.filler_.scale)), **how))
         self._refuse_empty(rows, "row", axis=1)
         return rows
 

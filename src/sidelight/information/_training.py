@@ -90,6 +90,8 @@ class TrainingRows:
         The columns of ``given``; None: nothing is factored out.
     known : EncodedGiven or None
         Their entries, for all rows.
+    variance : array of shape (n,) or None
+        Sum of the variances of a row's missing entries, in squared units of the frame; None: no entry is uncertain.
     """
 
     X: Any
@@ -98,6 +100,7 @@ class TrainingRows:
     fitted: Array
     given: Given | None = None
     known: EncodedGiven | None = None
+    variance: Array | None = None
 
     @property
     def complete(self) -> bool:

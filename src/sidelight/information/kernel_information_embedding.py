@@ -120,8 +120,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         of kernels, on the data with the effect subtracted. "product": the published product of kernels on the data
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
         the types of the columns of ``given``, their bandwidths and the weight of its term.
-    missing : "refuse" or "impute", default="refuse"
-        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows.
+    missing : "refuse", "impute" or "expected", default="refuse"
+        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": they
+        have the mean and variance that a Gaussian gives them from the observed entries of their row, and the fit uses
+        expected squared distances, in which uncertain rows are farther from all others; for
+        ``bandwidth="perplexity"`` and the Euclidean metric, without ``given``. ``transform`` takes the means.
 
     Attributes
     ----------
@@ -165,7 +168,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         group means, and were taken as the effect of ``given``. This happens if the groups differ in the remaining
         structure, or in how it was sampled.
     filled_ : array of shape (n, d)
-        X with its missing entries imputed (``missing="impute"`` only).
+        X with its missing entries imputed (not with ``missing="refuse"``).
 
     References
     ----------
@@ -278,7 +281,15 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         read = read_given(type(self).__name__, given, same, n, settings.types, settings.bandwidth)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        training = TrainingRows(X, frame.points(X), frame, fitted, None if known is None else read.columns, known)
+        training = TrainingRows(
+            X,
+            frame.points(X),
+            frame,
+            fitted,
+            None if known is None else read.columns,
+            known,
+            None if checked.variance is None else checked.variance / frame.scale**2,
+        )
         kernel = self._kernel_settings(solver)
         problem = self._problem(training, read.hints, kernel, settings, latent_kernel)
         dimension = None
@@ -346,10 +357,19 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
             raise ValueError(error_message(owner, "bandwidth", "learned", rule, remedy))
         self._given_settings().check(owner)
-        check_choice(owner, "missing", self.missing, ("refuse", "impute"))
+        check_choice(owner, "missing", self.missing, ("refuse", "impute", "expected"))
+        self._check_expected(given)
         if self.missing == "impute" and self.metric == "precomputed":
             rule = "needs rows, and precomputed distances are none"
             raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
+
+    def _check_expected(self, given: bool) -> None:
+        """Refuse expected distances where there are none: of other kernels and metrics, and with ``given``."""
+        if self.missing != "expected":
+            return
+        if given or self.bandwidth != "perplexity" or self.metric != "euclidean":
+            rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
+            raise ValueError(error_message(type(self).__name__, "missing", "expected", rule, "Use missing='impute'"))
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
@@ -388,7 +408,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         latent = (latent_kernel, self.n_components)
         scale = 1.0 if self.metric == "cosine" else training.frame.scale
         if training.given is None or training.known is None:
-            return plain_problem(training.points, scale, kernel, latent)
+            return plain_problem(training.points, scale, kernel, latent, training.variance)
         rows = training.fitted
         some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
         return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)

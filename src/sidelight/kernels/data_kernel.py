@@ -25,6 +25,7 @@ from scipy.sparse import csr_array
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
@@ -101,6 +102,7 @@ def perplexity_kernel(
     *,
     precomputed: bool = False,
     n_jobs: int | None = None,
+    variance: Array | None = None,
 ) -> DataKernel:
     """Sparse adaptive kernel: each row has the given perplexity over its ``3 · perplexity`` nearest rows.
 
@@ -114,6 +116,8 @@ def perplexity_kernel(
         Whether ``points`` are distances.
     n_jobs : int or None
         Threads.
+    variance : array of shape (n,) or None
+        Sum of the variances of the entries of each row; distances, also the lengths of edges, are then expected ones.
 
     Returns
     -------
@@ -123,7 +127,12 @@ def perplexity_kernel(
     n = len(points)
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
-    found = nearest_known(points, k=width, own=True) if precomputed else nearest(points, k=width, n_jobs=n_jobs)
+    if variance is not None:
+        found = nearest_expected(points, variance, k=width, n_jobs=n_jobs)
+    elif precomputed:
+        found = nearest_known(points, k=width, own=True)
+    else:
+        found = nearest(points, k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
     graph, neighbours = None, straight
     if n_neighbors is not None:

@@ -14,10 +14,9 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import checked_latent, validated
+from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
 from sidelight.objectives.gaussian import Gaussian
 from sidelight.objectives.linear_gaussian import LinearGaussian
-
-from ._linear_gaussian_maps import LinearGaussianMaps
 
 __all__ = ["LinearGaussianMixin"]
 

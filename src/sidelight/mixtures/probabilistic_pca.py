@@ -2,7 +2,7 @@
 
 The model, its posterior and its EM are in ``objectives/linear_gaussian.py``, the closed form in
 ``objectives/principal_axes.py``, the choice of dimensions in ``objectives/relevance.py``, the fit in
-``_linear_gaussian_fit.py``, the fitted maps in ``_linear_gaussian_maps.py``.
+``maps/linear_gaussian_fit.py``, the fitted maps in ``maps/linear_gaussian_maps.py``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
-from sidelight.rows import ArrayRows, Sums, as_rows
-
-from ._linear_gaussian_fit import (
+from sidelight.maps.linear_gaussian_fit import (
     LARGEST,
     FittedGaussian,
     GaussianSettings,
@@ -35,7 +33,9 @@ from ._linear_gaussian_fit import (
     fit_linear_gaussian,
     maps_of_moments,
 )
-from ._linear_gaussian_maps import LinearGaussianMaps
+from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
+from sidelight.rows import ArrayRows, Sums, as_rows
+
 from ._linear_gaussian_mixin import LinearGaussianMixin
 
 __all__ = ["ProbabilisticPCA"]

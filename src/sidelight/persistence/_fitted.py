@@ -68,6 +68,19 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "centre": "number / float (d)",
         "scale": "positive",
     },
+    "EntryModel": {
+        "density": "record d=d",
+        "centre": "float (d)",
+        "scale": "float (d)",
+        "factor": "positive",
+        "errors": "float (e)",
+    },
+    "LinearGaussianMaps": {
+        "model": "record d=d",
+        "gaussian": "?record d=d",
+        "centre": "float (d)",
+        "scale": "float (d)",
+    },
     # parameters with their options: plain types, which the annotations check
     "Annealing": {},
     "Conditioning": {},

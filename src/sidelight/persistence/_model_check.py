@@ -84,7 +84,7 @@ def _check_ways(model: Any) -> None:
 
 def _check_filler(model: Any) -> None:
     """Check the imputer, if rows may have missing entries."""
-    if model.missing == "impute":
+    if model.missing != "refuse":
         _require_all(model, ("filler_",))
 
 

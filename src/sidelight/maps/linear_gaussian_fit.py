@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Record, State, Status
-from sidelight.maps.row_summary import summarise_rows
 from sidelight.objectives.gaussian import Gaussian, gaussian_maximised, gaussian_of, gaussian_statistics
 from sidelight.objectives.linear_gaussian import LinearGaussian, maximised, statistics, turned
 from sidelight.objectives.principal_axes import (
@@ -43,7 +42,8 @@ from sidelight.rows import ArrayRows, Rows, Sums, summed
 from sidelight.solvers.eigen import fix_signs
 from sidelight.solvers.em import EMResult, em
 
-from ._linear_gaussian_maps import LinearGaussianMaps
+from .linear_gaussian_maps import LinearGaussianMaps
+from .row_summary import summarise_rows
 
 __all__ = [
     "LARGEST",
