@@ -41,7 +41,7 @@ import numpy as np
 from benchmarks.defaults import METHODS
 from benchmarks.harness import RESULTS, Report, Timing, growth_exponent, peak_memory, table
 from benchmarks.neighbours import mixture, pixels
-from sidelight import Annealing, KernelInformationEmbedding, datasets
+from sidelight import KernelInformationEmbedding, datasets
 from sidelight.evaluate import leakage, neighbour_hit, trustworthiness
 from sidelight.information import _multilevel
 from sidelight.information._settings import LatentSettings
@@ -321,7 +321,7 @@ def _all_rows(model: Any, X: Any, finest: _Counted, target: float, times: tuple[
             objective.value_and_grad,
             Z,
             max_iter=3000 if last else model.max_iter,
-            tolerance=1e-7 if last else _multilevel._COARSE_TOL * Annealing.of(model.regularization).tol,
+            tolerance=1e-7 if last else _multilevel._COARSE_TOL * model.tol,
             inverse_at=_multilevel.attraction_inverse(hierarchy, 0, objective) if helped else None,
             on_step=(lambda iteration, f, at, terms: f <= target) if last else None,
         )

@@ -103,7 +103,11 @@ def test_a_failure_while_writing_leaves_neither_results_nor_litter(table, run, f
             ["flowers.csv", "--set", "data_kernel=sparse"],
             "--set data_kernel: has another name; write --set kernel.storage=sparse",
         ),
-        (["flowers.csv", "--set", "tol=0.01"], "--set tol: has another name; write --set regularization.tol=0.01"),
+        (
+            ["flowers.csv", "--set", "regularization_decay=0.8"],
+            "--set regularization_decay: has another name; write --set regularization.decay=0.8",
+        ),
+        (["flowers.csv", "--set", "regularization.tol=0.1"], "--set regularization.tol: kie has no such setting"),
         (
             ["flowers.csv", "--set", "kernel.wings=2"],
             "--set kernel.wings: kie has no such setting; it has bandwidth, cond",

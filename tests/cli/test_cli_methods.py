@@ -175,7 +175,8 @@ def test_dotted_settings_are_options_of_a_parameter():
     assert model.kernel == KernelOptions("student", "sparse")
     assert model.regularization == Annealing(0.1, start=3)
     assert model.conditioning == Conditioning(types={"hour": 24.0}, weight=2)
-    assert make("joint", dims=2, seed=0, settings={"regularization.tol": 0.1}).regularization == Annealing(0.1, tol=0.1)
+    joint = make("joint", dims=2, seed=0, settings={"regularization.decay": 0.8, "tol": 0.1})
+    assert (joint.regularization, joint.tol) == (Annealing(0.1, decay=0.8), 0.1)
 
 
 def test_options_as_they_are_by_default_leave_the_name():

@@ -17,7 +17,7 @@ from sklearn.manifold import Isomap
 from sklearn.mixture import GaussianMixture
 
 import sidelight
-from sidelight import Annealing, Relation
+from sidelight import Relation
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ PATH = {
     "regularization": 1.0,
     "regularization.start": 5.0,
     "regularization.decay": 0.8,
-    "regularization.tol": 1e-4,
     "penalty": "l2",
     "init": "random",
-    "max_iter": to(1, **{"regularization.tol": 1e-4}),
+    "max_iter": to(1, tol=1e-4),
+    "tol": 1e-4,
     "random_state": to(1, init="random"),
 }
 EM = {"max_iter": 1, "tol": 1e-9}
@@ -150,7 +150,7 @@ MACHINE = {
 CASES = {
     "KernelInformationEmbedding": Case(
         "rows",
-        {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20, "random_state": 0},
+        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
         {
             **PATH,
             **NEIGHBOURS,
@@ -168,12 +168,12 @@ CASES = {
     ),
     "JointInformationEmbedding": Case(
         "views",
-        {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20, "random_state": 0},
+        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
         {**PATH, **NEIGHBOURS, "n_neighbors": 3, "objective": "joint", "bandwidth": 2.0, "perplexity": 3.0},
     ),
     "UnsupervisedKernelRegression": Case(
         "rows",
-        {"regularization": Annealing(0.003, tol=1e-2), "max_iter": 20, "random_state": 0},
+        {"tol": 1e-2, "max_iter": 20, "random_state": 0},
         {**PATH, **NEIGHBOURS},
     ),
     "SmootherEmbedding": Case(

@@ -15,7 +15,6 @@ from sklearn.mixture import GaussianMixture
 import sidelight
 from sidelight import (
     ActionRespectingEmbedding,
-    Annealing,
     BernoulliMixture,
     CoordinatedCCA,
     CoordinatedMixture,
@@ -44,7 +43,8 @@ VARIANTS = {
     "kie-loo-l2": lambda: KernelInformationEmbedding(
         bandwidth="loo",
         penalty="l2",
-        regularization=Annealing(0.01, tol=1e-3),  # a sixth of the time
+        regularization=0.01,
+        tol=1e-3,  # a sixth of the time
         init="pca",
     ),
     "kie-cosine-box": lambda: KernelInformationEmbedding(metric="cosine", penalty="box", n_neighbors=None),
@@ -98,11 +98,7 @@ DEFAULTS = {
 CHECKED = {**DEFAULTS, "cca": lambda: CoordinatedCCA(n_charts=2)}
 """Those that are fitted very often: CoordinatedMixture() already searches for its charts in each of these fits."""
 
-DISTANCES = {
-    "kie-precomputed": lambda: KernelInformationEmbedding(
-        metric="precomputed", regularization=Annealing(0.1, tol=1e-2), max_iter=30
-    )
-}
+DISTANCES = {"kie-precomputed": lambda: KernelInformationEmbedding(metric="precomputed", tol=1e-2, max_iter=30)}
 """Models of distances, which have no data to go back to and so go through scikit-learn's checks alone."""
 
 METRICS = {

@@ -153,6 +153,7 @@ BAD_PARAMETERS = {
     "penalty": ["l1", None],
     "init": ["umap"],
     "max_iter": [0, 1.5],
+    "tol": [0.0, -1e-3, "small"],
     "conditioning": ["hard", ["product"], 1.0],
 }
 BAD_OPTIONS = {
@@ -161,7 +162,6 @@ BAD_OPTIONS = {
         "regularization": [0.0, "strong"],
         "start": [-1.0, "high"],
         "decay": [0.0, 1.0, 2.0],
-        "tol": [0.0, -1e-3],
     },
     "conditioning": {"method": ["hard", None], "weight": [-1.0, "much"]},
 }

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 import sidelight
 from sidelight import (
-    Annealing,
     CoordinatedCCA,
     EquivalenceMetric,
     HybridEmbedding,
@@ -191,8 +190,8 @@ def check_answers_to_pairs(model, *, alone: bool) -> None:
 
 def test_what_depends_on_the_fit_is_asked_of_the_model():
     X, labels = blobs(N, D), np.arange(N) % 2
-    plain = KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2)).fit(X)
-    informed = KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2)).fit(X, given=labels)
+    plain = KernelInformationEmbedding(tol=1e-2).fit(X)
+    informed = KernelInformationEmbedding(tol=1e-2).fit(X, given=labels)
     assert given_of(plain) is None
     assert not capabilities(plain).has_counterfactual
     assert [column.name for column in given_of(informed).columns] == ["given"]

@@ -17,7 +17,6 @@ from registry import CHECKED, DEFAULT_METRICS, DEFAULT_MIXTURES, METRICS, TORCH,
 from sklearn.utils.validation import check_array
 
 from sidelight import (
-    Annealing,
     CoordinatedCCA,
     EquivalenceMetric,
     HybridEmbedding,
@@ -28,7 +27,7 @@ from sidelight import (
     TangentDistance,
 )
 
-QUICK = Annealing(0.1, tol=1e-2)
+QUICK = {"tol": 1e-2}
 QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FRAMES = {
     "Int64": lambda A: pd.DataFrame(A, columns=list("abcdef")[: A.shape[1]]).astype("Int64"),
@@ -45,8 +44,8 @@ ROWS = {
     "hybrid-tangent": lambda: HybridEmbedding(metric=TangentDistance("shift"), alpha=0.2),
     "hybrid-reconstruction": lambda: HybridEmbedding(metric=ReconstructionDistance("shift")),
     "hybrid-matrix": lambda: HybridEmbedding(metric=lambda X: np.abs(X[:, None] - X[None]).sum(axis=2)),
-    "kie-impute": lambda: KernelInformationEmbedding(missing="impute", regularization=QUICK),
-    "kie-cosine": lambda: KernelInformationEmbedding(metric="cosine", regularization=QUICK),
+    "kie-impute": lambda: KernelInformationEmbedding(missing="impute", **QUICK),
+    "kie-cosine": lambda: KernelInformationEmbedding(metric="cosine", **QUICK),
 }
 PAIRS = (
     {}
@@ -145,7 +144,7 @@ def test_a_distance_that_was_learned_on_a_table_is_asked_with_one(frame):
 def test_two_views_of_a_table_are_predicted_and_scored(frame):
     A = whole()
     X, Y = frame(A), frame(A[:, ::-1].copy())
-    for model in (JointInformationEmbedding(regularization=QUICK), CoordinatedCCA(n_charts=2)):
+    for model in (JointInformationEmbedding(**QUICK), CoordinatedCCA(n_charts=2)):
         model.fit(X, Y)
         assert np.isfinite(model.score(X, Y))
         assert np.isfinite(np.asarray(model.predict(X))).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sidelight
-from sidelight import Annealing, KernelInformationEmbedding, KernelOptions
+from sidelight import KernelInformationEmbedding, KernelOptions
 from sidelight.base import cost as _cost
 from sidelight.datasets import s_curve
 from sidelight.information import _data_kernel
@@ -38,8 +38,8 @@ def test_a_saved_model_of_low_rank_places_rows_as_before(tmp_path):
 
 
 def test_few_rows_are_dense_unless_somebody_says_otherwise():
-    assert fitted("auto", 2.0, regularization=Annealing(0.1, tol=1.0)).data_kernel_ == "dense"
-    assert fitted("auto", "perplexity", regularization=Annealing(0.1, tol=1.0)).data_kernel_ == "sparse"
+    assert fitted("auto", 2.0, tol=1.0).data_kernel_ == "dense"
+    assert fitted("auto", "perplexity", tol=1.0).data_kernel_ == "sparse"
 
 
 @pytest.mark.parametrize(

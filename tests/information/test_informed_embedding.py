@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
-from sidelight import Annealing, Conditioning, KernelInformationEmbedding, Pairs, datasets
+from sidelight import Conditioning, KernelInformationEmbedding, Pairs, datasets
 from sidelight.base.warnings import ExtrapolationWarning
 from sidelight.evaluate import leakage, neighbour_hit, recovery, sheet_correlation
 
@@ -51,10 +51,7 @@ def plain():
 )
 def test_a_constant_given_is_the_plain_fit_bit_for_bit(constant):
     X = bent_sheets()[0][:90]
-    model, without = (
-        KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-3)).fit(X, given=given)
-        for given in (constant, None)
-    )
+    model, without = (KernelInformationEmbedding(tol=1e-3).fit(X, given=given) for given in (constant, None))
     np.testing.assert_array_equal(model.embedding_, without.embedding_)
     np.testing.assert_array_equal(model.path_, without.path_)
     np.testing.assert_array_equal(model.transform(X, given=constant), without.transform(X))
@@ -198,9 +195,7 @@ def test_transform_with_given_is_near_the_embedding():
 
 def test_under_the_product_of_kernels_given_weighs_the_training_rows():
     X, _, groups, *_ = bent_sheets()
-    model = KernelInformationEmbedding(conditioning="product", regularization=Annealing(0.1, tol=1e-3)).fit(
-        X, given=groups
-    )
+    model = KernelInformationEmbedding(conditioning="product", tol=1e-3).fit(X, given=groups)
     others = (groups + 1) % 3
     spread = rms(model.embedding_)
     assert rms(model.transform(X, given=others) - model.transform(X)) > 0.1 * spread

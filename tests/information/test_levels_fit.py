@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight import Annealing, KernelInformationEmbedding
+from sidelight import KernelInformationEmbedding
 from sidelight.datasets import s_curve
 from sidelight.information import _multilevel
 
@@ -28,7 +28,7 @@ def sheet():
 def test_many_rows_are_fitted_by_levels_and_few_along_the_path(sheet):
     _, model = sheet
     assert (model.solver_, model.latent_kernel_) == ("multilevel", "gaussian")
-    few = KernelInformationEmbedding(max_iter=5, regularization=Annealing(0.1, tol=1e-2)).fit(clusters(60)[0])
+    few = KernelInformationEmbedding(max_iter=5, tol=1e-2).fit(clusters(60)[0])
     assert (few.solver_, few.latent_kernel_) == ("annealed", "gaussian")
 
 
@@ -135,7 +135,7 @@ def test_a_fit_by_levels_says_what_its_lists_leave_out():
 def test_the_first_names_of_the_solvers_are_understood_and_said_to_go(old, new):
     X, _ = clusters(60)
     with pytest.warns(FutureWarning, match=rf"solver='?{old}'? has another name\. Write solver='{new}'"):
-        first = KernelInformationEmbedding(solver=old, max_iter=5, regularization=Annealing(0.1, tol=1e-2)).fit(X)
+        first = KernelInformationEmbedding(solver=old, max_iter=5, tol=1e-2).fit(X)
     assert first.solver_ == new
-    again = KernelInformationEmbedding(solver=new, max_iter=5, regularization=Annealing(0.1, tol=1e-2)).fit(X)
+    again = KernelInformationEmbedding(solver=new, max_iter=5, tol=1e-2).fit(X)
     np.testing.assert_array_equal(first.embedding_, again.embedding_)

@@ -25,9 +25,9 @@ from sidelight.datasets import s_curve
 
 X = s_curve(80, random_state=0).X
 GROUPS = np.arange(80) % 3
-QUICK = {"max_iter": 60, "perplexity": 8.0}
+QUICK = {"max_iter": 60, "tol": 1e-2, "perplexity": 8.0}
 VALUES = {
-    "annealing": Annealing(0.1, start=1.0, tol=1e-2),
+    "annealing": Annealing(0.1, start=1.0),
     "kernel": KernelOptions("student", "dense"),
     "conditioning": Conditioning("product", {"batch": "category"}, [0.5], 1.0),
 }
@@ -56,7 +56,7 @@ def test_the_repr_of_a_value_makes_it_again(value):
 
 def test_a_repr_shows_what_is_not_by_default():
     assert repr(Annealing(0.1)) == "Annealing(0.1)"
-    assert repr(Annealing(0.1, decay=0.5, tol=1e-3)) == "Annealing(0.1, tol=0.001)"
+    assert repr(Annealing(0.1, start=1.0, decay=0.5)) == "Annealing(0.1, start=1.0)"
     assert repr(KernelOptions()) == "KernelOptions()"
     assert repr(Conditioning(bandwidth=np.array([1.0]))) == "Conditioning(bandwidth=array([1.]))"
     model = KernelInformationEmbedding(conditioning=Conditioning(weight=2.0), kernel=KernelOptions(storage="sparse"))
@@ -128,8 +128,8 @@ def test_a_file_whose_options_have_another_type_is_refused(options, sentence, tm
 def test_a_grid_search_goes_over_values():
     weights = (0.0, 1.0)
     search = GridSearchCV(
-        KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2), **QUICK),
-        {"conditioning": [Conditioning(weight=w) for w in weights], "regularization": [0.1, Annealing(0.1, tol=1e-2)]},
+        KernelInformationEmbedding(**QUICK),
+        {"conditioning": [Conditioning(weight=w) for w in weights], "regularization": [0.1, Annealing(0.1, start=1.0)]},
         cv=2,
     )
     search.fit(X)
@@ -139,23 +139,31 @@ def test_a_grid_search_goes_over_values():
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_the_signature_and_the_parameters_are_the_new_ones(kind):
-    old = {"regularization_start", "regularization_decay", "tol", "data_kernel", "given_types"}
+    old = {"regularization_start", "regularization_decay", "data_kernel", "given_types"}
     names = list(inspect.signature(kind).parameters)
     assert not old & set(names)
+    assert names[names.index("max_iter") + 1] == "tol"
     assert sorted(names) == sorted(kind().get_params())
     assert list(inspect.signature(kind.__init__).parameters) == ["self", *names]
 
 
-def test_the_flagship_has_18_parameters():
-    assert len(inspect.signature(KernelInformationEmbedding).parameters) == 18
+def test_the_flagship_has_19_parameters():
+    assert len(inspect.signature(KernelInformationEmbedding).parameters) == 19
 
 
 OLD = {
     "regularization_start": ({"regularization_start": 3.0}, {"regularization": Annealing(0.1, start=3.0)}),
-    "tol": ({"tol": 1e-3, "regularization": 0.5}, {"regularization": Annealing(0.5, tol=1e-3)}),
+    "regularization_decay": (
+        {"regularization_decay": 0.8, "regularization": 0.5},
+        {"regularization": Annealing(0.5, decay=0.8)},
+    ),
     "both": (
-        {"regularization_decay": 0.8, "tol": 1e-3, "regularization": Annealing(0.2, start=4.0)},
-        {"regularization": Annealing(0.2, start=4.0, decay=0.8, tol=1e-3)},
+        {"regularization_start": 4.0, "regularization_decay": 0.8, "regularization": 0.2},
+        {"regularization": Annealing(0.2, start=4.0, decay=0.8)},
+    ),
+    "beside a value": (
+        {"regularization_decay": 0.8, "regularization": Annealing(0.2, start=4.0)},
+        {"regularization": Annealing(0.2, start=4.0, decay=0.8)},
     ),
     "data_kernel": ({"kernel": "student", "data_kernel": "sparse"}, {"kernel": KernelOptions("student", "sparse")}),
     "given_types": ({"given_types": {"hour": 24}}, {"conditioning": Conditioning(types={"hour": 24})}),
@@ -164,7 +172,13 @@ OLD = {
         {"conditioning": Conditioning("balanced", bandwidth=2.0, weight=0.5)},
     ),
     "defaults": (
-        {"tol": 1e-6, "regularization_start": None, "data_kernel": "auto", "given_weight": 1, "given_types": None},
+        {
+            "regularization_decay": 0.5,
+            "regularization_start": None,
+            "data_kernel": "auto",
+            "given_weight": 1,
+            "given_types": None,
+        },
         {"regularization": 0.1, "kernel": "gaussian", "conditioning": "auto"},
     ),
 }
@@ -185,22 +199,22 @@ def test_an_old_keyword_is_translated_with_the_line_to_write(old, new):
 
 def test_the_sentence_about_old_keywords():
     with pytest.warns(FutureWarning) as one:
-        UnsupervisedKernelRegression(tol=0.001)
+        UnsupervisedKernelRegression(regularization_decay=0.8)
     with pytest.warns(FutureWarning) as two:
-        JointInformationEmbedding(tol=0.001, regularization_start=2.0)
+        JointInformationEmbedding(regularization_decay=0.8, regularization_start=2.0)
     assert [str(said.message) for said in (*one, *two)] == [
-        "UnsupervisedKernelRegression: tol=0.001 is an option of regularization now. "
-        "Write regularization=Annealing(0.003, tol=0.001); the old keyword will go.",
-        "JointInformationEmbedding: tol=0.001, regularization_start=2.0 are options of regularization now. "
-        "Write regularization=Annealing(0.1, start=2.0, tol=0.001); the old keyword will go.",
+        "UnsupervisedKernelRegression: regularization_decay=0.8 is an option of regularization now. "
+        "Write regularization=Annealing(0.003, decay=0.8); the old keyword will go.",
+        "JointInformationEmbedding: regularization_decay=0.8, regularization_start=2.0 are options of regularization "
+        "now. Write regularization=Annealing(0.1, start=2.0, decay=0.8); the old keyword will go.",
     ]
 
 
 def test_an_old_keyword_gives_the_same_map_to_the_bit():
     with pytest.warns(FutureWarning):
-        old = KernelInformationEmbedding(regularization_decay=0.8, tol=1e-3, given_weight=0.5).fit(X, given=GROUPS)
+        old = KernelInformationEmbedding(tol=1e-3, regularization_decay=0.8, given_weight=0.5).fit(X, given=GROUPS)
     new = KernelInformationEmbedding(
-        regularization=Annealing(0.1, decay=0.8, tol=1e-3), conditioning=Conditioning(weight=0.5)
+        tol=1e-3, regularization=Annealing(0.1, decay=0.8), conditioning=Conditioning(weight=0.5)
     ).fit(X, given=GROUPS)
     np.testing.assert_array_equal(old.embedding_, new.embedding_)
 

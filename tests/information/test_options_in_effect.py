@@ -13,7 +13,7 @@ from sidelight.kernels.given_kernels import given_bandwidth, given_kernel, widen
 from sidelight.maps.interpolation import smooth_part
 from sidelight.side.given import Given
 
-QUICK = {"regularization": Annealing(0.1, tol=1e-2), "max_iter": 20}
+QUICK = {"tol": 1e-2, "max_iter": 20}
 
 
 def rows(n=90, d=5):
@@ -69,7 +69,7 @@ def test_levels_that_were_asked_for_refuse_what_says_how_the_path_falls(option):
 def test_levels_that_auto_chose_say_that_they_have_no_path(option):
     X, *_ = rows()
     (name,) = option
-    model = KernelInformationEmbedding(regularization=Annealing(0.1, tol=1e-2, **option), max_iter=20)
+    model = KernelInformationEmbedding(regularization=Annealing(0.1, **option), **QUICK)
     with pytest.warns(
         UserWarning, match=rf"regularization\.{name}=.* has no effect on a multilevel fit.*\. Use solver='annealed'"
     ) as said:

@@ -126,6 +126,7 @@ def test_other_kernels_and_penalties_tell_the_data_too(latent_kernel, penalty):
         ("penalty", "l1"),
         ("init", "pca"),
         ("max_iter", 0),
+        ("tol", -1.0),
     ],
 )
 def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value):
@@ -134,9 +135,9 @@ def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value):
 
 
 def test_a_bad_option_is_named_with_its_parameter():
-    message = r"^UnsupervisedKernelRegression: regularization\.tol=-1\.0 is not a number in range\. Give .*\.$"
+    message = r"^UnsupervisedKernelRegression: regularization\.decay=2\.0 is not a number in range\. Give .*\.$"
     with pytest.raises(ValueError, match=message):
-        UnsupervisedKernelRegression(regularization=Annealing(0.003, tol=-1.0)).fit(s_curve(30, random_state=0).X)
+        UnsupervisedKernelRegression(regularization=Annealing(0.003, decay=2.0)).fit(s_curve(30, random_state=0).X)
 
 
 def test_a_start_is_taken_as_it_is_or_refused():

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 import sidelight
-from sidelight import Annealing, KernelInformationEmbedding
+from sidelight import KernelInformationEmbedding
 from sidelight.base.tiles import one_blas_thread
 from sidelight.kernels.profiles import profile
 from sidelight.maps import nearby, parzen, weights
@@ -344,10 +344,8 @@ def model():
         given = np.where(np.arange(320) % 3 == 0, None, np.repeat(["a", "b"], 160))
         return (
             X,
-            KernelInformationEmbedding(2, latent_kernel="student", regularization=Annealing(0.1, tol=1e-2)).fit(X),
-            KernelInformationEmbedding(2, latent_kernel="student", regularization=Annealing(0.1, tol=1e-2)).fit(
-                X, given=given
-            ),
+            KernelInformationEmbedding(2, latent_kernel="student", tol=1e-2).fit(X),
+            KernelInformationEmbedding(2, latent_kernel="student", tol=1e-2).fit(X, given=given),
         )
 
 

@@ -31,10 +31,11 @@ def test_a_file_of_an_earlier_version_gives_the_same_places(name):
 
 
 def test_parameters_that_became_options_are_translated_without_a_warning():
-    """Warnings are errors here; the files hold ``tol``, ``data_kernel`` and others as parameters."""
+    """Warnings are errors here; the files hold ``regularization_start``, ``data_kernel`` and others as parameters."""
     model = sidelight.load(FILES / "given.sidelight")
     assert model.get_params().keys() == sidelight.KernelInformationEmbedding().get_params().keys()
     assert (model.kernel, model.regularization, model.conditioning) == ("gaussian", 0.1, "balanced")
+    assert model.tol == 1e-6
 
 
 @pytest.mark.parametrize("name", ["kie-levels", "given", "two-way"])

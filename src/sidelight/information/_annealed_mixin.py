@@ -28,11 +28,11 @@ class AnnealedMixin:
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         "regularization_start": MovedParameter("regularization", "start", Annealing),
         "regularization_decay": MovedParameter("regularization", "decay", Annealing),
-        "tol": MovedParameter("regularization", "tol", Annealing),
     }
 
     regularization: float | Annealing
     max_iter: int
+    tol: float
     verbose: int
     callback: Callback | None
     history_: list[dict[str, Any]]
@@ -48,12 +48,12 @@ class AnnealedMixin:
         if options.start is not None:
             check_number(owner, "regularization.start", options.start, 0.0)
         check_number(owner, "regularization.decay", options.decay, 0.0, 1.0)
-        check_number(owner, "regularization.tol", options.tol, 0.0)
+        check_number(owner, "tol", self.tol, 0.0)
         check_integer(owner, "max_iter", self.max_iter, 1)
 
     def _annealing(self) -> AnnealingSettings:
         options = Annealing.of(self.regularization)
-        return AnnealingSettings(options.regularization, options.start, options.decay, self.max_iter, options.tol)
+        return AnnealingSettings(options.regularization, options.start, options.decay, self.max_iter, self.tol)
 
     def _progress(self) -> FitProgress:
         return FitProgress(type(self).__name__, self.verbose, self.callback)

@@ -25,9 +25,6 @@ class Annealing:
         ``solver="multilevel"`` a value is refused; if "auto" chose that solver, it has no effect, with a warning.
     decay : float, default=0.5
         λ is multiplied by this from one stage to the next. With the multilevel solver, treated as ``start`` is.
-    tol : float, default=1e-6
-        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
-        last stage; earlier stages end at 10 times ``tol``, the levels of the multilevel solver at 200 to 300 times.
 
     Examples
     --------
@@ -42,7 +39,6 @@ class Annealing:
     regularization: float
     start: float | None = None
     decay: float = 0.5
-    tol: float = 1e-6
 
     @classmethod
     def of(cls, value: float | Annealing) -> Annealing:

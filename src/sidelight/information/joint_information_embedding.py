@@ -100,8 +100,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
     latent_kernel : "gaussian", "student" or "quartic", default="gaussian"
         Profile of the latent kernel, whose bandwidth is 1.
     regularization : float or Annealing, default=0.1
-        The weight λ of the penalty at the end of the annealing. An :class:`Annealing` also sets the schedule of λ and
-        the tolerance at which a stage ends.
+        The weight λ of the penalty at the end of the annealing. An :class:`Annealing` also sets the schedule of λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised. "stretch": latent distances between rows that are alike in both views. The others: the size
         of the latent points, as in KernelInformationEmbedding.
@@ -110,6 +109,9 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         seed. "random": noise.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
+    tol : float, default=1e-6
+        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
+        last stage; earlier stages end at 10 times ``tol``.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -168,6 +170,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         penalty: str = "stretch",
         init: str | Array = "spectral",
         max_iter: int = 500,
+        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -183,6 +186,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         self.penalty = penalty
         self.init = init
         self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

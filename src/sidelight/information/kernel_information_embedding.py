@@ -94,7 +94,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     regularization : float or Annealing, default=0.1
         The weight λ of the penalty at the end of the annealing. Smaller values show finer detail, and over-fit if too
         small. With the multilevel solver: neighbours attract each other with weight 1 + 5 λ. An :class:`Annealing` also
-        sets the schedule of λ and the tolerance at which a stage ends.
+        sets the schedule of λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points
         (the source's penalty; use λ of 0.001 to 0.05). "l4": its fourth-power form, which aligns with the axes. "box":
@@ -105,6 +105,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         noise. All but "random" are the same for every seed, and the objective chooses their scale.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
+    tol : float, default=1e-6
+        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
+        last stage; earlier stages end at 10 times ``tol``, the levels of the multilevel solver at 200 to 300 times.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -213,6 +216,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         penalty: str = "stretch",
         init: str | Array = "mds",
         max_iter: int = 500,
+        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -232,6 +236,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self.penalty = penalty
         self.init = init
         self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -67,7 +67,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         Profile of the latent kernel, whose bandwidth is 1.
     regularization : float or Annealing, default=0.003
         The weight λ of the penalty at the end of the annealing, relative to an error that is a share of the variance.
-        An :class:`Annealing` also sets the schedule of λ and the tolerance at which a stage ends.
+        An :class:`Annealing` also sets the schedule of λ.
     penalty : "stretch", "l2", "l4" or "box", default="stretch"
         What is penalised. "stretch": distances between neighbours. "l2": the mean squared norm of the latent points.
         "l4": its fourth-power form, which aligns with the axes. "box": leaving the unit box.
@@ -78,6 +78,9 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         chooses their scale.
     max_iter : int, default=500
         Maximum number of iterations of each stage.
+    tol : float, default=1e-6
+        A stage ends when two iterations in a row improve the objective by less than this, relatively. That is for the
+        last stage; earlier stages end at 10 times ``tol``.
     random_state : int, RandomState or None, default=None
         For ``init="random"`` and ``sample``. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -135,6 +138,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         penalty: str = "stretch",
         init: str | Array = "mds",
         max_iter: int = 500,
+        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -148,6 +152,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         self.penalty = penalty
         self.init = init
         self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

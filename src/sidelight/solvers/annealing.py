@@ -62,7 +62,7 @@ class FitProgress:
 
     def end(self, path: Path, max_iter: int) -> None:
         """Close the progress bar; warn if the last stage did not converge."""
-        end_progress(self.owner, max_iter, self.bar, path, tol="regularization.tol")
+        end_progress(self.owner, max_iter, self.bar, path)
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ def fitted_path(path: Path, dtype: npt.DTypeLike) -> FittedPath:
     )
 
 
-def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path, *, tol: str = "tol") -> None:
-    """Close the progress bar; warn if the last stage did not converge. ``tol``: the parameter to raise."""
+def end_progress(owner: str, max_iter: int, bar: ProgressBar | None, path: Path) -> None:
+    """Close the progress bar; warn if the last stage did not converge."""
     if bar is not None:
         bar.close(f"{path.status.value}, {path.n_iter} iterations")
     if path.status in (Status.ITERATIONS, Status.STALLED):
         rule = f"did not let the last stage converge: it {path.stages[-1].message}"
-        message = error_message(owner, "max_iter", max_iter, rule, f"Raise max_iter or {tol}")
+        message = error_message(owner, "max_iter", max_iter, rule, "Raise max_iter or tol")
         warn(message, ConvergenceWarning)
