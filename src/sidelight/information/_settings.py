@@ -12,7 +12,7 @@ from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
 
-__all__ = ["GivenSettings", "KernelSettings", "LatentSettings"]
+__all__ = ["GivenSettings", "KernelSettings", "LatentSettings", "check_learned", "check_missing"]
 
 Array = npt.NDArray[Any]
 CONDITIONINGS = ("auto", "balanced", "residual", "product")
@@ -123,3 +123,27 @@ class GivenSettings:
         check_choice(owner, self.argument, self.conditioning, CONDITIONINGS)
         if self.weight != 0:
             check_number(owner, "conditioning.weight", self.weight, 0.0)
+
+
+def check_learned(kernel: KernelSettings, latent_kernel: str, *, given: bool) -> None:
+    """Raise ValueError where a bandwidth cannot be learned: other latent kernels, distances, or with ``given``."""
+    if kernel.bandwidth != "learned":
+        return
+    if latent_kernel not in ("auto", "gaussian") or kernel.precomputed:
+        rule, remedy = "needs rows and a Gaussian latent kernel", "Use latent_kernel='gaussian' and no distances"
+        raise ValueError(error_message(kernel.owner, "bandwidth", "learned", rule, remedy))
+    if given:
+        rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
+        raise ValueError(error_message(kernel.owner, "bandwidth", "learned", rule, remedy))
+
+
+def check_missing(kernel: KernelSettings, missing: str, *, given: bool) -> None:
+    """Raise ValueError for an unknown treatment of missing entries, and where it does not apply."""
+    owner = kernel.owner
+    check_choice(owner, "missing", missing, ("refuse", "impute", "expected"))
+    if missing == "expected" and (given or kernel.bandwidth != "perplexity" or kernel.metric != "euclidean"):
+        rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
+        raise ValueError(error_message(owner, "missing", "expected", rule, "Use missing='impute'"))
+    if missing == "impute" and kernel.precomputed:
+        rule = "needs rows, and precomputed distances are none"
+        raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))

@@ -20,7 +20,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
-from sidelight.base.messages import error_message
 from sidelight.base.options import argument_name
 from sidelight.base.renamed_parameters import MovedParameter, accept_moved_parameters
 from sidelight.base.result import Callback
@@ -37,7 +36,7 @@ from ._informed_maps import informed_maps
 from ._multilevel import multilevel_cost
 from ._problem import Problem, informed_problem, plain_problem
 from ._row_checks import RowChecks
-from ._settings import GivenSettings, KernelSettings, LatentSettings
+from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
 from ._solver_choice import (
     SOLVERS,
@@ -286,15 +285,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         read = read_given(type(self).__name__, given, same, n, settings.types, settings.bandwidth)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        training = TrainingRows(
-            X,
-            frame.points(X),
-            frame,
-            fitted,
-            None if known is None else read.columns,
-            known,
-            None if checked.variance is None else checked.variance / frame.scale**2,
-        )
+        variance = None if checked.variance is None else checked.variance / frame.scale**2
+        columns = None if known is None else read.columns
+        training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
         kernel = self._kernel_settings(solver)
         problem = self._problem(training, read.hints, kernel, settings, latent_kernel)
         dimension = None
@@ -353,28 +346,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         )
         self._kernel_settings("annealed").check()
         self._check_annealing()
-        if self.bandwidth == "learned" and (
-            self.latent_kernel not in ("auto", "gaussian") or self.metric == "precomputed"
-        ):
-            rule, remedy = "needs rows and a Gaussian latent kernel", "Use latent_kernel='gaussian' and no distances"
-            raise ValueError(error_message(owner, "bandwidth", self.bandwidth, rule, remedy))
-        if self.bandwidth == "learned" and given:
-            rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
-            raise ValueError(error_message(owner, "bandwidth", "learned", rule, remedy))
         self._given_settings().check(owner)
-        check_choice(owner, "missing", self.missing, ("refuse", "impute", "expected"))
-        self._check_expected(given)
-        if self.missing == "impute" and self.metric == "precomputed":
-            rule = "needs rows, and precomputed distances are none"
-            raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
-
-    def _check_expected(self, given: bool) -> None:
-        """Refuse expected distances where there are none: of other kernels and metrics, and with ``given``."""
-        if self.missing != "expected":
-            return
-        if given or self.bandwidth != "perplexity" or self.metric != "euclidean":
-            rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
-            raise ValueError(error_message(type(self).__name__, "missing", "expected", rule, "Use missing='impute'"))
+        kernel = self._kernel_settings("annealed")
+        check_learned(kernel, self.latent_kernel, given=given)
+        check_missing(kernel, self.missing, given=given)
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
