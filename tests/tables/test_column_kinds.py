@@ -14,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from expected_kinds import FILES, KINDS, table
 
+from sidelight import TableEncoder
 from sidelight.tables._column_kinds import understand
 from sidelight.tables._date_text import date_format_of
 from sidelight.tables._identifiers import says_identifier
@@ -192,3 +193,15 @@ def test_kinds_that_do_not_exist_are_refused_with_a_way_out():
 @pytest.mark.parametrize("name", ["width", "video", "period", "Valid", "idle", "grid", "acid", "humidity", "piano"])
 def test_ordinary_words_are_no_names_of_identifiers(name):
     assert not says_identifier(name)
+
+
+def test_a_point_between_thousands_is_read_by_the_decimal_commas_of_other_columns():
+    table = pd.DataFrame({"price": ["1,5", "2,25", "3"] * 4, "amount": ["1.234", "999", "12.000"] * 4})
+    price, amount = understand(table)
+    assert price.number_format == "decimal comma"
+    assert amount.number_format == "decimal comma, thousands dot"
+    codes = TableEncoder(scaling="none", tails="keep").fit(table)
+    back = codes.inverse_transform(codes.transform(table))
+    assert back["amount"].tolist() == table["amount"].tolist()
+    pointed = table.assign(rate=["1.5", "2.25", "0.1"] * 4)  # commas and points: nothing can be concluded
+    assert [use.number_format for use in understand(pointed)] == ["decimal comma", "", ""]

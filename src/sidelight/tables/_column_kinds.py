@@ -20,7 +20,7 @@ from sidelight.base.messages import error_message
 
 from ._date_text import date_format_of
 from ._identifiers import looks_like_key, says_identifier, why_identifier
-from ._number_text import as_numbers, is_missing_mark, number_format_of, number_in_words
+from ._number_text import as_numbers, has_decimal_comma, is_missing_mark, number_format_of, number_in_words
 from ._scales import TRUTH, order_of
 from ._table_columns import Table, TableColumn, read_table
 
@@ -115,14 +115,20 @@ def understand_table(table: Table, kinds: Mapping[str, str] | None = None) -> tu
     wanted = dict(kinds or {})
     _check_kinds(wanted, [column.name for column in table.columns])
     found = []
+    comma = has_decimal_comma([_texts(column) for column in table.columns if column.is_text])
     for column in table.columns:
         kind = wanted.get(column.name)
         if kind is None or kind == "drop":
-            use = _understood(column, named=table.named)
+            use = _understood(column, named=table.named, decimal_comma=comma)
             found.append(use if kind is None else replace(use, used=False, reason="left out as you asked"))
         else:
-            found.append(_as_wanted(column, kind))
+            found.append(_as_wanted(column, kind, decimal_comma=comma))
     return tuple(found)
+
+
+def _texts(column: TableColumn) -> list[str]:
+    """The different entries of a column of text."""
+    return [str(value) for value in dict.fromkeys(column.present.tolist())]
 
 
 def _check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
@@ -141,13 +147,13 @@ def _use(column: TableColumn, kind: str, reason: str, **more: Any) -> ColumnUse:
     return ColumnUse(column.name, kind, reason, kind not in LEFT_OUT, n_missing=missing, **more)
 
 
-def _understood(column: TableColumn, *, named: bool) -> ColumnUse:
+def _understood(column: TableColumn, *, named: bool, decimal_comma: bool) -> ColumnUse:
     """What a column means, by its type, its entries and its name."""
     present = column.present
     if not len(present):
         return _use(column, "empty", "it has no entry")
     if column.is_text:
-        return _understood_words(column)
+        return _understood_words(column, decimal_comma=decimal_comma)
     if present.min() == present.max():
         return _use(column, "constant", "the same value in every row")
     if column.stored == "boolean":
@@ -197,7 +203,7 @@ def _repeats_key(name: str, present: npt.NDArray[Any]) -> bool:
     ) < len(present)
 
 
-def _understood_words(column: TableColumn) -> ColumnUse:
+def _understood_words(column: TableColumn, *, decimal_comma: bool) -> ColumnUse:
     """Text: numbers, dates, truth values, ordered words, keys, categories, or free text."""
     counts = Counter(column.present.tolist())
     texts = [str(value) for value in counts]
@@ -207,7 +213,7 @@ def _understood_words(column: TableColumn) -> ColumnUse:
         return _use(column, "ordinal", f"its type has {len(column.levels)} ordered categories")
     if column.stored == "category":
         return _use(column, "category", f"its type is categorical, {len(counts)} values")
-    as_number = _numbers_in_text(column, texts)
+    as_number = _numbers_in_text(column, texts, decimal_comma=decimal_comma)
     if as_number is not None:
         return as_number
     date_format = date_format_of(texts)
@@ -221,9 +227,9 @@ def _understood_words(column: TableColumn) -> ColumnUse:
     return _understood_text(column, counts, texts)
 
 
-def _numbers_in_text(column: TableColumn, texts: list[str]) -> ColumnUse | None:
+def _numbers_in_text(column: TableColumn, texts: list[str], *, decimal_comma: bool) -> ColumnUse | None:
     """A column of numbers that were written as text, or None."""
-    number_format = number_format_of(texts)
+    number_format = number_format_of(texts, decimal_comma=decimal_comma)
     if number_format is None:
         return None
     numbers = as_numbers(column.values, number_format, column=column.name)
@@ -269,7 +275,7 @@ def _spoilt(texts: list[str]) -> str:
     return ""
 
 
-def _as_wanted(column: TableColumn, kind: str) -> ColumnUse:
+def _as_wanted(column: TableColumn, kind: str, *, decimal_comma: bool) -> ColumnUse:
     """A column as the user wants it understood; whether its entries can be read so is seen when they are."""
     reason = "as you said"
     if not len(column.present) or kind in ("identifier", "text", "category", "boolean", "ordinal"):
@@ -278,11 +284,11 @@ def _as_wanted(column: TableColumn, kind: str) -> ColumnUse:
         )
     if not column.is_text:
         return _use(column, kind, reason)
-    texts = [str(value) for value in dict.fromkeys(column.present.tolist())]
+    texts = _texts(column)
     if kind == "date":
         form = date_format_of(texts)
         return _use(column, kind, reason, date_format=form if form is not None else "iso")
-    form = number_format_of(texts)
+    form = number_format_of(texts, decimal_comma=decimal_comma)
     numbers = as_numbers(
         [str(value) if value is not None else None for value in column.values], form or "", column=column.name
     )

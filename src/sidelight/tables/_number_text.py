@@ -20,7 +20,15 @@ import numpy.typing as npt
 
 from sidelight.base.messages import error_message
 
-__all__ = ["as_numbers", "decimals_in", "is_missing_mark", "number_format_of", "number_in_words", "written_number"]
+__all__ = [
+    "as_numbers",
+    "decimals_in",
+    "has_decimal_comma",
+    "is_missing_mark",
+    "number_format_of",
+    "number_in_words",
+    "written_number",
+]
 
 _MISSING_MARKS = frozenset({
     "", "na", "n/a", "nan", "nat", "null", "none", "-", "--", "---", ".", "..", "?", "*", "missing", "unknown", "#n/a",
@@ -104,10 +112,30 @@ def is_missing_mark(text: str) -> bool:
     return text.strip().lower() in _MISSING_MARKS
 
 
-def number_format_of(texts: Iterable[str]) -> str | None:
+def has_decimal_comma(columns: Iterable[Sequence[str]]) -> bool:
+    """Whether numbers of a table, in columns of texts, have decimal commas: some must, and none may have a point.
+
+    Examples
+    --------
+    >>> has_decimal_comma([["1,5", "2"], ["1.234", "999"]])
+    True
+    >>> has_decimal_comma([["1,5", "2"], ["1.25", "999"]])
+    False
+    """
+    some = False
+    for texts in columns:
+        usual, other = number_format_of(texts), number_format_of(texts, decimal_comma=True)
+        if other is not None and "decimal comma" not in other and any("." in text for text in texts):
+            return False
+        some = some or (usual is not None and "decimal comma" in usual)
+    return some
+
+
+def number_format_of(texts: Iterable[str], *, decimal_comma: bool = False) -> str | None:
     """Return the number format that reads every text, or None where there is none.
 
     Marks of missing entries are passed over. Digits with leading zeros (``00501``) are codes and not numbers.
+    ``decimal_comma``: other columns have decimal commas, so ``1.234`` is a thousand and more.
 
     Examples
     --------
@@ -115,6 +143,8 @@ def number_format_of(texts: Iterable[str]) -> str | None:
     'decimal comma, thousands dot'
     >>> number_format_of(["$1,200", "$85.50"])
     'currency $, thousands comma'
+    >>> number_format_of(["1.234", "999"], decimal_comma=True)
+    'decimal comma, thousands dot'
     >>> number_format_of(["12", "about 12"]) is None
     True
     """
@@ -125,7 +155,7 @@ def number_format_of(texts: Iterable[str]) -> str | None:
     digits = [_without(entry, affix) for entry in entries]
     if any(re.fullmatch(r"0\d+", entry) for entry in digits):
         return None
-    for thousands, decimal in _MARKS:
+    for thousands, decimal in sorted(_MARKS, key=lambda marks: marks[1] == ".") if decimal_comma else _MARKS:
         style = _Style(affix, behind, thousands, decimal)
         if all(style.pattern.fullmatch(entry) for entry in digits):
             return style.words
