@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.validation import validated
+from sidelight.base.validation import check_choice, validated
 from sidelight.maps.entry_models import EntryModel, fit_entry_model
 from sidelight.maps.missing import LocalFill, fit_fill
 from sidelight.neighbours.sparse_distances import SparseDistances, refuse_negative
@@ -72,6 +72,18 @@ class RowChecks(InformedMixin):
         Calibrated on entries that ``fit`` held out: 95 % of those lay within two standard deviations.
         """
         return self.filler_.variance(self._with_gaps(X), self.n_jobs)
+
+    def _check_missing(self, given: bool) -> None:
+        """Raise ValueError for a ``missing`` that is unknown, or that other parameters or ``given`` exclude."""
+        owner = type(self).__name__
+        check_choice(owner, "missing", self.missing, ("refuse", "impute", "expected"))
+        if self.missing == "impute" and self.metric == "precomputed":
+            rule = "needs rows, and precomputed distances are none"
+            raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
+        expected_distances = self.bandwidth == "perplexity" and self.metric == "euclidean" and not given
+        if self.missing == "expected" and not expected_distances:
+            rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
+            raise ValueError(error_message(owner, "missing", "expected", rule, "Use missing='impute'"))
 
     def _training_rows(self, X: Any) -> CheckedRows:
         """Validate the rows of ``fit``; with ``missing="impute"``, impute their missing entries."""

@@ -286,15 +286,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         read = read_given(type(self).__name__, given, same, n, settings.types, settings.bandwidth)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        training = TrainingRows(
-            X,
-            frame.points(X),
-            frame,
-            fitted,
-            None if known is None else read.columns,
-            known,
-            None if checked.variance is None else checked.variance / frame.scale**2,
-        )
+        columns = None if known is None else read.columns
+        variance = None if checked.variance is None else checked.variance / frame.scale**2
+        training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
         kernel = self._kernel_settings(solver)
         problem = self._problem(training, read.hints, kernel, settings, latent_kernel)
         dimension = None
@@ -302,9 +296,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
             latent_kernel = "gaussian" if gaussian_kernel_suffices(dimension, self.n_components) else latent_kernel
         latent = self._latent_settings(latent_kernel)
-        start = None
-        if not isinstance(self.init, str):
-            start = checked_start(self, self.init, (n, self.n_components))[fitted]
+        start = None if isinstance(self.init, str) else checked_start(self, self.init, (n, self.n_components))[fitted]
         solution = solve(problem, start, latent, kernel, self._annealing(), self._progress)
 
         kept, problem = fitted_path(solution.path, X.dtype), solution.problem
@@ -362,19 +354,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             rule, remedy = "does not know how to factor given out", "Use bandwidth='perplexity', or leave given out"
             raise ValueError(error_message(owner, "bandwidth", "learned", rule, remedy))
         self._given_settings().check(owner)
-        check_choice(owner, "missing", self.missing, ("refuse", "impute", "expected"))
-        self._check_expected(given)
-        if self.missing == "impute" and self.metric == "precomputed":
-            rule = "needs rows, and precomputed distances are none"
-            raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
-
-    def _check_expected(self, given: bool) -> None:
-        """Refuse expected distances where there are none: of other kernels and metrics, and with ``given``."""
-        if self.missing != "expected":
-            return
-        if given or self.bandwidth != "perplexity" or self.metric != "euclidean":
-            rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
-            raise ValueError(error_message(type(self).__name__, "missing", "expected", rule, "Use missing='impute'"))
+        self._check_missing(given)
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
