@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sidelight
-from sidelight import Annealing, KernelInformationEmbedding
+from sidelight import KernelInformationEmbedding
 from sidelight.datasets import s_curve
 from sidelight.neighbours.expected import nearest_expected
 
@@ -32,7 +32,7 @@ def test_nearest_expected_equals_the_matrix_of_expected_distances():
 @pytest.mark.parametrize("solver", ["annealed", "multilevel"])
 def test_without_gaps_the_fit_is_that_of_refuse_to_the_bit(solver):
     X, _ = rows()
-    how = {"solver": solver, "max_iter": 10, "regularization": Annealing(0.1, tol=1e-3)}
+    how = {"solver": solver, "max_iter": 10, "tol": 1e-3}
     expected = KernelInformationEmbedding(missing="expected", **how).fit(X)
     np.testing.assert_array_equal(expected.embedding_, KernelInformationEmbedding(**how).fit(X).embedding_)
 
@@ -40,7 +40,7 @@ def test_without_gaps_the_fit_is_that_of_refuse_to_the_bit(solver):
 @pytest.mark.parametrize("solver", ["annealed", "multilevel"])
 def test_variances_change_the_map_and_new_rows_with_gaps_are_embedded_one_by_one(solver, tmp_path):
     X, gaps = rows()
-    how = {"solver": solver, "max_iter": 10, "regularization": Annealing(0.1, tol=1e-3)}
+    how = {"solver": solver, "max_iter": 10, "tol": 1e-3}
     model = KernelInformationEmbedding(missing="expected", **how).fit(gaps)
     by_mean = KernelInformationEmbedding(**how).fit(model.filled_)
     assert np.abs(model.embedding_ - by_mean.embedding_).max() > 1e-3
