@@ -17,6 +17,7 @@ from sidelight import evaluate
 from sidelight.base.capabilities import capabilities, declared
 from sidelight.base.chain import Chain, last_step_of
 from sidelight.base.files import atomic_write
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, column_of
 
@@ -124,8 +125,7 @@ def _outcome(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> _
     quiet = _OnlyProgress(as_json=talk.as_json, quiet=talk.quiet)
     try:
         fitted = fit(quiet, request, matrix, whole)
-        if fitted.interrupted:
-            raise KeyboardInterrupt
+        raise_if_interrupted(fitted.interrupted, kept=False)
         Z = fitted.placement.values
     except (CommandError, ValueError, TypeError, MemoryError, np.linalg.LinAlgError) as error:
         talk.warn(f"{request.method}: {error}")
