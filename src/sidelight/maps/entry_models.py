@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.result import Status
 from sidelight.objectives import linear_gaussian
 from sidelight.rows import ArrayRows
@@ -195,15 +196,13 @@ def _fit(X: Array, name: str, *, owner: str, seed: int, n_jobs: int | None) -> D
     if name == "gaussian":
         settings = GaussianSettings(owner, None, False, 3, 500, 5e-3, seed, n_jobs, 0, None)
         found = fit_linear_gaussian(rows, settings)
-        if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        raise_if_interrupted(found.status is Status.INTERRUPTED, kept=False)
         return found.maps
     kind = PlaneKind(2, _FLOOR)
     mixture = fit_mixture(
         rows, kind, EMSettings(owner, 2, 500, 1e-3, seed, n_jobs), min(_CHARTS, max(1, len(X) // _ROWS_EACH))
     )
-    if mixture.interrupted:
-        raise KeyboardInterrupt
+    raise_if_interrupted(mixture.interrupted, kept=False)
     return kind.charts(mixture.mixture, mixture.summary.frame)
 
 
