@@ -128,7 +128,7 @@ def test_the_explanation_names_parameters_with_their_defaults_and_the_cost_of_th
 
 
 def test_a_misspelled_method_is_answered_with_the_nearest(table, run):
-    assert "--method hybird: no such method; did you mean hybrid?" in run("embed", table, "--method", "hybird").err
+    assert "--method hibrid: no such method; did you mean hybrid?" in run("embed", table, "--method", "hibrid").err
     assert "methods isomop: no such method; did you mean isomap?" in run("methods", "isomop").err
 
 
