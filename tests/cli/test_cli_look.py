@@ -83,8 +83,8 @@ def test_kind_and_drop_show_what_they_would_change(mixed, run):
     ("arguments", "sentence"),
     [
         (["--kind", "wage"], "--kind wage: write it as COLUMN=KIND, for example --kind zip=category"),
-        (["--kind", "wage=nomber"], "--kind wage=nomber: no such kind; choose from number, category"),
-        (["--kind", "wage=nomber"], "did you mean number?"),
+        (["--kind", "wage=nummer"], "--kind wage=nummer: no such kind; choose from number, category"),
+        (["--kind", "wage=nummer"], "did you mean number?"),
         (["--kind", "wge=number"], "--kind wge=number: mixed.csv has no such column; did you mean wage?"),
         (["--drop", "wge"], "--drop wge: mixed.csv has no such column"),
     ],
