@@ -168,3 +168,12 @@ def test_the_page_opens_offline_and_finds_a_row_on_every_map(compared, tmp_path,
         assert page.evaluate("document.querySelectorAll('#legend span').length") == 5
         assert page.complaints() == []
         assert page.requests() == [Path("out/compare.html").resolve().as_uri()]
+
+
+def test_dates_are_days_in_the_legend_and_at_a_row():
+    when = pd.to_datetime(["2020-01-31", "2021-05-01"] * 10)
+    matrix = Matrix(X=np.random.default_rng(0).normal(size=(20, 2)), colours=pd.DataFrame({"when": when}))
+    page = comparison_page("t", [ComparedMap("pca", matrix.X, {"continuity": 1.0})], matrix, command="c")
+    (column, *_) = json.loads(re.search(r'id="comparison">(.*?)</script>', page).group(1))["columns"]
+    assert column["entries"][:2] == ["2020-01-31", "2021-05-01"]
+    assert [column["legend"][k][0] for k in (0, -1)] == ["2020-01-31", "2021-05-01"]

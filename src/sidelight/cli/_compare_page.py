@@ -209,9 +209,14 @@ def _coloured(column: Categories | Numbers, kept: Array) -> dict[str, Any]:
     values = column.values[kept]
     share = (values - low) / ((high - low) or 1.0)
     fills = [MISSING if not np.isfinite(part) else _viridis(round(part * _STEPS) / _STEPS) for part in share]
-    entries = ["" if not np.isfinite(value) else f"{value:.4g}" for value in values]
-    legend = [(f"{low + part * (high - low):.4g}", _viridis(part)) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    entries = ["" if not np.isfinite(value) else _written(column, value) for value in values]
+    legend = [(_written(column, low + part * (high - low)), _viridis(part)) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
     return {"name": column.name, "fills": fills, "entries": entries, "legend": legend}
+
+
+def _written(column: Numbers, value: float) -> str:
+    """A number of a column in few digits; of a column of dates, the day."""
+    return str(np.datetime64(round(value), "D")) if column.is_date else f"{value:.4g}"
 
 
 def _category_colour(k: int) -> str:

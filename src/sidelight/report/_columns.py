@@ -41,11 +41,15 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class DataRows:
-    """Rows in the units of the data: ``numbers`` (m, p) of the columns ``names``, and their ``categories``."""
+    """Rows in the units of the data: ``numbers`` (m, p) of the columns ``names``, and their ``categories``.
+
+    ``dates`` are the names of those columns whose numbers are days since 1 January 1970.
+    """
 
     names: tuple[str, ...]
     numbers: Floats
     categories: tuple[Categories, ...] = ()
+    dates: frozenset[str] = frozenset()
 
 
 def data_rows(rows: Any, to_data: Callable[[Any], Any] | None, names: Sequence[str]) -> DataRows:
@@ -57,7 +61,8 @@ def data_rows(rows: Any, to_data: Callable[[Any], Any] | None, names: Sequence[s
     numbers = [column for column in columns if isinstance(column, Numbers)]
     values = np.column_stack([column.values for column in numbers]) if numbers else np.empty((len(rows), 0))
     categories = tuple(column for column in columns if isinstance(column, Categories))
-    return DataRows(tuple(column.name for column in numbers), values, categories)
+    dates = frozenset(column.name for column in numbers if column.is_date)
+    return DataRows(tuple(column.name for column in numbers), values, categories, dates)
 
 
 def table_columns(table: Any, n: int, *, merge_integers: bool = True) -> tuple[Column, ...]:

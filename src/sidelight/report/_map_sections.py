@@ -218,6 +218,7 @@ def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
     heights = np.clip(np.nan_to_num((values - low) / span), 0.0, 1.0)[:, chosen]
     return {
         "names": [names[k] for k in chosen],
+        "dates": [names[k] in found.dates for k in chosen],
         "low": [float(low[k]) for k in chosen],
         "high": [float(high[k]) for k in chosen],
         "heights": pack(np.rint(heights * 255.0), "uint8"),

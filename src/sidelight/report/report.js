@@ -222,11 +222,13 @@ class ForwardMap {
   // The features of a cell that are farthest from the middle of their range, with their values.
   remarkable(k) {
     if (!this.data.profile) return [];
-    const { names, low, high } = this.data.profile, share = (j) => this.heights[k * names.length + j] / 255;
+    const { names, dates, low, high } = this.data.profile, share = (j) => this.heights[k * names.length + j] / 255;
     const order = names.map((_, j) => j).sort((a, b) => Math.abs(share(b) - 0.5) - Math.abs(share(a) - 0.5));
     const told = this.categories.map((column) => [column.name, column.levels[column.codes[k]] ?? "missing"]);
     const drawn = order.filter((j) => !this.categories.some((column) => column.name === names[j]));
-    return [...drawn.slice(0, 8).map((j) => [names[j], writeNumber(+(low[j] + share(j) * (high[j] - low[j])).toPrecision(3))]), ...told];
+    const value = (j) => low[j] + share(j) * (high[j] - low[j]);
+    const written = (j) => (dates[j] ? writeEntry({ date: true }, Math.round(value(j))) : writeNumber(+value(j).toPrecision(3)));
+    return [...drawn.slice(0, 8).map((j) => [names[j], written(j)]), ...told];
   }
 
   // One cell large, with words, in the panel beside the map.
