@@ -78,3 +78,10 @@ def test_the_same_command_writes_the_same_bytes_in_another_process(here, animals
         found.append({path.name: path.read_bytes() for path in sorted((where / "out").iterdir())})
     assert set(found[0]) == {"embedding.csv", "model.sidelight", "report.html"}
     assert [name for name in found[0] if found[0][name] != found[1][name]] == []
+
+
+def test_the_first_sentence_counts_the_columns_of_the_table(run, here, animals):
+    done = run(*EMBED, "--out", "one", "--drop", "farm")  # farm is free text, which has no way back
+    assert done.code == 0, done.err
+    used = done.out.partition(" columns are embedded")[0].rsplit(maxsplit=1)[-1]
+    assert f"58 rows of {used} values on a map" in (here / "one" / "report.html").read_text(encoding="utf-8")

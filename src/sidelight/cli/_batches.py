@@ -20,7 +20,7 @@ from ._embed import Request
 from ._matrix import Scaling
 from ._methods import DEFAULT, make
 from ._model_file import ModelFile
-from ._output import CommandError, Output
+from ._output import CommandError, Output, refuse_options
 from ._write import check_free
 
 __all__ = ["embed_batches"]
@@ -101,9 +101,7 @@ def _check_request(request: Request) -> None:
         "--different": request.different,
         "--distances": request.distances,
     }
-    for option, asked in refused.items():
-        if asked:
-            raise CommandError(f"{option}: --batches reads rows without it; leave one of them out")
+    refuse_options(refused, "--batches reads rows without it")
     if request.out.exists() and not request.out.is_dir():
         raise CommandError(f"--out {request.out}: is a file; give a folder")
 

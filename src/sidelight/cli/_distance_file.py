@@ -17,7 +17,7 @@ from ._given import parse_types
 from ._matrix import Matrix
 from ._methods import check_takes, make
 from ._model_file import ModelFile
-from ._output import CommandError, Output
+from ._output import CommandError, Output, refuse_options
 from ._progress import bar
 from ._read import Reading, read, read_frame
 
@@ -71,9 +71,7 @@ def _check_request(request: Request) -> None:
         "--plain": request.plain,
         "--standardize": request.standardize,
     }
-    for option, asked in refused.items():
-        if asked:
-            raise CommandError(f"{option}: needs columns, and --distances-matrix has none; leave one of them out")
+    refuse_options(refused, "needs columns, and --distances-matrix has none")
 
 
 def read_distances(path: Path) -> Any:

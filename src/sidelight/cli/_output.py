@@ -13,13 +13,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["INTERRUPTED", "CommandError", "Output", "open_output"]
+__all__ = ["INTERRUPTED", "CommandError", "Output", "open_output", "refuse_options"]
 
 INTERRUPTED = 130
 
 
 class CommandError(Exception):
     """An error that the user can correct; the message is one line that says how."""
+
+
+def refuse_options(options: Mapping[str, Any], rule: str) -> None:
+    """Raise CommandError for the first option that was used although ``rule`` excludes it."""
+    for option, asked in options.items():
+        if asked:
+            raise CommandError(f"{option}: {rule}; leave one of them out")
 
 
 class Output:

@@ -107,8 +107,16 @@ class Context:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the data as the user knows it: a step that encodes a table makes others of them."""
-        return self.n_features if self.described is self.model else _n_columns(self.described)
+        """Columns of the data as the user knows it: a step that encodes a table makes others of them.
+
+        With ``to_data``, those that come back: free text of a table does not.
+        """
+        if self.described is not self.model:
+            return _n_columns(self.described)
+        if self.to_data is None or self.X is None:
+            return self.n_features
+        found = self.in_units(self.X[:1])
+        return len(found.names) + len(found.categories)
 
     @cached_property
     def offered(self) -> tuple[Column, ...]:
