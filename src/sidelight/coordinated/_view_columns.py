@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, UserInput
 from sidelight.maps.views import refuse_half_rows
 
 __all__ = ["placed", "refuse_blind_views", "refuse_unseen_rows", "view_columns"]
 
-Array = npt.NDArray[Any]
-
 
 def view_columns(
-    owner: str, views: Sequence[Any] | None, names: Sequence[str], n_columns: int, n_columns_y: int
+    owner: str, views: Sequence[UserInput] | None, names: Sequence[str], n_columns: int, n_columns_y: int
 ) -> list[Array]:
     """The columns of each view; those of y come after those of X.
 
@@ -42,7 +39,7 @@ def view_columns(
     return [*chosen, np.arange(d, d + n_columns_y)] if n_columns_y else chosen
 
 
-def _selected(owner: str, view: Any, names: Sequence[str], d: int) -> Array:
+def _selected(owner: str, view: UserInput, names: Sequence[str], d: int) -> Array:
     """The numbers of the columns that a selector means."""
     known = {name: number for number, name in enumerate(names)}
     try:

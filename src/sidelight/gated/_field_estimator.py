@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Generic, Self, TypeVar, cast
 
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
@@ -15,6 +14,7 @@ from torch import nn
 from sidelight.base.alias import renamed_argument
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
+from sidelight.base.types import Untyped, UserInput
 from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
@@ -30,10 +30,10 @@ from ._trainer import Stream, TrainedNetwork, Trainer
 
 __all__ = ["FieldEstimator", "Setup"]
 
-Array = npt.NDArray[Any]
-Kind = TypeVar("Kind", bound=Architecture[Any])
+
+Kind = TypeVar("Kind", bound=Architecture[Untyped])
 Module = TypeVar("Module", bound=nn.Module)
-Model = TypeVar("Model", bound=RowEstimator[Any, Any] | PairEstimator[Any, Any])
+Model = TypeVar("Model", bound=RowEstimator[Untyped, Untyped] | PairEstimator[Untyped, Untyped])
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         """The training objective."""
 
     @all_or_nothing
-    def fit_batches(self, source: Any, *, held_out: Any = None) -> Self:
+    def fit_batches(self, source: UserInput, *, held_out: UserInput = None) -> Self:
         """Learn from pairs ``(X, y)`` of lists of samples that an iterable yields, or a callable returns at each call.
 
         A batch holds the arguments of ``fit``: first guesses are a third item; an unconditional field takes ``X``
@@ -101,7 +101,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         frames = FieldFrames.of(reader.samples(*self._members("source", first)), setup.architecture)
         trainer, seed = self._trainer(setup, frames), settings.draw_seed()
 
-        def cut(batch: Any, name: str, n: int, number: int = 0) -> Batch:
+        def cut(batch: UserInput, name: str, n: int, number: int = 0) -> Batch:
             kinds = reader.inside(reader.samples(*self._members(name, batch)), frames)
             return setup.layout.cut(kinds, self.crop, n, seed, settings.place, number)
 
@@ -116,7 +116,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @all_or_nothing_continued
     @renamed_argument("Y", "y")
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: UserInput, y: UserInput = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 
         Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
@@ -124,7 +124,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         """
         return self._continue(X, y)
 
-    def _continue(self, *parts: Any) -> Self:
+    def _continue(self, *parts: UserInput) -> Self:
         progress = self._progress()
         is_new = progress.parameters is None
         setup = self._new_setup() if is_new else self._continued_setup()
@@ -194,7 +194,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         channels = self.n_channels_in_, self.n_channels_out_
         return FieldFrames(*channels, self.bare_, self.input_frame_, self.output_frame_)
 
-    def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
+    def _members(self, name: str, batch: UserInput) -> tuple[Untyped, ...]:
         """The items of a batch: inputs, outputs, first guesses."""
         if not self._is_conditional():
             return (batch,)
@@ -223,7 +223,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
     def _device(self) -> str:
         return self._patch_model().device
 
-    def _known(self, name: str, samples: Any) -> Fields:
+    def _known(self, name: str, samples: UserInput) -> Fields:
         """Validate inputs; they must have the channels of the fit."""
         check_is_fitted(self, "parameters_")
         reader = self._fitted_reader()

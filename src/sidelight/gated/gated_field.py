@@ -5,11 +5,7 @@ The product of the patches' densities is in ``_site_product.py``; the machine is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -19,6 +15,7 @@ from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
+from sidelight.base.types import Array, Function, RandomState, Untyped, UserInput
 from sidelight.base.validation import check_integer
 
 from ._field_estimator import FieldEstimator, Setup
@@ -34,8 +31,6 @@ from ._site_product import SiteProduct
 from .gated_boltzmann_machine import GatedBoltzmannMachine
 
 __all__ = ["GatedField"]
-
-Array = npt.NDArray[Any]
 
 
 class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBoltzmannMachine]):
@@ -108,7 +103,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
     @all_or_nothing
     @renamed_argument("Y", "y")
-    def fit(self, X: Any, y: Any) -> GatedField:
+    def fit(self, X: UserInput, y: UserInput) -> GatedField:
         """Learn how images ``X`` become ``y``: lists of (height, width[, channels]), or arrays if all have one size."""
         setup = self._new_setup()
         samples = setup.reader.samples(X, y)
@@ -119,7 +114,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._keep_fields(setup, frames, found)
 
     @renamed_argument("Y", "y")
-    def infer(self, X: Any, y: Any) -> Any:
+    def infer(self, X: UserInput, y: UserInput) -> Untyped:
         """Infer the mapping units (down, across, n_mapping) of each pair: the transformation at every patch."""
         inputs, outputs = self._pair(X, y)
         found = self._product(inputs)
@@ -131,7 +126,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
         return self._each(inputs, one, outputs).given(bare=False)
 
-    def apply(self, X: Any, mapping: Any) -> Any:
+    def apply(self, X: UserInput, mapping: UserInput) -> Untyped:
         """Transform each of ``X`` by its mapping units (down, across, n_mapping), or by one row of them for all."""
         inputs = self._known("X", X)
         found = self._product(inputs)
@@ -147,7 +142,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, given).given(bare=self.bare_)
 
     @renamed_argument("Y", "y")
-    def transfer(self, X: Any, y: Any, X_new: Any, *, n_steps: int = 0) -> Any:
+    def transfer(self, X: UserInput, y: UserInput, X_new: UserInput, *, n_steps: int = 0) -> Untyped:
         """Apply the transformation of ``X`` to ``y`` to ``X_new``, site by site; a single pair is used for all.
 
         For an image larger than the pair, the pair's mapping units are repeated from the start. ``n_steps``: steps of
@@ -160,7 +155,9 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
     @renamed_argument("Y", "y")
-    def reconstruct(self, X: Any, y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
+    def reconstruct(
+        self, X: UserInput, y: UserInput, *, n_steps: int = 1, sampled: bool = False, random_state: RandomState = None
+    ) -> Untyped:
         """Reconstruct ``y`` from its mapping units, ``n_steps`` times in a row.
 
         If an output is not known at all, ``y=X`` and some hundred steps generate one. ``sampled``: the steps draw
@@ -183,7 +180,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, outputs).given(bare=self.bare_)
 
     @renamed_argument("Y", "y")
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: UserInput, y: UserInput) -> float:
         """R² of the reconstruction of ``y``, pooled over columns (1 is best)."""
         truth = self._pair(X, y)[1].sites()
         found = self._fitted_reader().fields("y", self.reconstruct(X, y)).sites()
@@ -233,7 +230,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     def _product(self, inputs: Fields) -> SiteProduct:
         return SiteProduct(self._module(inputs.samples[0].dtype), self._layout().patches)
 
-    def _each(self, inputs: Fields, one: Callable[..., Array], *others: Fields) -> Fields:
+    def _each(self, inputs: Fields, one: Function[Array], *others: Fields) -> Fields:
         with one_thread():
             return inputs.changed(one, *others)
 
@@ -254,7 +251,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         rows = np.moveaxis(found[0, :, :height, :width].cpu().numpy(), 0, 2)
         return np.asarray(self.output_frame_.outside(rows).astype(like.dtype))
 
-    def _pair(self, X: Any, Y: Any) -> tuple[Fields, Fields]:
+    def _pair(self, X: UserInput, Y: UserInput) -> tuple[Fields, Fields]:
         inputs, reader = self._known("X", X), self._fitted_reader()
         outputs = reader.with_channels("y", reader.like("y", Y, inputs), self.n_channels_out_)
         return inputs, reader.checked("y", outputs)

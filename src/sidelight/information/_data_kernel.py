@@ -7,13 +7,12 @@ possible if the kernel is to be multiplied by the kernel of ``given``.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Untyped, UserInput
 from sidelight.base.validation import relative_bandwidth
 from sidelight.kernels.data_kernel import (
     EXACT_ROWS,
@@ -36,7 +35,7 @@ from ._settings import KernelSettings
 
 __all__ = ["ChosenKernel", "annealed_cost", "as_chosen_kernel", "choose_kernel", "effective_perplexity"]
 
-Array = npt.NDArray[Any]
+
 Latent = tuple[str, int]
 """(profile of the latent kernel, latent dimensions)."""
 _EVALUATIONS = 180  # typical number of evaluations of the objective in an annealed fit
@@ -66,7 +65,7 @@ def as_chosen_kernel(kernel: DataKernel, perplexity: float | None = None) -> Cho
 
 
 def choose_kernel(
-    points: Any,
+    points: UserInput,
     scale: float,
     settings: KernelSettings,
     *,
@@ -98,7 +97,7 @@ def choose_kernel(
         return _short_lists_kernel(points, settings, variance)
     if settings.adaptive:
         perplexity = effective_perplexity(settings.perplexity, len(points))
-        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs, "variance": variance}
+        how: Untyped = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs, "variance": variance}
         return as_chosen_kernel(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)
     return as_chosen_kernel(_one_bandwidth_kernel(points, scale, settings, latent, alone))
 
@@ -113,7 +112,7 @@ def _one_bandwidth_kernel(
         rule, remedy = "cannot be multiplied with the kernel of given", "Use storage='sparse' or 'dense'"
         raise ValueError(error_message(settings.owner, "kernel.storage", settings.form, rule, remedy))
     if settings.form != "auto" or settings.precomputed:
-        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
+        how: Untyped = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
         return fixed_kernel(points, h, profile(settings.profile), form=settings.form, **how)
     return _automatic_form(points, h, settings, latent, alone)
 
@@ -135,7 +134,7 @@ def _automatic_form(
     return found
 
 
-def _short_lists_kernel(points: Any, settings: KernelSettings, variance: Array | None) -> ChosenKernel:
+def _short_lists_kernel(points: UserInput, settings: KernelSettings, variance: Array | None) -> ChosenKernel:
     """Kernel of the multilevel solver: lists of ``perplexity`` nearest rows, bandwidths for half that perplexity."""
     n = len(points)
     k = max(2, min(n - 1, round(settings.perplexity)))

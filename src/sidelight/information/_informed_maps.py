@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array, Untyped, UserInput
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.given_kernels import given_bandwidth, widened
@@ -42,8 +41,8 @@ from ._training import TrainingRows
 
 __all__ = ["EmbeddedRows", "GivenMaps", "InformedMaps", "ProductMap", "informed_maps"]
 
-Array = npt.NDArray[Any]
-Read = Callable[[Any, Array, "int | None"], Array]
+
+Read = Callable[[Untyped, Array, "int | None"], Array]
 """``read(map, queries, n_jobs)``: evaluates a map at queries, by its mean or by its mode."""
 _NEAR = 36  # length of neighbour lists in the data without the effect subtracted, for maps that average over ``given``
 _DENSITY_PERPLEXITY = 12.0  # of the Parzen density of the data, for models with ``given``
@@ -54,7 +53,7 @@ class ProductMap:
     """Backward map of conditioning="product"; its inputs are rows with ``scale`` * features of ``given`` appended."""
 
     backward: BackwardMap
-    scale: Any
+    scale: Untyped
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class InformedMaps:
     plain: TwoWayMaps
     given: GivenMaps | None
 
-    def backward(self, X: Any, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
+    def backward(self, X: UserInput, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
         """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame."""
         points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
         if given is not None and given.product is not None:
@@ -231,7 +230,7 @@ def informed_maps(
     return embedded if training.complete else _with_unknown(embedded, training, settings)
 
 
-def _distance_maps(frame: Frame, D: Any, Z: Array, settings: KernelSettings, latent_kernel: str) -> InformedMaps:
+def _distance_maps(frame: Frame, D: UserInput, Z: Array, settings: KernelSettings, latent_kernel: str) -> InformedMaps:
     """Maps for precomputed distances ``D``: there is no forward map, and none uses ``given``."""
     candidates = min(len(Z), round(3 * settings.perplexity) + 1)
     near = nearest_known(D, k=candidates - 1, own=True)
@@ -272,7 +271,7 @@ def _latent(Z: Array, backward: BackwardMap, kernel: str) -> tuple[Frame, Backwa
     return Frame(np.zeros(Z.shape[1]), 1.0), backward, ParzenDensity(Z, np.ones(len(Z)), kernel)
 
 
-def _backward_inputs(training: TrainingRows, problem: Problem) -> Any:
+def _backward_inputs(training: TrainingRows, problem: Problem) -> Untyped:
     """The fitted rows as ``transform`` will see them: minus the effect of ``given`` as a function of ``given``.
 
     A fit that re-estimated the effect at each row (``_problem.refined``) was solved for slightly different rows.

@@ -5,14 +5,12 @@ Arguments are validated here; ``_informed_maps.InformedMaps`` computes the resul
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, Untyped, UserInput
 from sidelight.base.validation import checked_weights
 from sidelight.base.warnings import ExtrapolationWarning, warn
 from sidelight.maps.effect import Effect
@@ -28,7 +26,7 @@ from .annealing import Annealing
 
 __all__ = ["InformedMixin"]
 
-Array = npt.NDArray[Any]
+
 UNUSUAL = 0.01
 """Share of training rows below which a row counts as unusual."""
 _TOLERATED = 0.2  # share of rows that may be so without a warning: some rows of every group are at its edge
@@ -71,12 +69,12 @@ class InformedMixin(TwoWayMixin):
     forward_effect_: Effect | None
     given_scale_: float
     product_backward_: BackwardMap | None = None  # a default, because model files of version 0.1 lack it
-    product_scale_: Any
+    product_scale_: Untyped
     given_features_: Array | None = None  # a default, because older model files lack it
     confounded_: bool
 
     @one_blas_thread
-    def transform(self, X: Any, *, given: Any = None) -> Array:
+    def transform(self, X: UserInput, *, given: UserInput = None) -> Array:
         """Embed rows, each independently of the others: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
@@ -102,7 +100,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def inverse_transform(self, X: Any, *, given: Any = None) -> Array:
+    def inverse_transform(self, X: UserInput, *, given: UserInput = None) -> Array:
         """Map latent points to the data space, by the conditional mean E[x | z] or E[x | z, given].
 
         Parameters
@@ -123,7 +121,7 @@ class InformedMixin(TwoWayMixin):
         return np.asarray(rows.astype(Z.dtype, copy=False))
 
     @one_blas_thread
-    def transform_mode(self, X: Any, *, given: Any = None) -> Array:
+    def transform_mode(self, X: UserInput, *, given: UserInput = None) -> Array:
         """Embed each row at the latent point of largest information content with it (S1 eq. 9), shape (m, q).
 
         ``transform`` returns the mean of the possible latent points of a row, which lies between them if there are two;
@@ -136,7 +134,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def inverse_transform_mode(self, X: Any, *, given: Any = None) -> Array:
+    def inverse_transform_mode(self, X: UserInput, *, given: UserInput = None) -> Array:
         """Map latent points to the data space by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
 
         Where two kinds of rows have the same latent point, the mean lies between them; the mode is one of them.
@@ -148,7 +146,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(_has_counterfactual)
     @one_blas_thread
-    def counterfactual(self, X: Any, *, given: Any) -> Array:
+    def counterfactual(self, X: UserInput, *, given: UserInput) -> Array:
         """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
 
         Each row is embedded without its own ``given``, which need not be known, and reconstructed for the new one. The
@@ -172,7 +170,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(_has_overlap)
     @one_blas_thread
-    def overlap(self, X: Any, *, given: Any) -> Array:
+    def overlap(self, X: UserInput, *, given: UserInput) -> Array:
         """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
 
         The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
@@ -209,7 +207,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def denoise(self, X: Any, *, given: Any = None) -> Array:
+    def denoise(self, X: UserInput, *, given: UserInput = None) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
         X = self._checked(X)
         known = self._known(given, len(X))
@@ -218,7 +216,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def predictive_variance(self, X: Any, *, given: Any = None) -> Array:
+    def predictive_variance(self, X: UserInput, *, given: UserInput = None) -> Array:
         """Predictive variance of each feature at latent points, shape (m, d).
 
         The weighted variance of the training rows around the conditional mean (conditional on ``given``, if passed)
@@ -229,7 +227,9 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: UserInput, y: object = None, *, given: UserInput = None, sample_weight: UserInput = None
+    ) -> float:
         """R² of the reconstruction: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
@@ -270,13 +270,13 @@ class InformedMixin(TwoWayMixin):
         )
         return InformedMaps(self._maps(), given)
 
-    def _latent(self, X: Any, known: EncodedGiven | None, read: Read = _mean) -> Array:
+    def _latent(self, X: UserInput, known: EncodedGiven | None, read: Read = _mean) -> Array:
         return self._informed_maps().backward(X, known, read, self.n_jobs)
 
     def _rows(self, Z: Array, known: EncodedGiven | None, read: Read = _mean) -> Array:
         return self._informed_maps().forward(Z, known, read, self.n_jobs)
 
-    def _known(self, given: Any, n: int) -> EncodedGiven | None:
+    def _known(self, given: UserInput, n: int) -> EncodedGiven | None:
         """Encode ``given``; None if it was not passed, or if it was constant over the training rows (no effect)."""
         if given is None:
             return None
@@ -291,7 +291,7 @@ class InformedMixin(TwoWayMixin):
 
     def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
         weight = Annealing.of(self.regularization).regularization
-        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": weight}
+        how: Untyped = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": weight}
         return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
 
     def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:

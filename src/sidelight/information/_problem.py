@@ -24,12 +24,11 @@ a lower bound again, and tight where the map knows nothing of G. Everything is t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Untyped, UserInput
 from sidelight.base.warnings import warn
 from sidelight.kernels.balanced import balanced_kernel
 from sidelight.kernels.data_kernel import DataKernel
@@ -54,7 +53,7 @@ from ._settings import GivenSettings, KernelSettings
 
 __all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "with_refined_effect"]
 
-Array = npt.NDArray[Any]
+
 _FACTORS = 12  # of the kernel of categories, multilevel; Yale B: 38 people in 12 parts leak as little as in 38
 _NUMBER_FACTORS = 16  # of a kernel of numbers, which is widened until so many are enough; 64 leak no less
 _ROUNDING = 1e-20  # share of the power of the data below which a residual of means is rounding
@@ -112,7 +111,7 @@ class Problem:
         What it takes to estimate the effect again once there is a map (``refined``); None: it is final.
     """
 
-    points: Any
+    points: Untyped
     chosen: ChosenKernel
     terms: list[Entropy]
     effect: Effect | None = None
@@ -129,14 +128,16 @@ class Problem:
 
 
 def plain_problem(
-    points: Any, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
+    points: UserInput, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
 ) -> Problem:
     """Embed rows of which nothing is known; ``variance`` (n,): of missing entries, whose means ``points`` have."""
     chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
 
-def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, points: Any, hints: Array | None) -> None:
+def check_given(
+    owner: str, settings: GivenSettings, bandwidth: str | float, points: UserInput, hints: Array | None
+) -> None:
     """Refuse settings of ``given`` that need the balanced kernel where there is none, and hints among few distances."""
     if settings.conditioning == "balanced" and bandwidth != "perplexity":
         rule = f"needs a perplexity, and bandwidth={bandwidth!r} is one for all rows"
@@ -155,7 +156,7 @@ def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, poi
 
 
 def informed_problem(
-    points: Any,
+    points: UserInput,
     scale: float,
     given: Given,
     known: EncodedGiven,
@@ -196,7 +197,7 @@ def informed_problem(
         explained = _explained(points, rest)
         rest = _unless_explained(kernel.owner, points, rest, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
-        about: Any = {"effect": effect, "confounded": confounded, "explained": explained, "given_bandwidth": widths}
+        about: Untyped = {"effect": effect, "confounded": confounded, "explained": explained, "given_bandwidth": widths}
         return _conditional_problem(rest, scale, side, kernel, latent, **about)
     factors = None
     if kernel.multilevel:
@@ -231,7 +232,7 @@ def with_refined_effect(problem: Problem, refinement: EffectRefinement, Z: Array
 
 
 def _conditional_problem(
-    points: Any, scale: float, side: SideInformation, kernel: KernelSettings, latent: Latent, **about: Any
+    points: UserInput, scale: float, side: SideInformation, kernel: KernelSettings, latent: Latent, **about: UserInput
 ) -> Problem:
     """The published product of the kernels of the points and of ``given``."""
     chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False)
@@ -247,12 +248,12 @@ def _effect(points: Array, side: SideInformation, n_jobs: int | None) -> tuple[E
 
 
 def _balanced(
-    points: Any, rest: Any, side: SideInformation, confounded: bool, settings: KernelSettings
+    points: UserInput, rest: UserInput, side: SideInformation, confounded: bool, settings: KernelSettings
 ) -> ChosenKernel:
     """The kernel in which a row has as many neighbours in every stratum."""
     wanted = settings.perplexity / 2 if settings.multilevel else settings.perplexity
     perplexity = effective_perplexity(wanted, len(points))
-    how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
+    how: Untyped = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
     compared = rest if side.hints is None else with_hints(points, rest, side.strata, side.hints, **how)
     how |= {"confounded": confounded, "short": settings.multilevel}
     return as_chosen_kernel(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
@@ -278,7 +279,7 @@ def _few_factors(
     return mixed_factors(A, settings.weight), given.bandwidths(bandwidth)
 
 
-def _chosen_factors(owner: str, given: Given, features: Array, asked: Any) -> tuple[Array, list[float]]:
+def _chosen_factors(owner: str, given: Given, features: Array, asked: UserInput) -> tuple[Array, list[float]]:
     """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
     others = given_bandwidth(features, given.chosen)
     A, every = widened_factors(widened(features, others, given.chosen), 1.0)

@@ -9,10 +9,8 @@ method takes rows with NaN.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -20,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, Untyped, UserInput
 from sidelight.base.validation import validated
 from sidelight.maps.entry_models import EntryModel, fit_entry_model
 from sidelight.maps.missing import LocalFill, fit_fill
@@ -29,7 +28,7 @@ from ._informed_mixin import InformedMixin
 
 __all__ = ["CheckedRows", "RowChecks"]
 
-Array = npt.NDArray[Any]
+
 _FLOATS = [np.float64, np.float32]
 
 
@@ -40,7 +39,7 @@ class CheckedRows:
     ``variance`` (n,) is the sum of the variances of a row's imputed entries, where these enter the distances.
     """
 
-    X: Any
+    X: Untyped
     filler: LocalFill | EntryModel | None = None
     variance: Array | None = None
 
@@ -59,21 +58,21 @@ class RowChecks(InformedMixin):
 
     @available_if(_imputes)
     @one_blas_thread
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: UserInput) -> Array:
         """Impute missing entries (NaN) of rows, shape (m, d), each row from its own observed entries."""
         rows = self._with_gaps(X)
         return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
 
     @available_if(_imputes)
     @one_blas_thread
-    def impute_variance(self, X: Any) -> Array:
+    def impute_variance(self, X: UserInput) -> Array:
         """Variance of the imputed entries, shape (m, d); 0 where the entry is observed.
 
         Calibrated on entries that ``fit`` held out: 95 % of those lay within two standard deviations.
         """
         return self.filler_.variance(self._with_gaps(X), self.n_jobs)
 
-    def _training_rows(self, X: Any) -> CheckedRows:
+    def _training_rows(self, X: UserInput) -> CheckedRows:
         """Validate the rows of ``fit``; with ``missing="impute"``, impute their missing entries."""
         if self.metric != "precomputed":
             return self._rows_of_fit(X)
@@ -92,9 +91,9 @@ class RowChecks(InformedMixin):
         refuse_negative(self, D.min())
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
-    def _rows_of_fit(self, X: Any) -> CheckedRows:
+    def _rows_of_fit(self, X: UserInput) -> CheckedRows:
         """Validate an array of numbers; refuse its missing entries or impute them."""
-        finite: Any = "allow-nan" if _imputes(self) else True
+        finite: Untyped = "allow-nan" if _imputes(self) else True
         try:
             X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))
         except ValueError as error:
@@ -119,7 +118,7 @@ class RowChecks(InformedMixin):
         uncertain = bool(np.isnan(X).any())
         return CheckedRows(filled, filler, filler.variance(X, self.n_jobs).sum(axis=1) if uncertain else None)
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: UserInput) -> Untyped:
         if self.metric == "precomputed" and issparse(X):
             check_is_fitted(self)
             known = SparseDistances.of_queries(X, owner=self)
@@ -130,9 +129,9 @@ class RowChecks(InformedMixin):
         rows = self._with_gaps(X)
         return np.asarray(self.impute(rows)) if np.isnan(rows).any() else rows
 
-    def _with_gaps(self, X: Any) -> Array:
+    def _with_gaps(self, X: UserInput) -> Array:
         check_is_fitted(self)
-        how: Any = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
+        how: Untyped = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
         rows = np.asarray(validated(self, X, reset=False, spread=float(np.min(self.filler_.scale)), **how))
         self._refuse_empty(rows, "row", axis=1)
         return rows

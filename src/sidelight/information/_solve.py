@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
+from sidelight.base.types import Array, Untyped
 from sidelight.solvers.anneal import Path
 from sidelight.solvers.annealing import AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import graph_spectrum
@@ -19,8 +17,6 @@ from ._settings import KernelSettings, LatentSettings
 from ._starts import initial_points
 
 __all__ = ["Solution", "solve"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ def solve(
     Solution
     """
     n_jobs = kernel.n_jobs
-    how: Any = {"precomputed": kernel.precomputed, "n_jobs": n_jobs}
+    how: Untyped = {"precomputed": kernel.precomputed, "n_jobs": n_jobs}
     if kernel.multilevel:
         fit = solve_multilevel(problem, start, latent, annealing, progress, **how)
         return Solution(fit.path, fit.problem, fit.sum_error)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 
 from sidelight.base.random import random_numbers
+from sidelight.base.types import Array, RandomState, SparseMatrix, UserInput
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.neighbours.sparse_distances import SparseDistances
@@ -20,13 +18,13 @@ from ._settings import LatentSettings
 
 __all__ = ["LINKS", "initial_points", "noise", "padded"]
 
-Array = npt.NDArray[Any]
+
 LINKS = 15
 """Neighbours in the graph along which a start measures distances, if the kernel has no graph of its own."""
 _NOISE = 0.1  # standard deviation of a random start, in bandwidths of the latent kernel
 
 
-def noise(random_state: Any, n: int, q: int) -> Array:
+def noise(random_state: RandomState, n: int, q: int) -> Array:
     """A small random start (n, q)."""
     return np.asarray(_NOISE * random_numbers(random_state).standard_normal((n, q)))
 
@@ -39,8 +37,8 @@ def padded(found: Array, n: int, q: int) -> Array:
 
 
 def initial_points(
-    points: Any,
-    graph: csr_array | None,
+    points: UserInput,
+    graph: SparseMatrix | None,
     spectrum: Callable[[], GraphSpectrum],
     latent: LatentSettings,
     *,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Untyped, UserInput
 from sidelight.maps.frames import Frame
 from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
 
 __all__ = ["ReadGiven", "TrainingRows", "read_given"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,9 @@ class ReadGiven:
     hints: Array | None = None
 
 
-def read_given(owner: str, given: Any, same: Any, n: int, types: Any, bandwidths: Any) -> ReadGiven:
+def read_given(
+    owner: str, given: UserInput, same: UserInput, n: int, types: UserInput, bandwidths: UserInput
+) -> ReadGiven:
     """Validate and encode ``given`` and ``same`` for ``n`` rows.
 
     Parameters
@@ -94,8 +93,8 @@ class TrainingRows:
         Sum of the variances of a row's missing entries, in squared units of the frame; None: no entry is uncertain.
     """
 
-    X: Any
-    points: Any
+    X: Untyped
+    points: Untyped
     frame: Frame
     fitted: Array
     given: Given | None = None

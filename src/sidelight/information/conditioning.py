@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sidelight.base.options import short_repr
+from sidelight.base.types import Untyped
 
 __all__ = ["Conditioning"]
 
@@ -49,8 +49,8 @@ class Conditioning:
     """
 
     method: str = "auto"
-    types: Any = None
-    bandwidth: Any = None
+    types: Untyped = None
+    bandwidth: Untyped = None
     weight: float = 1.0
 
     @classmethod

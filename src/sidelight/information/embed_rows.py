@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +15,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.progress import RowProgress
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread, spans
+from sidelight.base.types import Array, RandomState, Untyped, UserInput
 from sidelight.base.validation import check_integer
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.repulsion import repulsion_table
@@ -31,21 +30,21 @@ from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]
 
-Array = npt.NDArray[Any]
+
 _OWNER = "embed_rows"
 _MAPPED = 256  # rows that are picked out of a file at one time
 
 
 @one_blas_thread
 def embed_rows(
-    source: Any,
+    source: UserInput,
     out: str | os.PathLike[str] | None = None,
     *,
-    model: Any = None,
+    model: UserInput = None,
     sample: int = 50_000,
     batch_size: int = 20_000,
     refine: bool | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     verbose: int = 0,
 ) -> Array:
     """Embed the rows of ``source`` out of core: memory does not grow with their number.
@@ -129,7 +128,7 @@ def embed_rows(
     return found
 
 
-def _checked_target(source: Any, out: Any) -> Path | None:
+def _checked_target(source: UserInput, out: UserInput) -> Path | None:
     if out is None:
         return None
     target = Path(out)
@@ -143,7 +142,7 @@ def _checked_target(source: Any, out: Any) -> Path | None:
     return target
 
 
-def _opened(source: Any) -> tuple[Rows, Array | None]:
+def _opened(source: UserInput) -> tuple[Rows, Array | None]:
     """The rows as blocks, and the array that holds them; None unless the source is an array or a ``.npy`` file."""
     if isinstance(source, np.ndarray) and source.ndim != 2:
         rule, remedy = "has not rows and columns", "Reshape it to (n, d)"
@@ -154,7 +153,7 @@ def _opened(source: Any) -> tuple[Rows, Array | None]:
     return rows, source if isinstance(source, np.ndarray) else None
 
 
-def _sampled(source: Any, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
+def _sampled(source: UserInput, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
     """Rows of the sample (m, d) and their row numbers (m,).
 
     A file is memory-mapped anew for every few rows: pages that were read (with whole neighbourhoods of the rows) count
@@ -184,7 +183,7 @@ def _batches(rows: Rows, size: int) -> Iterator[Array]:
         yield np.concatenate(held)
 
 
-def _is_fitted(model: Any) -> bool:
+def _is_fitted(model: UserInput) -> bool:
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -192,11 +191,11 @@ def _is_fitted(model: Any) -> bool:
     return True
 
 
-def _last(model: Any) -> Any:
+def _last(model: UserInput) -> Untyped:
     return model[-1] if isinstance(model, Pipeline) else model
 
 
-def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
+def _placer(model: UserInput, refine: bool | None) -> Callable[[Array], Array]:
     """The function that embeds a batch (b, d) as (b, q): the model's ``transform``, refined if wanted and possible."""
     last = _last(model)
     if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
@@ -217,7 +216,7 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     return place
 
 
-def _placing(model: Any) -> NewPointEmbedder | None:
+def _placing(model: UserInput) -> NewPointEmbedder | None:
     """The refinement of a model's embedding of new rows; None if the model does not support it."""
     if not isinstance(model, KernelInformationEmbedding):
         return None

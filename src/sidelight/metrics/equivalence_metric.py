@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, UserInput
 from sidelight.base.validation import check_choice
 from sidelight.maps.hinted import informed_directions, literal_directions
 from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
@@ -22,8 +20,6 @@ from ._learned_metric import FORMS, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
 __all__ = ["EquivalenceMetric"]
-
-Array = npt.NDArray[Any]
 
 
 class EquivalenceMetric(MetricMixin, BaseEstimator):
@@ -97,7 +93,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self,
         n_components: int | None = None,
         *,
-        kernel: Any = None,
+        kernel: UserInput = None,
         gamma: float | None = None,
         degree: int = 3,
         regularization: float | str = "auto",
@@ -112,7 +108,9 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None, *, same: Any = None, different: Any = None) -> EquivalenceMetric:
+    def fit(
+        self, X: Array, y: UserInput = None, *, same: UserInput = None, different: UserInput = None
+    ) -> EquivalenceMetric:
         """Learn the metric.
 
         Parameters
@@ -137,7 +135,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
         return self
 
-    def _scatters(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+    def _scatters(self, y: UserInput, same: UserInput, different: UserInput, n: int) -> tuple[Scatter, Scatter]:
         """Scatter matrices of same and of different pairs, from labels or from pairs."""
         none = np.empty((0, 2), dtype=np.int64)
         if same is None and different is None:
