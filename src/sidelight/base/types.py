@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 __all__ = [
     "Array",
+    "ColumnSelector",
     "Function",
     "NamedValues",
     "Parameters",
@@ -18,7 +19,6 @@ __all__ = [
     "Slice",
     "SparseMatrix",
     "Untyped",
-    "UserInput",
 ]
 
 Result = TypeVar("Result")
@@ -38,16 +38,23 @@ Parameters: TypeAlias = Mapping[str, Any]
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 """What ``random_state`` may be."""
 
-# Python 3.11 cannot subscript these two at run time, when persistence reads the annotations of values.
+# Python 3.11 cannot subscript these at run time, when persistence reads the annotations of values.
 if TYPE_CHECKING:
     Slice: TypeAlias = slice[int, int, None]
+    """Consecutive rows."""
+
+    ColumnSelector: TypeAlias = slice[int | None, int | None, int | None] | Iterable[int | str]
+    """Some columns: a slice, or their numbers or names."""
+
     SparseMatrix: TypeAlias = csr_array[Any, tuple[int, int]]
+    """A sparse matrix of whatever precision."""
 else:
-    Slice = slice
-    SparseMatrix = csr_array
+    Slice, ColumnSelector, SparseMatrix = slice, object, csr_array
 
 Untyped: TypeAlias = Any
-"""A value of a library without types (scikit-learn, torch), or one whose type depends on the user's input."""
+"""No type: ``tests/common/test_types.py`` counts the lines that use it. The reasons so far:
 
-UserInput: TypeAlias = Any
-"""What a user gives, before it is checked: arrays, lists, pandas and polars tables, names, numbers."""
+- an object that is recognised by its methods (the ``metric`` of a hybrid embedding: array, transformer or function);
+- the parameter of a generic bound, where Python has no "some type" (``Family[Untyped]``);
+- a member of a union that belongs to a member of another union (the architecture of a Manifield's patch model).
+"""

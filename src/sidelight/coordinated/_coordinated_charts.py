@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from sidelight.base.messages import error_message
 from sidelight.base.progress import combine_callbacks
-from sidelight.base.types import Array, NamedValues, UserInput
+from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import (
     ChartEstimator,
     Charts,
@@ -49,7 +49,7 @@ class _Estimator(Protocol):
     def get_params(self, deep: bool = True) -> NamedValues:
         """Constructor parameters."""
 
-    def set_params(self, **params: UserInput) -> object:
+    def set_params(self, **params: object) -> object:
         """Change constructor parameters."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,7 +15,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers, start_seed
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
-from sidelight.base.types import Array, RandomState, Untyped, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import (
     check_choice,
     check_integer,
@@ -43,7 +43,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     n_components: int
     n_charts: int | str
     n_mixtures: int
-    n_local: Untyped
+    n_local: int | str | Sequence[int] | None
     smoothing: float
     balance: float | str | None
     max_iter: int
@@ -116,7 +116,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.map_.sample(n_samples, rng, len(self.centre_))[:, : self.n_features_in_])
 
-    def score(self, X: Array, y: object = None, *, sample_weight: UserInput = None) -> float:
+    def score(self, X: Array, y: object = None, *, sample_weight: object = None) -> float:
         """Share of the variance that ``denoise`` keeps: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X).astype(np.float64)
@@ -187,7 +187,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     def _n_views(self) -> int:
         return 1
 
-    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: UserInput) -> float:
+    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: object) -> float:
         """Share of the variance of ``truth``, over its entries that are not NaN, that ``found`` has."""
         A, B = ((V - self.centre_[columns]) / self.scale_[columns] for V in (truth, found))
         weight = checked_weights(self, sample_weight, len(A))

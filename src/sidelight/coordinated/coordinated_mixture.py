@@ -7,6 +7,8 @@ rows are sums, so it runs in batches; the eigenproblem has the size of the chart
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -14,7 +16,7 @@ from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, validated
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
@@ -144,8 +146,8 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         *,
         n_charts: int | str = "auto",
         n_mixtures: int = 1,
-        mixture: UserInput = None,
-        n_local: UserInput = None,
+        mixture: object = None,
+        n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
         alignment: str = "coordination",
@@ -196,13 +198,13 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         progress.finish()
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: UserInput) -> CoordinatedMixture:
+    def fit_batches(self, source: object) -> CoordinatedMixture:
         """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
         Parameters

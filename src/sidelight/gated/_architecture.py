@@ -7,14 +7,17 @@ same one is used for rows and for the patches of a field.
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 from torch import nn
 
-from sidelight.base.types import Array, NamedValues, Parameters, UserInput
+from sidelight.base.types import Array, NamedValues, Parameters
 
 from ._values import ValueKind
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["Architecture", "own_fields"]
 
@@ -39,7 +42,7 @@ class Architecture(Protocol[Module]):
         ...
 
 
-def own_fields(kind: type[UserInput], parameters: Parameters, **changed: UserInput) -> NamedValues:
+def own_fields(kind: type[DataclassInstance], parameters: Parameters, **changed: object) -> NamedValues:
     """The ``parameters`` of an estimator that are fields of a dataclass, with NumPy integers converted to int."""
     found = {field.name: parameters[field.name] for field in fields(kind)} | changed
     wholes = {name: int(value) for name, value in found.items() if isinstance(value, np.integer)}

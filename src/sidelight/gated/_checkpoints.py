@@ -11,7 +11,7 @@ import torch
 from sklearn.base import BaseEstimator
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import NamedValues, Parameters, UserInput
+from sidelight.base.types import NamedValues, Parameters
 
 __all__ = ["FREE", "identity_of", "read"]
 
@@ -29,7 +29,7 @@ def identity_of(owner: str, parameters: Parameters, sizes: Mapping[str, int]) ->
     return identity | {name: _text(size) for name, size in sizes.items()}
 
 
-def _text(value: UserInput) -> str:
+def _text(value: object) -> str:
     """Text to compare values by: estimators and random generators by class name, lists and sets as tuples."""
     if isinstance(value, BaseEstimator | np.random.RandomState | np.random.Generator):
         return type(value).__name__

@@ -13,7 +13,7 @@ from torch import nn
 
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, NamedValues, Parameters, Untyped
+from sidelight.base.types import Array, NamedValues, Parameters
 
 from ._architecture import Architecture
 from ._checkpoints import identity_of
@@ -24,7 +24,7 @@ from ._trainer import Paused, Progress, TrainedNetwork
 __all__ = ["TorchEstimator"]
 
 
-Kind = TypeVar("Kind", bound=Architecture[Untyped])
+Kind = TypeVar("Kind", bound=Architecture[nn.Module])
 Module = TypeVar("Module", bound=nn.Module)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from torch import nn
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import NamedValues, UserInput
+from sidelight.base.types import NamedValues
 from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
@@ -102,7 +103,7 @@ class FieldFrames:
     outputs: Frame
 
     @classmethod
-    def of(cls, kinds: list[Fields], architecture: Architecture[UserInput]) -> FieldFrames:
+    def of(cls, kinds: list[Fields], architecture: Architecture[nn.Module]) -> FieldFrames:
         """Those that samples define."""
         X, Y = kinds[0], kinds[min(1, len(kinds) - 1)]
         inputs = X.frame(scaled=architecture.scales_inputs(X.sites()))
@@ -118,7 +119,7 @@ class FieldReader:
     values: ValueKind
     is_conditional: bool = True
 
-    def samples(self, X: UserInput, Y: UserInput = None, *others: UserInput) -> list[Fields]:
+    def samples(self, X: object, Y: object = None, *others: object) -> list[Fields]:
         """Inputs, outputs and first guesses whose sizes and values belong together; outputs as residuals if asked."""
         inputs = self.fields("X", X)
         if not self.is_conditional:
@@ -141,7 +142,7 @@ class FieldReader:
         """Outputs minus inputs if outputs are residuals, else outputs unchanged."""
         return outputs.changed(np.subtract, inputs) if self.layout.residual else outputs
 
-    def fields(self, name: str, samples: UserInput) -> Fields:
+    def fields(self, name: str, samples: object) -> Fields:
         """Samples, all of them at least as large as a patch."""
         layout = self.layout
         fields = as_fields(self.owner, name, samples, layout.structure)
@@ -153,7 +154,7 @@ class FieldReader:
                 raise ValueError(error_message(self.owner, name, f"sample of {sites} sites", rule, remedy))
         return fields
 
-    def like(self, name: str, samples: UserInput, inputs: Fields) -> Fields:
+    def like(self, name: str, samples: object, inputs: Fields) -> Fields:
         """Samples as large as the inputs."""
         fields = self.fields(name, samples)
         if fields.shapes != inputs.shapes:

@@ -10,16 +10,18 @@ import torch
 from torch import Tensor
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Function, Untyped, UserInput
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import Frame
 
-from ._batches import Batch
+from ._batches import Batch, Place
 from ._frames import frame_of
 
-__all__ = ["STRUCTURES", "Fields", "as_fields", "as_tensor", "crops"]
+__all__ = ["STRUCTURES", "Fields", "Samples", "as_fields", "as_tensor", "crops"]
 
 
+Samples = Array | list[Array]
+"""Samples in the user's format: one array if all have the same size, or a list."""
 STRUCTURES = {"sequence": 1, "grid": 2}
 """Axes of a sample without channels."""
 
@@ -54,14 +56,14 @@ class Fields:
         """The frame of all sites."""
         return frame_of(self.sites(), scaled=scaled)
 
-    def given(self, *, bare: bool) -> Untyped:
+    def given(self, *, bare: bool) -> Samples:
         """Samples in the user's format: sequences without width, no channels if ``bare``, one array if it was one."""
         listed = [sample[:, 0] if self.structure == "sequence" else sample for sample in self.samples]
         listed = [sample[..., 0] if bare else sample for sample in listed]
         return np.stack(listed) if self.stacked else listed
 
 
-def as_fields(owner: object, name: str, samples: UserInput, structure: str) -> Fields:
+def as_fields(owner: object, name: str, samples: object, structure: str) -> Fields:
     """Validate samples: finite numbers, all with the same channels."""
     axes = STRUCTURES[structure]
     if isinstance(samples, str) or not isinstance(samples, Sequence | np.ndarray) or len(samples) == 0:
@@ -85,7 +87,7 @@ def as_fields(owner: object, name: str, samples: UserInput, structure: str) -> F
     return Fields(tuple(_shaped(s.astype(dtype), axes, bare) for s in found), structure, bare, _is_stack(samples))
 
 
-def _is_stack(samples: UserInput) -> bool:
+def _is_stack(samples: object) -> bool:
     return isinstance(samples, np.ndarray) and samples.dtype != object
 
 
@@ -104,7 +106,7 @@ def crops(
     size: tuple[int, int],
     n: int,
     seed: int,
-    place: tuple[UserInput, UserInput],
+    place: Place,
     *,
     done: int = 0,
 ) -> Iterator[Batch]:

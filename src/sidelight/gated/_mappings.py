@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+import numpy.typing as npt
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, UserInput
+from sidelight.base.types import Array
 
 from ._fields import Fields
 
@@ -15,7 +18,7 @@ __all__ = ["codes_for_new_sites", "given_mappings"]
 Places = list[tuple[int, ...]]
 
 
-def given_mappings(owner: object, mapping: UserInput, places: Places, k: int, structure: str) -> Fields:
+def given_mappings(owner: object, mapping: Iterable[npt.ArrayLike], places: Places, k: int, structure: str) -> Fields:
     """Validate mapping units for all patches (``places``) of each sample; one row of ``k`` is repeated for all."""
     wanted = [(*shape, k) for shape in places]
     listed = [np.asarray(part) for part in mapping]

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, UserInput
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer
 
 from ._architecture import Architecture
@@ -180,7 +180,7 @@ class Sampling:
         return self.negatives == "mean-field"
 
     def contrast(
-        self, machine: Conditioned, y: Tensor, generator: torch.Generator, chains: Tensor | None, rows: UserInput = ...
+        self, machine: Conditioned, y: Tensor, generator: torch.Generator, chains: Tensor | None, rows: object = ...
     ) -> Tensor:
         """The surrogate loss; persistent ``chains``, if any, are continued in place (``rows``: those of the batch)."""
         start = None if chains is None else chains[rows]

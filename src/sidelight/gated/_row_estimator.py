@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Function, UserInput
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import checked_array, validated
 from sidelight.maps.frames import Frame
 
@@ -47,7 +47,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
-    def fit_batches(self, source: UserInput, *, held_out: Array | None = None) -> Self:
+    def fit_batches(self, source: object, *, held_out: Array | None = None) -> Self:
         """Learn from arrays that an iterable yields, or a callable returns at each call.
 
         Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
@@ -58,8 +58,8 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         settings.check_stream(self._owner)
         objective.check_stream(self._owner)
         first, batches = first_of(source, self._owner)
-        is_alone = isinstance(first, tuple | list) and len(first) == 1
-        X = self._new_rows(first[0] if is_alone else first, architecture.values)
+        alone = first[0] if isinstance(first, tuple | list) and len(first) == 1 else first
+        X = self._new_rows(alone, architecture.values)
         framing = self._framing(X, architecture.values)
         found = self._trainer(objective, settings).on_batches(batches, framing, framing.inside(X), held_out)
         return self._keep_rows(architecture, framing, found)
@@ -105,20 +105,20 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         self._keep(architecture, found)
         return self
 
-    def _new_rows(self, X: UserInput, values: ValueKind) -> Array:
+    def _new_rows(self, X: object, values: ValueKind) -> Array:
         """Validate rows of a new fit; sets ``n_features_in_`` and feature names."""
         rows = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
         values.check(self._owner, "X", rows)
         return rows
 
-    def _rows(self, X: UserInput) -> Array:
+    def _rows(self, X: object) -> Array:
         """Validate rows against the columns of the fit."""
         check_is_fitted(self, "parameters_")
         rows = np.asarray(validated(self, X, reset=False, spread=self.frame_.scale, dtype=_FLOATS))
         self._architecture().values.check(self._owner, "X", rows)
         return rows
 
-    def _codes(self, Z: UserInput) -> Array:
+    def _codes(self, Z: object) -> Array:
         """Validate codes: they must have ``n_components`` columns."""
         check_is_fitted(self, "parameters_")
         Z = np.asarray(checked_array(self, Z, dtype=_FLOATS, input_name="X"))

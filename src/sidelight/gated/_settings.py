@@ -19,7 +19,7 @@ import torch
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
-from sidelight.base.types import Parameters, RandomState, UserInput
+from sidelight.base.types import Parameters, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number
 
 from ._training import Schedule
@@ -157,7 +157,7 @@ def shows_training_parameters(cls: type[_Estimator]) -> type[_Estimator]:
     return cls
 
 
-def _documentation(cls: type[UserInput], optimizers: tuple[str, ...]) -> str:
+def _documentation(cls: type[object], optimizers: tuple[str, ...]) -> str:
     """A numpydoc entry for each parameter, indented as in a class docstring."""
     defaults = inspect.signature(cls).parameters
     at_once = "lbfgs" in optimizers

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar, cast
 
@@ -31,7 +31,7 @@ from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Record, Status
-from sidelight.base.types import Array, NamedValues, UserInput
+from sidelight.base.types import Array, NamedValues
 from sidelight.base.warnings import warn
 
 from ._batches import Batch, array_batches, as_batches, in_order, tensor
@@ -137,7 +137,7 @@ class Trainer(Generic[Module]):
         )
 
     def on_batches(
-        self, source: Iterator[UserInput], framing: Framing, opening: Sequence[Array], rows: UserInput
+        self, source: Iterator[object], framing: Framing, opening: Sequence[Array], rows: object
     ) -> TrainedNetwork:
         """Train on a stream of batches.
 
@@ -145,7 +145,7 @@ class Trainer(Generic[Module]):
         """
         columns, place = tuple(part.shape[1] for part in opening), self.settings.place
 
-        def framed(found: UserInput, name: str, done: int = 0) -> Iterator[Batch]:
+        def framed(found: Iterable[object], name: str, done: int = 0) -> Iterator[Batch]:
             checked = as_batches(found, self.owner, width=len(opening), columns=columns, name=name)
             for number, batch in enumerate(checked):
                 if number >= done:

@@ -22,7 +22,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import UserInput
 
 __all__ = ["KINDS", "BinaryUnits", "GaussianUnits", "MultinomialUnits", "PoissonUnits", "Units", "units"]
 
@@ -172,7 +171,7 @@ class MultinomialUnits(Units):
 KINDS = ("binary", "gaussian", "gaussian-learned", "poisson", "multinomial")
 
 
-def units(kind: str, size: int, **options: UserInput) -> Units:
+def units(kind: str, size: int, **options: float) -> Units:
     """Units by name: one of ``KINDS``.
 
     >>> units("binary", 3).mean(torch.zeros(1, 3)).tolist()

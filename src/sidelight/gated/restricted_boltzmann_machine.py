@@ -10,6 +10,7 @@ import os
 import numpy as np
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
@@ -18,7 +19,7 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
-from sidelight.base.types import Array, RandomState, Untyped
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer
 
 from ._divergence import gibbs
@@ -217,7 +218,7 @@ class RestrictedBoltzmannMachine(
         numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d
         return Cost(4 * numbers, self.max_iter * (updates / _MULTIPLICATIONS + 5e-4))
 
-    def __sklearn_tags__(self) -> Untyped:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -17,13 +17,13 @@ from scipy.sparse import csr_array
 
 from sidelight.base.cost import Cost
 from sidelight.base.result import Record, Result, State
-from sidelight.base.types import Array, SparseMatrix, Untyped, UserInput
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.pair_sums import latent_sums, sum_error
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.neighbours.graph import joined_links
 from sidelight.neighbours.search import edge_lengths
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import Path, best_size
 from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
@@ -127,7 +127,7 @@ def solve_multilevel(
 
 
 def coarse_start(
-    points: UserInput, level: Level, ancestor: Array, latent: LatentSettings, *, precomputed: bool, n_jobs: int | None
+    points: Points, level: Level, ancestor: Array, latent: LatentSettings, *, precomputed: bool, n_jobs: int | None
 ) -> Array:
     """Initial latent points (m, q) of the merged rows of a level, as ``latent.init`` says.
 
@@ -137,10 +137,10 @@ def coarse_start(
     """
     one = np.repeat(np.arange(level.n), np.diff(level.kernel.indptr))
     other = np.asarray(level.kernel.indices, dtype=np.int64)
-    means: Untyped
     if isinstance(points, SparseDistances):
-        means = points.merged(ancestor, level.n)
-        lengths = np.asarray(means.stored[one, other]).ravel()
+        merged = points.merged(ancestor, level.n)
+        means: Points = merged
+        lengths = np.asarray(merged.stored[one, other]).ravel()
     elif precomputed:
         rows = np.unique(ancestor, return_index=True)[1]
         means = points[np.ix_(rows, rows)]

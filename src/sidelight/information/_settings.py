@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, RandomState, Untyped
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
@@ -112,8 +112,8 @@ class GivenSettings:
 
     conditioning: str
     weight: float
-    bandwidth: Untyped
-    types: Untyped = None
+    bandwidth: object
+    types: object = None
     argument: str = "conditioning"
 
     def check(self, owner: str) -> None:

@@ -8,13 +8,13 @@ import numpy as np
 
 from sidelight.base.messages import error_message
 from sidelight.base.options import argument_name
-from sidelight.base.types import NamedValues, UserInput
+from sidelight.base.types import NamedValues
 from sidelight.base.warnings import warn
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.profiles import BOUND_PROFILES
 from sidelight.neighbours.dimension import local_dimension
 from sidelight.neighbours.search import distances_to_listed
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances
 from sidelight.solvers.annealing import AnnealingSettings
 
 from .annealing import Annealing
@@ -117,7 +117,7 @@ def warn_without_annealing(request: SolverRequest) -> None:
         warn(message, UserWarning)
 
 
-def data_dimension(points: UserInput, kernel: DataKernel, *, precomputed: bool) -> float:
+def data_dimension(points: Points, kernel: DataKernel, *, precomputed: bool) -> float:
     """Intrinsic dimension of the data at the scale of its neighbour lists, estimated from up to 2,000 rows."""
     lists = kernel.lists
     assert lists is not None

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from sidelight.base.random import random_numbers
-from sidelight.base.types import Array, RandomState, SparseMatrix, UserInput
+from sidelight.base.types import Array, RandomState, SparseMatrix
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.landmarks import landmark_distances
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
 from sidelight.solvers.eigen import GraphSpectrum, landmark_scaling
 
 from ._settings import LatentSettings
@@ -37,7 +37,7 @@ def padded(found: Array, n: int, q: int) -> Array:
 
 
 def initial_points(
-    points: UserInput,
+    points: Points,
     graph: SparseMatrix | None,
     spectrum: Callable[[], GraphSpectrum],
     latent: LatentSettings,
@@ -66,7 +66,7 @@ def initial_points(
         found = spectrum().coordinates(q)
     elif latent.init == "pca" and not precomputed:
         with np.errstate(invalid="ignore"):  # identical rows: PCA divides 0 by 0 for a share that we do not use
-            found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
+            found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(dense_points(points))
     else:
         along = graph if latent.init == "mds" else None
         if along is None and isinstance(points, SparseDistances):  # most straight-line distances are unknown

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sidelight.base.options import short_repr
-from sidelight.base.types import Untyped
 
 __all__ = ["Conditioning"]
 
@@ -49,8 +48,8 @@ class Conditioning:
     """
 
     method: str = "auto"
-    types: Untyped = None
-    bandwidth: Untyped = None
+    types: object = None
+    bandwidth: object = None
     weight: float = 1.0
 
     @classmethod

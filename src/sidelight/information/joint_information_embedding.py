@@ -24,7 +24,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.renamed_parameters import accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, Untyped, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import (
     check_choice,
     check_integer,
@@ -44,6 +44,7 @@ from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import (
     ObservedView,
+    ViewMaps,
     as_columns,
     check_second_view,
     fit_view_maps,
@@ -160,7 +161,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         n_components: int = 2,
         *,
         objective: str = "alternating",
-        bandwidth: UserInput = "perplexity",
+        bandwidth: str | float | tuple[str | float, ...] | list[str | float] = "perplexity",
         perplexity: float = 30.0,
         n_neighbors: int | None = 15,
         latent_kernel: str = "gaussian",
@@ -192,7 +193,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: UserInput = None) -> JointInformationEmbedding:
+    def fit(self, X: Array, y: object = None) -> JointInformationEmbedding:
         """Embed rows observed in one view or in both, and fit the maps of each view.
 
         Parameters
@@ -235,7 +236,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         self._keep_path(path, kept, kept.stages)
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
@@ -273,7 +274,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         return np.asarray(rows[:, 0] if view == 1 and self.y_is_flat_ else rows)
 
     @one_blas_thread
-    def score(self, X: Array, y: UserInput = None, *, sample_weight: UserInput = None) -> float:
+    def score(self, X: Array, y: object = None, *, sample_weight: object = None) -> float:
         """R² of ``predict(X)`` over the rows with known y, pooled over all columns.
 
         Without y: R² of the reconstruction of X, ``inverse_transform(transform(X))``.
@@ -319,7 +320,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         latent.check(owner, kernels=LATENT_PROFILES, starts=("spectral", "random"))
         self._check_annealing()
 
-    def _bandwidths(self, n_views: int) -> list[Untyped]:
+    def _bandwidths(self, n_views: int) -> list[str | float]:
         if not isinstance(self.bandwidth, (tuple, list)):
             return [self.bandwidth] * n_views
         if len(self.bandwidth) != 2:
@@ -328,8 +329,8 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
             )
         return list(self.bandwidth)[:n_views]
 
-    def _check_views(self, X: Array, y: UserInput) -> list[Array]:
-        finite: Untyped = y is None or "allow-nan"
+    def _check_views(self, X: Array, y: object) -> list[Array]:
+        finite = "allow-nan" if y is not None else True
         X = validated(self, X, dtype=[np.float64, np.float32], ensure_all_finite=finite, ensure_min_samples=2)
         if y is None:
             return [np.asarray(X)]
@@ -373,7 +374,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         found = self.views_[1].frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs))
         return np.asarray(found.astype(X.dtype, copy=False))
 
-    def _view(self, view: int) -> Untyped:
+    def _view(self, view: int) -> ViewMaps:
         check_is_fitted(self)
         if view not in range(len(self.views_)):
             known = "0 (X) or 1 (y)" if len(self.views_) == 2 else "0: the model was fitted without y"

@@ -23,11 +23,11 @@ from sidelight.base.options import argument_name
 from sidelight.base.renamed_parameters import MovedParameter, accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, checked_start
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
-from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
+from sidelight.neighbours.sparse_distances import SparseDistances, dense_points, submatrix
 from sidelight.solvers.annealing import fitted_path
 
 from ._annealed_mixin import AnnealedMixin
@@ -244,7 +244,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     @all_or_nothing
     @one_blas_thread
     def fit(
-        self, X: UserInput, y: object = None, *, given: UserInput = None, same: UserInput = None
+        self, X: object, y: object = None, *, given: object = None, same: object = None
     ) -> KernelInformationEmbedding:
         """Embed the rows of ``X`` (n, d) and fit the maps both ways.
 
@@ -319,13 +319,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         if solution.sum_error is not None:
             self.sum_error_ = solution.sum_error
         if checked.filler is not None:
-            self.filler_, self.filled_ = checked.filler, X
+            self.filler_, self.filled_ = checked.filler, dense_points(X)
         self._keep_path(solution.path, kept, embedded.path)
         return self
 
-    def fit_transform(
-        self, X: UserInput, y: UserInput = None, *, given: UserInput = None, same: UserInput = None
-    ) -> Array:
+    def fit_transform(self, X: object, y: object = None, *, given: object = None, same: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
 

@@ -19,7 +19,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from sidelight.base.warnings import warn
 from sidelight.kernels.bandwidths import maximise_over_scale
@@ -134,7 +134,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 

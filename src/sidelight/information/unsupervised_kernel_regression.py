@@ -20,7 +20,7 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.renamed_parameters import accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number, checked_start, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import LATENT_PROFILES, profile
@@ -192,7 +192,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         self._keep_path(path, kept, kept.stages)
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Untyped
+from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
 from sidelight.maps.hinted import regression
 from sidelight.maps.span import KernelSpan, LinearSpan, kernel_span, linear_span
@@ -22,7 +22,7 @@ from sidelight.solvers.eigen import fix_signs
 __all__ = ["FORMS", "KernelMetric", "LinearMetric", "learned_metric", "span_rows"]
 
 
-Kernel = str | Callable[[Array, Array], Untyped]
+Kernel = str | Callable[[Array, Array], object]
 FORMS = ("generalised", "literal")
 
 

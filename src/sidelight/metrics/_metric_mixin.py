@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, UserInput
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, checked_array, validated
 from sidelight.maps.span import KernelSpan
 from sidelight.side.pairs import Pairs, as_pairs
@@ -78,7 +78,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ValueError(error_message(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
         return self._linear_metric().reconstruct(Z)
 
-    def pair_distance(self, X: Array, Y: UserInput = None, *, pairs: UserInput = None) -> Array:
+    def pair_distance(self, X: Array, Y: Array | Pairs | None = None, *, pairs: object = None) -> Array:
         """Learned distances between rows of X and rows of Y, or between pairs of rows of X, shape (m,).
 
         Parameters
@@ -98,6 +98,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if pairs is not None:
             index = as_pairs(pairs, len(first)).index
             return np.asarray(np.linalg.norm(first[index[:, 0]] - first[index[:, 1]], axis=1))
+        assert Y is not None
         second = self._mapped(self._checked(Y))
         check_rows(self, "Y", second, len(first))
         return np.asarray(np.linalg.norm(first - second, axis=1))

@@ -9,14 +9,14 @@ from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, UserInput
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice
 from sidelight.maps.hinted import informed_directions, literal_directions
 from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 
-from ._learned_metric import FORMS, learned_metric, span_rows
+from ._learned_metric import FORMS, Kernel, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
 __all__ = ["EquivalenceMetric"]
@@ -93,7 +93,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self,
         n_components: int | None = None,
         *,
-        kernel: UserInput = None,
+        kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
         regularization: float | str = "auto",
@@ -108,9 +108,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(
-        self, X: Array, y: UserInput = None, *, same: UserInput = None, different: UserInput = None
-    ) -> EquivalenceMetric:
+    def fit(self, X: Array, y: object = None, *, same: object = None, different: object = None) -> EquivalenceMetric:
         """Learn the metric.
 
         Parameters
@@ -135,7 +133,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
         return self
 
-    def _scatters(self, y: UserInput, same: UserInput, different: UserInput, n: int) -> tuple[Scatter, Scatter]:
+    def _scatters(self, y: object, same: object, different: object, n: int) -> tuple[Scatter, Scatter]:
         """Scatter matrices of same and of different pairs, from labels or from pairs."""
         none = np.empty((0, 2), dtype=np.int64)
         if same is None and different is None:

@@ -15,7 +15,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
-from sidelight.base.types import Array, RandomState, Untyped, UserInput
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.maps.charts import ChartEstimator
 from sidelight.maps.mixture_fit import EMSettings, Family, Mixture, MixtureKind, fit_mixture, information_criterion
@@ -68,7 +68,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: UserInput) -> Self:
+    def fit_batches(self, source: object) -> Self:
         """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
         Parameters
@@ -214,9 +214,12 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
-    def _validated(self, X: Array, **options: UserInput) -> Array:
-        kinds = [np.float64, np.float32]
-        return np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", **options))
+    def _validated(self, X: Array, *, reset: bool = True, spread: float = np.inf, ensure_min_samples: int = 1) -> Array:
+        found = validated(
+            self, X, reset=reset, spread=spread, ensure_min_samples=ensure_min_samples,
+            dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+        )  # fmt: skip
+        return np.asarray(found)
 
     def _checked(self, X: Array) -> Array:
         """New rows, as the mixture sees them."""

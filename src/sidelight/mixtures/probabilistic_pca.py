@@ -19,7 +19,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.linear_gaussian_fit import (
@@ -179,7 +179,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: UserInput) -> ProbabilisticPCA:
+    def fit_batches(self, source: object) -> ProbabilisticPCA:
         """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
         Parameters

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.base.random import random_numbers
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import checked_start
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import Similarity
@@ -80,7 +80,7 @@ def relational_objective(
 
 
 def first_unknowns(
-    owner: str, objective: RelationalSum, start: Start, init: UserInput, random_state: RandomState
+    owner: str, objective: RelationalSum, start: Start, init: object, random_state: RandomState
 ) -> Array:
     """Initial values of the unknowns, as one array.
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
@@ -25,7 +26,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, State, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, SparseMatrix, UserInput
+from sidelight.base.types import Array, RandomState, SparseMatrix
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.profiles import profile
@@ -175,7 +176,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array | None, y: object = None, *, relations: UserInput = None) -> MultipleRelationalEmbedding:
+    def fit(self, X: Array | None, y: object = None, *, relations: object = None) -> MultipleRelationalEmbedding:
         """Embed the rows that the relations are about.
 
         Parameters
@@ -219,7 +220,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         raise_if_interrupted(path.status is Status.INTERRUPTED)
         return self
 
-    def fit_transform(self, X: Array | None, y: UserInput = None, *, relations: UserInput = None) -> Array:
+    def fit_transform(self, X: Array | None, y: object = None, *, relations: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, relations=relations).embedding_)
 
@@ -281,7 +282,13 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         return path
 
     def _keep(
-        self, given: Relations, names: list[str], path: Path, axes: Axes, maps: RelationalMaps, dtype: UserInput
+        self,
+        given: Relations,
+        names: list[str],
+        path: Path,
+        axes: Axes,
+        maps: RelationalMaps,
+        dtype: npt.DTypeLike | None,
     ) -> None:
         """Set all fitted attributes; ``dtype`` is that of X, None without X."""
         embedding = axes.Z.astype(np.float64 if dtype is None else dtype)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Function, UserInput
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import check_choice
 
-from ._transformations import Transformation, rotated, shifted
+from ._transformations import Parameter, Transformation, rotated, shifted
 
 __all__ = ["STEPS", "chosen_transformation", "is_local", "picture_shape"]
 
@@ -20,12 +20,12 @@ STEPS = {"shift": 1.0, "rotate": 10.0}
 """Default step of each named transformation: a pixel, ten degrees."""
 
 
-def is_local(transformation: UserInput) -> bool:
+def is_local(transformation: object) -> bool:
     """Whether the transformation is the local filter, which is fitted to the data."""
     return isinstance(transformation, str) and transformation == "local"
 
 
-def picture_shape(owner: str, image_shape: UserInput, n_columns: int) -> tuple[int, int]:
+def picture_shape(owner: str, image_shape: Sequence[int] | None, n_columns: int) -> tuple[int, int]:
     """Height and width of the image that a row holds; without ``image_shape`` a single line, (1, n_columns).
 
     Parameters
@@ -45,7 +45,7 @@ def picture_shape(owner: str, image_shape: UserInput, n_columns: int) -> tuple[i
 
 
 def chosen_transformation(
-    owner: str, transformation: UserInput, image_shape: UserInput, n_columns: int
+    owner: str, transformation: object, image_shape: Sequence[int] | None, n_columns: int
 ) -> Transformation:
     """Return the transformation as a function ``(X, θ) -> X'`` of rows (n, ``n_columns``).
 
@@ -68,9 +68,7 @@ def chosen_transformation(
     return lambda rows, theta: function(rows, theta, shape)
 
 
-def _checked_move(
-    owner: str, function: Callable[[Array, UserInput], UserInput], rows: Array, theta: UserInput
-) -> Array:
+def _checked_move(owner: str, function: Function[object], rows: Array, theta: Parameter) -> Array:
     """Rows that the user's function made of rows: finite, and of the same shape."""
     moved = np.asarray(function(rows, theta), dtype=np.float64)
     if moved.shape != rows.shape or not np.isfinite(moved).all():

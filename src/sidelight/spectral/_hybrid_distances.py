@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, SparseMatrix, Untyped, UserInput
+from sidelight.base.types import Array, SparseMatrix, Untyped
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import AnyFrame, Frame
 
@@ -32,12 +32,12 @@ class DataView:
     """
 
     X: Array
-    table: Untyped
+    table: object
     points: Array
     frame: AnyFrame
 
 
-def distance_kind(metric: UserInput) -> str:
+def distance_kind(metric: Untyped) -> str:
     """The kind of distance that the parameter ``metric`` asks for.
 
     Returns
@@ -65,7 +65,7 @@ def check_square(owner: str, X: Array) -> None:
 
 def hybrid_distances(
     owner: str,
-    metric: UserInput,
+    metric: Untyped,
     data: DataView,
     edges: SparseMatrix,
     *,
@@ -113,7 +113,7 @@ def hybrid_distances(
     return from_squares(0.5 * (D**2 + D.T**2)), unit
 
 
-def _checked_matrix(owner: str, distances: UserInput, n: int) -> Array:
+def _checked_matrix(owner: str, distances: object, n: int) -> Array:
     """Finite distances (n, n) of 0 or more."""
     D = np.asarray(distances, dtype=np.float64)
     if D.shape != (n, n) or not np.isfinite(D).all() or (D < 0).any():

@@ -23,7 +23,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.sparse import coo_array, csr_array
 
 from sidelight.base.tiles import run_tiles, spans
-from sidelight.base.types import Array, Slice, Untyped, UserInput
+from sidelight.base.types import Array, Slice
 from sidelight.neighbours.search import Neighbours, nearest, smallest
 
 __all__ = [
@@ -42,7 +42,9 @@ __all__ = [
 ]
 
 
-Transformation = Callable[[Array, Untyped], Array]
+Parameter = float | Array
+"""Of a transformation: a number, or an array of several."""
+Transformation = Callable[[Array, Parameter], Array]
 _BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _RIDGE = 1e-8  # of a filter's normal equations, which are singular for a blank image
 
@@ -98,7 +100,7 @@ def tangents(X: Array, transformation: Transformation, steps: Sequence[float]) -
     """
     found = []
     for a, step in enumerate(steps):
-        there: Untyped = step if len(steps) == 1 else step * np.eye(len(steps))[a]
+        there: Parameter = step if len(steps) == 1 else step * np.eye(len(steps))[a]
         found.append((transformation(X, there) - transformation(X, -there)) / (2 * step))
     return np.stack(found, axis=1)
 
@@ -150,7 +152,7 @@ def sine_neighbours(P: Array, Q: Array, *, k: int, n_jobs: int | None = None) ->
 
 
 def transformed_neighbours(
-    X: Array, transformation: Transformation, parameters: Sequence[UserInput], *, k: int, n_jobs: int | None = None
+    X: Array, transformation: Transformation, parameters: Sequence[Parameter], *, k: int, n_jobs: int | None = None
 ) -> Neighbours:
     """For each row and each θ the ``k`` rows nearest to T(x, θ), concatenated: index and error (n, k · |θ|)."""
     found = [nearest(X, np.asarray(transformation(X, theta)), k=k, n_jobs=n_jobs) for theta in parameters]

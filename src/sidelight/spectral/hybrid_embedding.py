@@ -22,7 +22,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, SparseMatrix, UserInput
+from sidelight.base.types import Array, RandomState, SparseMatrix
 from sidelight.base.validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.frames import Frame
@@ -135,7 +135,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self,
         n_components: int = 2,
         *,
-        metric: UserInput = "geodesic",
+        metric: object = "geodesic",
         locality: str = "laplacian",
         alpha: float = 0.5,
         n_neighbors: int = 12,
@@ -207,7 +207,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self.nystrom_, self.correction_ = (None, None) if places is None else (places.nystrom, places.correction)
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 

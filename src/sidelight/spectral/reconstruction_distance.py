@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, SparseMatrix, Untyped
+from sidelight.base.types import Array, Function, SparseMatrix
 from sidelight.base.validation import check_integer
 from sidelight.objectives.spectral import geodesic_squares
 
 from ._chosen_transformation import STEPS, chosen_transformation, is_local, picture_shape
 from ._connected_graph import connected_graph
-from ._transformations import filter_neighbours, transformed_neighbours
+from ._transformations import Parameter, filter_neighbours, transformed_neighbours
 
 __all__ = ["ReconstructionDistance"]
 
@@ -59,9 +59,9 @@ class ReconstructionDistance:
     True
     """
 
-    transformation: Untyped = "shift"
+    transformation: str | Function[Array] = "shift"
     image_shape: tuple[int, int] | None = None
-    parameters: Untyped = None
+    parameters: Iterable[Parameter] | None = None
     n_neighbors: int = 20
     size: int = 3
     n_jobs: int | None = None
@@ -93,7 +93,7 @@ class ReconstructionDistance:
             edges = transformed_neighbours(X, move, self._tried_parameters(), k=k, n_jobs=self.n_jobs)
         return connected_graph(edges, lambda rows: cdist(X[rows], X))
 
-    def _tried_parameters(self) -> Sequence[Untyped]:
+    def _tried_parameters(self) -> Sequence[Parameter]:
         """The values of θ to try: those of the user, or one step in either direction."""
         if self.parameters is not None:
             return list(self.parameters)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, SparseMatrix, Untyped
+from sidelight.base.types import Array, Function, SparseMatrix
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.objectives.spectral import geodesic_squares
 
 from ._chosen_transformation import STEPS, chosen_transformation, is_local, picture_shape
 from ._connected_graph import connected_graph
 from ._transformations import (
+    Parameter,
     Transformation,
     filtered,
     orthonormal,
@@ -84,13 +86,13 @@ class TangentDistance:
     ((6, 6), True)
     """
 
-    transformation: Untyped = "local"
+    transformation: str | Function[Array] = "local"
     image_shape: tuple[int, int] | None = None
-    step: Untyped = None
+    step: npt.ArrayLike | None = None
     size: int = 3
-    smoothing: Untyped = "auto"
+    smoothing: float | str = "auto"
     paths: bool = False
-    parameters: Untyped = None
+    parameters: Iterable[Parameter] | None = None
     n_neighbors: int = 20
     n_jobs: int | None = None
 

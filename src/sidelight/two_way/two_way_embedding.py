@@ -24,7 +24,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, Untyped, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
 from sidelight.maps.linear import LinearMaps
@@ -104,7 +104,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def __init__(
         self,
-        estimator: UserInput = None,
+        estimator: object = None,
         *,
         maps: str = "own",
         random_state: RandomState = None,
@@ -117,7 +117,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: UserInput = None, *, embedding: UserInput = None) -> TwoWayEmbedding:
+    def fit(self, X: Array, y: object = None, *, embedding: object = None) -> TwoWayEmbedding:
         """Embed with the estimator, or take a ready embedding, and fit the maps both ways.
 
         Parameters
@@ -152,7 +152,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
             self.linear_ = linear
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None, *, embedding: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None, *, embedding: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, embedding=embedding).embedding_)
 
@@ -164,7 +164,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         found = super()._maps()
         return replace(found, linear=self.linear_) if hasattr(self, "linear_") else found
 
-    def _embedded(self, X: Array, y: UserInput) -> tuple[Untyped, Untyped]:
+    def _embedded(self, X: Array, y: object) -> tuple[BaseEstimator, object]:
         """A fitted clone of the estimator, and its embedding."""
         chosen = PCA(n_components=min(2, *X.shape)) if self.estimator is None else self.estimator
         if not hasattr(chosen, "fit_transform"):
@@ -175,7 +175,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():
             return estimator, estimator.fit_transform(X, y)
 
-    def _checked_embedding(self, embedding: UserInput, n: int) -> Array:
+    def _checked_embedding(self, embedding: object, n: int) -> Array:
         Z = np.asarray(checked_array(self, embedding, dtype=[np.float64, np.float32], input_name="embedding"))
         check_rows(self, "embedding", Z, n)
         return Z
@@ -186,7 +186,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return tags
 
 
-def _describe(estimator: UserInput) -> str:
+def _describe(estimator: object) -> str:
     """Class and parameters of an estimator, as text."""
     kind = type(estimator)
     return f"{kind.__module__}.{kind.__qualname__}: {estimator!r}"

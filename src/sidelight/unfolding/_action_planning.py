@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Untyped, UserInput
+from sidelight.base.types import Array
 from sidelight.neighbours.distances import squared_distances
 
 from ._action_model import ActionModel
@@ -19,8 +20,14 @@ __all__ = ["planned"]
 
 
 def planned(
-    owner: str, world: ActionModel, start: UserInput, goal: UserInput, *, n_components: int, max_length: int | None
-) -> list[Untyped]:
+    owner: str,
+    world: ActionModel,
+    start: npt.ArrayLike,
+    goal: npt.ArrayLike,
+    *,
+    n_components: int,
+    max_length: int | None,
+) -> list[Hashable]:
     """Return the labels of a shortest path of actions from ``start`` to ``goal``.
 
     Parameters
@@ -49,7 +56,7 @@ def planned(
 
 
 def _matching_places(
-    owner: str, argument: str, place: UserInput, world: ActionModel, steps: Sequence[Step], n_components: int
+    owner: str, argument: str, place: npt.ArrayLike, world: ActionModel, steps: Sequence[Step], n_components: int
 ) -> Array:
     """Candidate places of a training row or latent point, nearest first.
 

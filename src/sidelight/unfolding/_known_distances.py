@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, UserInput
+from sidelight.base.types import Array
 from sidelight.base.validation import refuse_too_large
 from sidelight.base.warnings import warn
 from sidelight.side.contradictions import check_distances, listed
@@ -40,7 +40,7 @@ class KnownDistances:
 
 
 def known_distances(
-    owner: str, n: int, *, pairs: UserInput = None, distances: UserInput = None, known: UserInput = None
+    owner: str, n: int, *, pairs: object = None, distances: object = None, known: object = None
 ) -> KnownDistances:
     """Validate the known distances between n rows.
 
@@ -75,7 +75,7 @@ def known_distances(
     return KnownDistances(found.index, values)
 
 
-def _from_triples(owner: str, known: UserInput, n: int) -> KnownDistances:
+def _from_triples(owner: str, known: object, n: int) -> KnownDistances:
     """Rows i and j and their distance (m, 3), checked."""
     hints = np.asarray(known, dtype=np.float64)
     if hints.ndim != 2 or hints.shape[1] != 3:

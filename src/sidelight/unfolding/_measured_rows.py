@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Untyped, UserInput
+from sidelight.base.types import Array
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import AnyFrame, Frame
 from sidelight.maps.interpolation import BackwardMap, interpolate
@@ -52,7 +52,7 @@ class MeasuredFrame:
 
     data: Frame
     rows: Array
-    metric: Untyped
+    metric: object
     unit: float
 
     @property
@@ -74,17 +74,17 @@ class MeasuredFrame:
         return np.asarray(pairwise_distances(X, self.rows, metric=self.metric)) / self.unit
 
 
-def is_rows_or_distances(metric: UserInput) -> bool:
+def is_rows_or_distances(metric: object) -> bool:
     """Whether the methods work on distances: for any metric but "euclidean"."""
     return not (isinstance(metric, str) and metric == "euclidean")
 
 
-def is_precomputed(metric: UserInput) -> bool:
+def is_precomputed(metric: object) -> bool:
     """Whether X holds distances, so that there is no data space for an inverse map."""
     return isinstance(metric, str) and metric == "precomputed"
 
 
-def check_metric(owner: str, metric: UserInput) -> None:
+def check_metric(owner: str, metric: object) -> None:
     """``metric`` must be one of ``METRICS``, "precomputed", or a function of two rows."""
     if not (callable(metric) or (isinstance(metric, str) and metric in (*METRICS, "precomputed"))):
         rule = "is not a distance that is known here"
@@ -92,7 +92,7 @@ def check_metric(owner: str, metric: UserInput) -> None:
         raise ValueError(error_message(owner, "metric", metric, rule, remedy))
 
 
-def frame_of(owner: str, X: Array, metric: UserInput) -> tuple[Frame | MeasuredFrame, float]:
+def frame_of(owner: str, X: Array, metric: object) -> tuple[Frame | MeasuredFrame, float]:
     """Return the frame of rows under a metric, and the unit of its distances.
 
     Parameters
@@ -113,7 +113,7 @@ def frame_of(owner: str, X: Array, metric: UserInput) -> tuple[Frame | MeasuredF
     return MeasuredFrame(Frame.of(rows), rows, metric, unit), unit
 
 
-def checked_distances(owner: str, points: Array, metric: UserInput) -> Array:
+def checked_distances(owner: str, points: Array, metric: object) -> Array:
     """Distances (n, n) between all rows by a metric, checked and made symmetric."""
     if points.shape[0] != points.shape[1]:
         raise ValueError(
@@ -128,7 +128,7 @@ def checked_distances(owner: str, points: Array, metric: UserInput) -> Array:
 
 
 def unfolded_maps(
-    frame: Frame | MeasuredFrame, X: Array, Z: Array, points: Array, metric: UserInput, *, n_jobs: int | None
+    frame: Frame | MeasuredFrame, X: Array, Z: Array, points: Array, metric: object, *, n_jobs: int | None
 ) -> TwoWayMaps:
     """Fit the maps of an embedding.
 

@@ -18,7 +18,7 @@ from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.two_way import LISTED
@@ -141,7 +141,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         n_components: int = 2,
         *,
         window: int = 1,
-        metric: UserInput = "euclidean",
+        metric: object = "euclidean",
         merge: float = 0.3,
         tol: float = 1e-3,
         gap: float = 0.01,
@@ -170,11 +170,11 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         X: Array,
         y: object = None,
         *,
-        actions: UserInput = None,
-        trajectory: UserInput = None,
-        pairs: UserInput = None,
-        distances: UserInput = None,
-        known: UserInput = None,
+        actions: object = None,
+        trajectory: object = None,
+        pairs: object = None,
+        distances: object = None,
+        known: object = None,
     ) -> ActionRespectingEmbedding:
         """Embed rows and the actions between them.
 
@@ -234,13 +234,13 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     def fit_transform(
         self,
         X: Array,
-        y: UserInput = None,
+        y: object = None,
         *,
-        actions: UserInput = None,
-        trajectory: UserInput = None,
-        pairs: UserInput = None,
-        distances: UserInput = None,
-        known: UserInput = None,
+        actions: object = None,
+        trajectory: object = None,
+        pairs: object = None,
+        distances: object = None,
+        known: object = None,
     ) -> Array:
         """Fit, and return ``embedding_`` (n, q); parameters as those of ``fit``."""
         given = {"actions": actions, "trajectory": trajectory, "pairs": pairs, "distances": distances, "known": known}

@@ -18,7 +18,7 @@ from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState, UserInput
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.two_way import LISTED
@@ -131,7 +131,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         n_components: int = 2,
         *,
         n_neighbors: int = 12,
-        metric: UserInput = "euclidean",
+        metric: object = "euclidean",
         equality: bool = False,
         n_landmarks: int | str | None = "auto",
         tol: float = 1e-3,
@@ -194,7 +194,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         raise_if_interrupted(found is not None and found.status is Status.INTERRUPTED)
         return self
 
-    def fit_transform(self, X: Array, y: UserInput = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 
