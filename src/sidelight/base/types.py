@@ -35,7 +35,7 @@ NamedValues: TypeAlias = dict[str, Any]
 Parameters: TypeAlias = Mapping[str, Any]
 """Constructor parameters by name, before they are checked."""
 
-RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+RandomState: TypeAlias = int | np.random.RandomState | None
 """What ``random_state`` may be."""
 
 # Python 3.11 cannot subscript these at run time, when persistence reads the annotations of values.

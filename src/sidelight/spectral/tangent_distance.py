@@ -90,7 +90,7 @@ class TangentDistance:
     image_shape: tuple[int, int] | None = None
     step: npt.ArrayLike | None = None
     size: int = 3
-    smoothing: float | str = "auto"
+    smoothing: bool | float | str = "auto"  # False is 0
     paths: bool = False
     parameters: Iterable[Parameter] | None = None
     n_neighbors: int = 20
