@@ -1,4 +1,4 @@
-"""S0 section 2.3.2, PCA as a non-parametric map: kernel regression forward (UKR) and backward (smoother), and S0 3.3."""
+"""S0 section 2.3.2, PCA as a non-parametric map: kernel regression forward and backward; and S0 3.3."""
 
 from __future__ import annotations
 

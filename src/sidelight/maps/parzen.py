@@ -221,7 +221,7 @@ def kernel_density(points: Array, bandwidth: float | Array, *, n_jobs: int | Non
     """The Gaussian density of the data that belongs to a data kernel.
 
     One bandwidth h is kept, so that model and density are one: ``p(x) = (1/n) Σ_j exp(-|x - x_j|² / h) / (πh)^(d/2)``
-    (S0 3.6). Bandwidths of rows cover many neighbours each and are right in proportion only: ``fit_density`` scales them.
+    (S0 3.6). Bandwidths of rows cover many neighbours each: ``fit_density`` keeps their proportions, not their size.
 
     Parameters
     ----------
