@@ -18,6 +18,7 @@ from sidelight.gated import (
     GatedAutoencoder,
     GatedBoltzmannMachine,
     GatedField,
+    Manifield,
     RestrictedBoltzmannMachine,
 )
 from sidelight.gated._divergence import contrast
@@ -318,3 +319,20 @@ def test_figure_6_1_b_biased_auto_encoder():
     code = guess @ p["autoencoder.encoder.0.weight"].T + p["autoencoder.encoder.0.bias"]
     found = code @ p["autoencoder.decoder.0.weight"].T + p["autoencoder.decoder.0.bias"]
     np.testing.assert_allclose(model.predict(X), model.output_frame_.outside(found), rtol=1e-4, atol=1e-5)
+
+
+@unconverged
+def test_section_6_2_3_manifield_averages_the_patches_over_a_site():
+    noisy = RNG.normal(size=40)
+    patch = BiasedAutoencoder(2, predictor=(), max_iter=5, random_state=0)
+    model = Manifield(patch, patch_size=5).fit([noisy], [np.sin(np.arange(40) / 3)])
+    p = {name: np.asarray(value, dtype=np.float64) for name, value in model.parameters_.items()}
+    frames, total, count = model.input_frame_.inside(noisy[:, None])[:, 0], np.zeros(40), np.zeros(40)
+    for s in range(36):
+        guess = p["predictor.0.weight"] @ frames[s : s + 5] + p["predictor.0.bias"]
+        code = p["autoencoder.encoder.0.weight"] @ guess + p["autoencoder.encoder.0.bias"]
+        total[s : s + 5] += p["autoencoder.decoder.0.weight"] @ code + p["autoencoder.decoder.0.bias"]
+        count[s : s + 5] += 1
+    (found,) = model.predict([noisy])
+    by_hand = model.output_frame_.outside((total / count)[:, None])[:, 0]
+    np.testing.assert_allclose(found, by_hand, rtol=1e-4, atol=1e-5)

@@ -213,10 +213,30 @@ def test_eq_3_24_is_the_objective_of_a_fit_with_product_conditioning():
     assert found.history_[-1]["terms"]["-I"] == pytest.approx(by_hand, abs=3e-6)
 
 
-def test_eq_3_25_delta_kernel_is_the_limit_of_a_narrow_gaussian():
+def test_section_3_2_backward_map_of_the_product_kernel():
+    """E[z | y, x] = Σ_α k(y, y^α) k(x, x^α) z^α / Σ_β ...; without x the sum over all values of it, as in 3.23."""
+    given, codes, rows = GROUP.astype(str), np.eye(3)[GROUP], X[:6] + 0.2
+    found = model(conditioning=Conditioning("product", bandwidth=1.0)).fit(X, given=given)
+    for W, mapped in (
+        (kernel(rows, X, H) * kernel(codes[:6], codes), found.transform_mean(rows, given=given[:6])),
+        (kernel(rows, X, H), found.transform_mean(rows)),
+    ):
+        np.testing.assert_allclose(mapped, W @ found.embedding_ / W.sum(axis=1, keepdims=True), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("conditioning", ["product", "residual"])
+def test_section_3_2_data_density_has_the_bandwidth_of_the_model(conditioning):
+    found = model(conditioning=conditioning).fit(X, given=GROUP.astype(str))
+    by_hand = logsumexp(-squares(X[:5], X) / H, axis=1) - np.log(N) - (D / 2) * np.log(np.pi * H)
+    np.testing.assert_allclose(found.score_samples(X[:5]), by_hand, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_groups", [3, 20])
+def test_eq_3_25_delta_kernel_is_the_limit_of_a_narrow_gaussian(n_groups):
     """h → 0 on one-hot codes (printed: h → ∞); ``Conditioning(bandwidth=...)`` of 0.01 is it to rounding."""
-    delta = (GROUP[:, None] == GROUP).astype(float)
-    found = model(conditioning=Conditioning("product", bandwidth=0.01)).fit(X, given=GROUP.astype(str))
+    group = np.arange(N) % n_groups
+    delta = (group[:, None] == group).astype(float)
+    found = model(conditioning=Conditioning("product", bandwidth=0.01)).fit(X, given=group.astype(str))
     Z, K = found.embedding_, kernel(X, X, H)
     by_hand = entropy(delta, K, kernel(Z, Z)) - entropy(delta, kernel(Z, Z))
     assert found.history_[-1]["terms"]["-I"] == pytest.approx(by_hand, abs=3e-6)
