@@ -13,4 +13,4 @@ def test_the_page_of_formulas_names_every_test_of_this_folder():
     files = [path.read_text(encoding="utf-8") for path in HERE.glob("test_s*.py")]
     there = {name for text in files for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
     named = set(re.findall(r"`(test_\w+)`", PAGE.read_text(encoding="utf-8")))
-    assert named == there
+    assert named == there, f"in docs/published.md, add {sorted(there - named)} and remove {sorted(named - there)}"
