@@ -30,6 +30,7 @@ BENCHMARKS = (
     "metrics",
     "dimensions",
     "imputation",
+    "table_imputation",
     "many_rows",
     "streaming",
     "large_maps",
