@@ -25,7 +25,7 @@ from sidelight.base.tiles import run_tiles, spans, thread_count
 
 from .linear_gaussian_maps import LinearGaussianMaps
 
-__all__ = ["Forest", "ForestFill", "column_groups", "fit_forest_fill"]
+__all__ = ["Forest", "ForestFill", "column_groups", "fit_forest_fill", "grown"]
 
 Array = npt.NDArray[Any]
 _TREES = 40
@@ -136,7 +136,7 @@ def fit_forest_fill(X: Array, base: LinearGaussianMaps, *, seed: int, n_jobs: in
         hidden[:, columns] = np.nan
         completed = base.complete(hidden, n_jobs)
         error = X[np.ix_(seen, columns)] - completed[:, columns]
-        forests.append(_grown(completed[:, inputs], error, columns, inputs, int(rng.integers(2**31)), n_jobs))
+        forests.append(grown(completed[:, inputs], error, columns, inputs, int(rng.integers(2**31)), n_jobs))
     return ForestFill(base, tuple(forests))
 
 
@@ -160,7 +160,7 @@ def _correlations(A: Array) -> Array:
     return np.asarray(away.T @ away)
 
 
-def _grown(A: Array, target: Array, columns: Array, inputs: Array, seed: int, n_jobs: int | None) -> Forest:
+def grown(A: Array, target: Array, columns: Array, inputs: Array, seed: int, n_jobs: int | None) -> Forest:
     """Grow trees on inputs ``A`` (n, p) and keep them as arrays."""
     trees = ExtraTreesRegressor(
         _TREES, min_samples_leaf=_LEAF, max_features=_SPLIT_INPUTS, random_state=seed, n_jobs=thread_count(n_jobs)
