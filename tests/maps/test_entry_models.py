@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesRegressor
 
+import sidelight
+from sidelight import KernelInformationEmbedding
 from sidelight.maps.blend_weights import blend_weights
 from sidelight.maps.entry_densities import Blend, entry_moments, fit_densities
 from sidelight.maps.entry_models import MODELS, fit_entry_model, hold_out
@@ -145,6 +149,13 @@ def test_forest_follows_the_trees_of_scikit_learn():
     np.testing.assert_allclose(variance[0], square - mean[0] ** 2, rtol=1e-10)
 
 
+def test_trees_are_the_same_with_one_thread_and_two():
+    _, gaps = interacting(n=150)
+    one, two = (fit_entry_model(gaps, "trees", owner="Test", seed=0, n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.mean(gaps, 1), two.mean(gaps, 2))
+    np.testing.assert_array_equal(one.variance(gaps, 1), two.variance(gaps, 2))
+
+
 def test_columns_that_are_missing_together_share_a_forest():
     _, gaps = interacting(n=150)
     columns = [forest.columns.tolist() for forest in fit_entry_model(gaps, "trees", **HOW).density.forests]
@@ -201,3 +212,17 @@ def test_blend_weights_follow_many_entries_and_are_equal_without_any_difference(
     assert weights[1] == pytest.approx(1 / 1.04, abs=0.03)  # the inverse of the variances, 1 and 0.04
     np.testing.assert_allclose(blend_weights(means[:, :3], truth[:3], np.ones(3)), 0.5, atol=0.05)
     np.testing.assert_allclose(blend_weights(means[[1, 1]], truth, np.ones(5000)).sum(), 1.0)
+
+
+@pytest.mark.filterwarnings("ignore")  # the map is not given the time to converge
+def test_trees_and_blends_are_saved_to_the_bit(tmp_path):
+    _, gaps = interacting(n=60)
+    model = KernelInformationEmbedding(missing="expected", max_iter=2).fit(gaps)
+    trees = fit_entry_model(gaps, "trees", **HOW)
+    blend = Blend(trees.density.base, (trees.density,), np.array([0.4, 0.6]))
+    for filler in (trees, replace(trees, density=blend)):
+        model.filler_ = filler
+        sidelight.save(model, tmp_path / "model.sidelight")
+        again = sidelight.load(tmp_path / "model.sidelight").filler_
+        np.testing.assert_array_equal(again.mean(gaps), filler.mean(gaps))
+        np.testing.assert_array_equal(again.variance(gaps), filler.variance(gaps))
