@@ -98,15 +98,7 @@ def density_name(density: Density) -> str:
     return names[type(density)]
 
 
-def fit_densities(
-    X: Array,
-    names: Sequence[str],
-    *,
-    owner: str,
-    seed: int,
-    n_jobs: int | None,
-    like: LocalFill | None = None,
-) -> list[Member]:
+def fit_densities(X: Array, names: Sequence[str], *, owner: str, seed: int, n_jobs: int | None) -> list[Member]:
     """Fit models to standardised rows.
 
     Parameters
@@ -120,14 +112,12 @@ def fit_densities(
         For the starts of mixtures and the trees.
     n_jobs : int or None
         Threads.
-    like : LocalFill, optional
-        Neighbours whose perplexity and rank are taken; to choose them costs most of that fit.
     """
     gaussian = _gaussian(X, owner, seed, n_jobs) if {"gaussian", "trees"} & set(names) else None
     found: list[Member] = []
     for name in names:
         if name == "neighbours":
-            found.append(fit_fill(X, n_jobs, like))
+            found.append(fit_fill(X, n_jobs))
         elif name == "mixture":
             found.append(_mixture(X, owner, seed, n_jobs))
         else:

@@ -26,7 +26,6 @@ from .entry_densities import (
     LEAST_VARIANCE,
     Blend,
     Density,
-    Member,
     density_name,
     draw_entries,
     entry_means,
@@ -34,7 +33,6 @@ from .entry_densities import (
     fit_densities,
 )
 from .linear_gaussian_maps import LinearGaussianMaps
-from .missing import LocalFill
 
 __all__ = ["MODELS", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
 
@@ -130,7 +128,6 @@ class _Trial:
     """Means and variances (k, e) of the held-out entries by k models; value and weight (e,) of each entry."""
 
     names: tuple[str, ...]
-    members: tuple[Member, ...]
     means: Array
     variances: Array
     truth: Array
@@ -181,8 +178,7 @@ def fit_entry_model(
         return _calibrated(_fitted(inside, names, np.eye(len(names))[0], **how), centre, scale, ratio)
     trial = _tried(names, test, **how)
     weights = _chosen(trial, tell)
-    like = next((member for member in trial.members if isinstance(member, LocalFill)), None)
-    return _calibrated(_fitted(inside, names, weights, like=like, **how), centre, scale, _ratios(trial, weights))
+    return _calibrated(_fitted(inside, names, weights, **how), centre, scale, _ratios(trial, weights))
 
 
 def hold_out(X: Array, seed: int) -> HeldOut:
@@ -240,10 +236,10 @@ def _tried(names: tuple[str, ...], test: HeldOut, *, n_jobs: int | None, **how: 
     X, hidden = test.rows[rows], test.hidden[rows]
     column = np.nonzero(hidden)[1]
     size = np.bincount(test.group)[test.group]
-    members = tuple(fit_densities(test.rows, names, n_jobs=n_jobs, **how))
+    members = fit_densities(test.rows, names, n_jobs=n_jobs, **how)
     found = [[part[hidden] for part in entry_moments(member, X, n_jobs)] for member in members]
     means, variances = (np.stack([pair[part] for pair in found]) for part in (0, 1))
-    return _Trial(names, members, means, variances, test.truth[rows][hidden], 1.0 / size[column])
+    return _Trial(names, means, variances, test.truth[rows][hidden], 1.0 / size[column])
 
 
 def _chosen(trial: _Trial, tell: Callable[[str, float], None] | None) -> Array:

@@ -66,6 +66,13 @@ class LocalFill:
     centre: Array | float = 0.0
     scale: float = 1.0
 
+    def moments(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
+        """Rows (m, d) with imputed entries, and the variance (m, d) of these, at the cost of one of the two."""
+        found, spread = self._fill(X, n_jobs)
+        gone = np.isnan(X)
+        filled = np.where(gone, found * self.scale + self.centre, X)
+        return filled, np.where(gone, self.factor * spread * self.scale**2, 0.0)
+
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
         """Impute the missing entries (NaN) of rows (m, d), each row independently."""
         found, _ = self._fill(X, n_jobs)
@@ -75,13 +82,6 @@ class LocalFill:
         """Variance of the imputed entries (m, d); 0 for observed ones."""
         _, spread = self._fill(X, n_jobs)
         return np.asarray(np.where(np.isnan(X), self.factor * spread * self.scale**2, 0.0))
-
-    def moments(self, X: Array, n_jobs: int | None = None) -> tuple[Array, Array]:
-        """Rows (m, d) with imputed entries, and the variance (m, d) of these, at the cost of one of the two."""
-        found, spread = self._fill(X, n_jobs)
-        gone = np.isnan(X)
-        filled = np.where(gone, found * self.scale + self.centre, X)
-        return filled, np.where(gone, self.factor * spread * self.scale**2, 0.0)
 
     def _fill(self, X: Array, n_jobs: int | None) -> tuple[Array, Array]:
         inside = (np.asarray(X, dtype=np.float64) - self.centre) / self.scale
@@ -126,17 +126,17 @@ class LocalFill:
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
-def fit_fill(X: Array, n_jobs: int | None = None, like: LocalFill | None = None) -> LocalFill:
+def fit_fill(X: Array, n_jobs: int | None = None) -> LocalFill:
     """Fit the imputation to rows ``X`` (n, d) with missing entries (NaN).
 
-    Perplexity and rank are chosen by held-out entries, or are those of ``like``; then every missing entry is imputed.
+    Perplexity and rank are chosen by held-out entries; then every missing entry is imputed.
     """
     observed = np.asarray(~np.isnan(X))
     size = float(np.nanmax(np.abs(X))) or 1.0
     centre = np.nanmean(X / size, axis=0) * size
     scale = float(np.nanmax(np.abs(X - centre))) or 1.0
     inside = np.where(observed, (np.asarray(X, dtype=np.float64) - centre) / scale, 0.0)
-    chosen = _choose(inside, observed, n_jobs) if like is None else like
+    chosen = _choose(inside, observed, n_jobs)
     found, _ = _rounds(inside, observed, chosen, _ROUNDS, n_jobs)
     return replace(chosen, rows=np.where(observed, inside, found), observed=observed, centre=centre, scale=scale)
 
