@@ -96,6 +96,14 @@ def test_columns_missing_together_are_held_out_together():
     assert not test.hidden[:, [0, 3, 4]].any()
 
 
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_gaps_made_with_the_same_seed_are_not_the_entries_to_hold_out(share):
+    X = np.random.default_rng(1).normal(size=(200, 4))
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < share, np.nan, X)
+    hidden = hold_out(gaps, 0).hidden
+    assert 0.07 < hidden.sum() / (~np.isnan(gaps)).sum() < 0.13
+
+
 def test_each_row_is_answered_by_itself():
     _, gaps = table()
     found = fit_entry_model(gaps, "gaussian", **HOW)
@@ -173,16 +181,20 @@ def test_draws_of_trees_have_their_mean_and_variance():
 
 
 def test_auto_blends_and_tells_the_errors_of_its_members():
-    X, gaps = interacting()
+    _, gaps = interacting(n=250)
     told = {}
     found = fit_entry_model(gaps, **HOW, tell=told.__setitem__)
     assert found.name == "blend"
     assert set(told) == {"gaussian", "neighbours", "trees", "blend"}
     assert told["blend"] < told["gaussian"]
     assert found.density.weights.sum() == pytest.approx(1.0)
-    gone = np.isnan(gaps)
+
+
+def test_intervals_of_trees_hold_about_their_level():
+    X, gaps = interacting(n=1500)  # 450 held-out entries; with 400 rows coverage varied by 6 % between tables
+    found = fit_entry_model(gaps, "trees", **HOW)
     within = np.abs(found.mean(gaps) - X) <= found.half_width(0.9) * np.sqrt(found.variance(gaps))
-    assert 0.8 < within[gone].mean() < 0.97
+    assert 0.84 < within[np.isnan(gaps)].mean() < 0.96
 
 
 def test_auto_keeps_the_gaussian_where_nothing_is_clearly_better():

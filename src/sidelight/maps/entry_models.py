@@ -39,6 +39,7 @@ __all__ = ["MODELS", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
 Array = npt.NDArray[Any]
 MODELS = ("gaussian", "mixture", "neighbours", "trees")
 _HIDDEN = 0.1  # share of the observed entries that are held out
+_STREAM = 20  # of random numbers
 _LEVELS = np.linspace(0.0, 1.0, 201)  # of the quantiles of errors that are kept
 _MOST_FILLED = 4000  # rows up to which "auto" tries the neighbours, which cost most
 _MOST_GROWN = 400  # columns up to which "auto" tries the trees: a forest for each
@@ -193,7 +194,8 @@ def hold_out(X: Array, seed: int) -> HeldOut:
     gaps: Array = np.asarray(missing.any(axis=0))
     if not gaps.all():
         group = np.where(gaps, group, group.max() + 1 + np.arange(len(gaps)))
-    draws = np.random.default_rng(seed).random((len(X), int(group.max()) + 1))
+    # a stream of its own: gaps that were made with the same seed would else be the very entries to hold out
+    draws = np.random.default_rng([seed, _STREAM]).random((len(X), int(group.max()) + 1))
     hidden = (draws < _HIDDEN)[:, group] & ~missing & (gaps if gaps.any() else True)
     seen: Array = np.asarray(~missing & ~hidden)
     lonely = ~seen.any(axis=1, keepdims=True) | (seen.sum(axis=0) < 2)
@@ -255,7 +257,7 @@ def _chosen(trial: _Trial, tell: Callable[[str, float], None] | None) -> Array:
         if len(weights) > 1:
             tell("blend", trial.error(blended))
     gain = trial.squares(trial.means[0]) - trial.squares(blended)
-    return weights if gain.mean() > gain.std() / np.sqrt(len(gain)) else alone
+    return np.asarray(weights if gain.mean() > gain.std() / np.sqrt(len(gain)) else alone)
 
 
 def _ratios(trial: _Trial, weights: Array) -> Array:
@@ -267,9 +269,9 @@ def _ratios(trial: _Trial, weights: Array) -> Array:
 
 def _fitted(X: Array, names: Sequence[str], weights: Array, **how: Any) -> Density:
     """Fit to all entries the models that have a weight, and blend them if there are several."""
-    used = np.flatnonzero(weights)
+    used = np.flatnonzero(weights).tolist()
     if len(used) > 1:
-        used = np.union1d(used, [0])  # the Gaussian lends its correlations
+        used = sorted({0, *used})  # the Gaussian lends its correlations
     first, *others = fit_densities(X, [names[k] for k in used], **how)
     if not others:
         return first
