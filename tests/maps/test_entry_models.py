@@ -10,10 +10,11 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 import sidelight
 from sidelight import KernelInformationEmbedding
+from sidelight.maps import entry_models
 from sidelight.maps.blend_weights import blend_weights
 from sidelight.maps.entry_densities import Blend, entry_moments, fit_densities
 from sidelight.maps.entry_models import MODELS, fit_entry_model, hold_out
-from sidelight.maps.forest_fill import grown
+from sidelight.maps.forest_fill import completion_work, grown
 
 HOW = {"owner": "Test", "seed": 0, "n_jobs": 1}
 
@@ -238,3 +239,11 @@ def test_trees_and_blends_are_saved_to_the_bit(tmp_path):
         again = sidelight.load(tmp_path / "model.sidelight").filler_
         np.testing.assert_array_equal(again.mean(gaps), filler.mean(gaps))
         np.testing.assert_array_equal(again.variance(gaps), filler.variance(gaps))
+
+
+def test_auto_leaves_out_the_trees_where_they_would_cost_too_much(monkeypatch):
+    monkeypatch.setattr(entry_models, "_MOST_WORK", completion_work(150, 5) - 1.0)
+    _, gaps = interacting(n=150)
+    told = {}
+    fit_entry_model(gaps, **HOW, tell=told.__setitem__)
+    assert set(told) == {"gaussian", "neighbours", "blend"}

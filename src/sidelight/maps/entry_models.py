@@ -32,6 +32,7 @@ from .entry_densities import (
     entry_moments,
     fit_densities,
 )
+from .forest_fill import completion_work
 from .linear_gaussian_maps import LinearGaussianMaps
 
 __all__ = ["MODELS", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
@@ -42,7 +43,7 @@ _HIDDEN = 0.1  # share of the observed entries that are held out
 _STREAM = 20  # of random numbers
 _LEVELS = np.linspace(0.0, 1.0, 201)  # of the quantiles of errors that are kept
 _MOST_FILLED = 4000  # rows up to which "auto" tries the neighbours, which cost most
-_MOST_GROWN = 400  # columns up to which "auto" tries the trees: a forest for each
+_MOST_WORK = 4e10  # operations of completing rows for the trees, up to which "auto" tries them
 _LEAST_WEIGHT = 0.05  # a member with less is left out
 
 
@@ -227,7 +228,7 @@ def _candidates(model: str, X: Array) -> tuple[str, ...]:
         "gaussian": True,
         "mixture": len(X) > _MOST_FILLED,
         "neighbours": len(X) <= _MOST_FILLED,
-        "trees": X.shape[1] <= _MOST_GROWN,
+        "trees": completion_work(*X.shape) <= _MOST_WORK,
     }
     return tuple(name for name in MODELS if allowed[name])
 

@@ -25,7 +25,7 @@ from sidelight.base.tiles import run_tiles, spans, thread_count
 
 from .linear_gaussian_maps import LinearGaussianMaps
 
-__all__ = ["Forest", "ForestFill", "column_groups", "fit_forest_fill", "grown"]
+__all__ = ["Forest", "ForestFill", "column_groups", "completion_work", "fit_forest_fill", "grown"]
 
 Array = npt.NDArray[Any]
 _TREES = 40
@@ -138,6 +138,11 @@ def fit_forest_fill(X: Array, base: LinearGaussianMaps, *, seed: int, n_jobs: in
         error = X[np.ix_(seen, columns)] - completed[:, columns]
         forests.append(grown(completed[:, inputs], error, columns, inputs, int(rng.integers(2**31)), n_jobs))
     return ForestFill(base, tuple(forests))
+
+
+def completion_work(n: int, d: int) -> float:
+    """Operations of completing n rows once for each of d columns: a system of d equations for each row."""
+    return min(n, _MOST_ROWS) * float(d) ** 4 / 3.0
 
 
 def column_groups(gone: Array) -> list[Array]:
