@@ -68,22 +68,38 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not depend on the last bits
     shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
     target = np.log(min(perplexity, D2.shape[1]))
-    low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)  # log β in units of 1/scale
-    mean = shifted.mean(axis=1)
-    middle = -np.log(np.where(mean > 1e-12, mean, 1.0))
-    for _ in range(n_steps):
-        W, entropy, slope = _row_weights(shifted, np.exp(middle)[:, None])
-        too_even = entropy > target
-        low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
-        newton = middle + np.clip((entropy - target) / np.maximum(slope, 1e-12), -4.0, 4.0)
-        inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
-        moved = np.where(inside | (newton == middle), newton, 0.5 * (low + high))
-        if np.array_equal(moved, middle):
-            break  # every further step would repeat this one to the bit
-        middle = moved
+    middle = _log_betas(shifted, target, n_steps)
     W, _, _ = _row_weights(shifted, np.exp(middle)[:, None])
     bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
     return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
+
+
+def _log_betas(D2: Array, target: np.float64, n_steps: int) -> Array:
+    """``log β`` (m,) at which the weights of each row have the entropy ``target``; ``D2`` (m, k) are at most 1."""
+    found, rows = np.empty(len(D2)), np.arange(len(D2))
+    low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)
+    mean = D2.mean(axis=1)
+    middle = -np.log(np.where(mean > 1e-12, mean, 1.0))
+    for _ in range(n_steps):
+        _, entropy, slope = _row_weights(D2, np.exp(middle)[:, None])
+        too_even = entropy > target
+        low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
+        step = (entropy - target) / np.maximum(slope, 1e-12)
+        newton = middle + np.minimum(np.maximum(step, -4.0), 4.0)
+        inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
+        moved = newton if inside.all() else np.where(inside | (newton == middle), newton, 0.5 * (low + high))
+        moving = moved != middle  # every further step of the other rows would repeat this one to the bit
+        n_moving = np.count_nonzero(moving)
+        if n_moving == 0:
+            break
+        middle = moved
+        if 2 * n_moving <= len(rows):
+            found[rows] = middle
+            D2, rows, low, high, middle = D2[moving], rows[moving], low[moving], high[moving], middle[moving]
+    if len(rows) == len(found):
+        return np.asarray(middle)
+    found[rows] = middle
+    return found
 
 
 def _uneven_rows(D2: Array, perplexity: float, n_steps: int) -> tuple[Array, Array]:
@@ -98,7 +114,8 @@ def _uneven_rows(D2: Array, perplexity: float, n_steps: int) -> tuple[Array, Arr
 def _row_weights(D2: Array, beta: Array) -> tuple[Array, Array, Array]:
     """Weights, their entropy, and minus its derivative by ``log β``."""
     energy = D2 * beta
-    W = np.exp(-energy)
+    W = np.negative(energy)
+    np.exp(W, out=W)
     total = W.sum(axis=1, keepdims=True)
     W /= total
     mean = np.einsum("ij,ij->i", W, energy)
@@ -144,7 +161,8 @@ def quick_rows(D2: Array, perplexity: float) -> Array:
 def _moments(D2: Array, x: Array) -> tuple[Array, Array, Array, Array]:
     """Weights at ``log β = x``, their entropy, and variance and third central moment of the energies."""
     energy = D2 * np.exp(x)[:, None]
-    W = np.exp(-energy)
+    W = np.negative(energy)
+    np.exp(W, out=W)
     total = W.sum(axis=1)
     W /= total[:, None]
     mean = np.einsum("ij,ij->i", W, energy)
