@@ -177,3 +177,24 @@ def test_leave_one_out_survives_duplicates_and_rows_out_of_reach():
 def test_the_best_scale_is_found_wherever_it_is(peak):
     found = maximise_over_scale(lambda h: -((np.log(h) - np.log(peak)) ** 2), 1e-3, 1e2)
     assert found == pytest.approx(peak, rel=0.02)
+
+
+@pytest.mark.parametrize("shape", [GAUSSIAN, STUDENT, QUARTIC], ids=lambda shape: shape.name)
+@pytest.mark.parametrize("relative", [False, True])
+def test_scales_that_an_upper_bound_rules_out_do_not_change_the_bandwidth(shape, relative):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(80, 3))
+    X[60:] = X[0]  # equal rows: the density has no bound at narrow scales
+    score = LeaveOneOut(X, shape, rng.gamma(2.0, size=80) if relative else None)
+    scored = []
+
+    def counted(scale):
+        scored.append(scale)
+        return score(scale)
+
+    with_bound = maximise_over_scale(counted, 1e-6, 1e2, at_most=score.at_most)
+    n_scored = len(scored)
+    assert with_bound == maximise_over_scale(counted, 1e-6, 1e2)
+    assert n_scored < len(scored) - n_scored
+    for scale in np.geomspace(1e-6, 1e2, 30):
+        assert score(scale) <= score.at_most(scale)
