@@ -10,7 +10,7 @@ the profile's ``density_profile``, so that C is finite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ from sidelight.base.tiles import run_tiles
 
 from .profiles import Profile
 
-__all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows", "quick_rows"]
+__all__ = [
+    "LeaveOneOut",
+    "leave_one_out_bandwidth",
+    "maximise_over_scale",
+    "perplexity_rows",
+    "quick_rows",
+    "quick_rows_of_each",
+]
 
 Array = npt.NDArray[Any]
 _NOTHING = -100.0  # logarithm of a term too small to change a sum of at least 1, however many rows there are
@@ -66,17 +73,24 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     if np.isinf(D2).any():
         return _uneven_rows(D2, perplexity, n_steps)
     least, scale = np.min(D2, axis=1, keepdims=True), np.max(D2, axis=1, keepdims=True)
-    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not depend on the last bits
-    shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
-    target = np.log(min(perplexity, D2.shape[1]))
-    middle = _log_betas(shifted, target, n_steps)
-    W, _, _ = _row_weights(shifted, np.exp(middle)[:, None])
+    target = np.full(len(D2), np.log(min(perplexity, D2.shape[1])))
+    W, middle, tied = _rows_of_entropy(D2, least, scale, target, n_steps)
     bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
     return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
 
 
-def _log_betas(D2: Array, target: np.float64, n_steps: int) -> Array:
-    """``log β`` (m,) at which the weights of each row have the entropy ``target``; ``D2`` (m, k) are at most 1."""
+def _rows_of_entropy(
+    D2: Array, least: Array, scale: Array, target: Array, n_steps: int = 24
+) -> tuple[Array, Array, Array]:
+    """Weights (m, k) of entropy ``target`` (m,), ``log β`` (m,) in units of 1/scale, and which distances tie (m, k)."""
+    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not depend on the last bits
+    shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
+    middle = _log_betas(shifted, target, n_steps)
+    return _row_weights(shifted, np.exp(middle)[:, None])[0], middle, tied
+
+
+def _log_betas(D2: Array, target: Array, n_steps: int) -> Array:
+    """``log β`` (m,) at which the weights of each row have the entropy ``target`` (m,); ``D2`` (m, k) are at most 1."""
     found, rows = np.empty(len(D2)), np.arange(len(D2))
     low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)
     mean = D2.mean(axis=1)
@@ -96,7 +110,8 @@ def _log_betas(D2: Array, target: np.float64, n_steps: int) -> Array:
         middle = moved
         if 2 * n_moving <= len(rows):
             found[rows] = middle
-            D2, rows, low, high, middle = D2[moving], rows[moving], low[moving], high[moving], middle[moving]
+            D2, rows, target = D2[moving], rows[moving], target[moving]
+            low, high, middle = low[moving], high[moving], middle[moving]
     if len(rows) == len(found):
         return np.asarray(middle)
     found[rows] = middle
@@ -137,25 +152,44 @@ def quick_rows(D2: Array, perplexity: float) -> Array:
     >>> round(float(np.exp(-(W * np.log(W)).sum())), 6)
     2.5
     """
-    if perplexity >= D2.shape[1]:
-        return perplexity_rows(D2, perplexity)[0]
-    target = float(np.log(perplexity))
+    return quick_rows_of_each(D2, [perplexity])[0]
+
+
+def quick_rows_of_each(D2: Array, perplexities: Sequence[float]) -> list[Array]:
+    """``[quick_rows(D2, perplexity) for perplexity in perplexities]``, to the bit; few rows are computed together."""
+    if max(perplexities) >= D2.shape[1]:
+        return [perplexity_rows(D2, p)[0] if p >= D2.shape[1] else quick_rows(D2, p) for p in perplexities]
+    if len(perplexities) > 1 and len(perplexities) * D2.size > _CACHED:
+        return [quick_rows(D2, perplexity) for perplexity in perplexities]
+    targets = [float(np.log(perplexity)) for perplexity in perplexities]
+    ratio = np.repeat([float(np.log(D2.shape[1])) - target for target in targets], len(D2))
+    target = np.repeat(targets, len(D2))
+    D2 = np.tile(D2, (len(targets), 1)) if len(targets) > 1 else D2
+    return np.split(_quick_rows(D2, target, ratio), len(targets))
+
+
+def _quick_rows(D2: Array, target: Array, ratio: Array) -> Array:
+    """Weights (m, k) of entropy ``target`` (m,), which is ``ratio`` (m,) below that of uniform weights."""
     least = D2.min(axis=1, keepdims=True)
     shifted = D2 - least
     shifted *= shifted > 50 * np.finfo(D2.dtype).eps * least  # as there: β must not depend on the last bits
     mean = shifted.mean(axis=1, keepdims=True)
     shifted /= np.where(mean > 0, mean, 1)
-    single = shifted.astype(np.float32, copy=False)
-    ratio = float(np.log(D2.shape[1])) - target
-    x = np.full(len(D2), _START[0] + _START[1] * ratio, dtype=np.float32)
-    for _ in range(_STEPS + (ratio > _NARROW)):
-        x += _halley(*_moments(single, x)[1:], target)
+    single, single_target = shifted.astype(np.float32, copy=False), target.astype(np.float32)
+    x = (_START[0] + _START[1] * ratio).astype(np.float32)
+    for _ in range(_STEPS):
+        x += _halley(*_moments(single, x)[1:], single_target)
+    if (narrow := ratio > _NARROW).any():
+        x[narrow] += _halley(*_moments(single[narrow], x[narrow])[1:], single_target[narrow])
     x = x.astype(D2.dtype)
-    x += _halley(*_moments(shifted, x)[1:], target)
+    own_target = target.astype(D2.dtype)
+    x += _halley(*_moments(shifted, x)[1:], own_target)
     W, entropy, _, _ = _moments(shifted, x)
-    off = np.flatnonzero(~(np.abs(entropy - target) <= _MISSED[W.dtype]))
+    off = np.flatnonzero(~(np.abs(entropy - own_target) <= _MISSED[W.dtype]))
     if off.size:
-        W[off] = perplexity_rows(D2[off].astype(np.float64, copy=False), perplexity)[0]
+        rows = D2[off].astype(np.float64, copy=False)
+        extremes = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
+        W[off] = _rows_of_entropy(rows, *extremes, target[off])[0]
     return W
 
 
@@ -175,7 +209,7 @@ def _moments(D2: Array, x: Array) -> tuple[Array, Array, Array, Array]:
     return W, entropy, variance, np.einsum("ij,ij->i", spread, energy)
 
 
-def _halley(entropy: Array, variance: Array, third: Array, target: float) -> Array:
+def _halley(entropy: Array, variance: Array, third: Array, target: Array) -> Array:
     """The step of ``log β`` towards an entropy of ``target``."""
     excess = entropy - target
     slope = 2 * variance * variance - excess * (third - 2 * variance)
