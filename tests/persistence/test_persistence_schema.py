@@ -17,6 +17,7 @@ from sidelight import (
     BernoulliMixture,
     Conditioning,
     CoordinatedCCA,
+    Imputer,
     JointInformationEmbedding,
     KernelInformationEmbedding,
     KernelOptions,
@@ -88,6 +89,7 @@ FITS |= {
         None, relations={"v": Relation.from_values(X[:, 0]), "d": Relation.from_data(X)}
     ),
     "table": lambda: TableEncoder({"code": "ordinal"}).fit(TABLE),
+    "imputed table": lambda: Imputer().fit(TABLE),
     "gaps of ppca": lambda: ProbabilisticPCA(2).fit(GAPS),
     "batches": lambda: PPCAMixture(2).fit_batches([X, X]),
     "partial": lambda: ProbabilisticPCA(2).partial_fit(X),
