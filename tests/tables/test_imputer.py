@@ -14,7 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.stats import binom
+from scipy.stats import t as t_distribution
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -403,16 +405,55 @@ def coverage(model, gapped, truth, level=0.9):
     return int(inside[gone].sum()), int(gone.sum())
 
 
-def test_intervals_hold_their_share_of_a_gaussian():
-    held = total = 0
-    for seed in range(3):
-        X, G = correlated(800, share=0.2, seed=seed)
-        one, of = coverage(Imputer("gaussian").fit(G), pd.DataFrame(G), pd.DataFrame(X))
-        held, total = held + one, total + of
-    low, high = binom.interval(0.999, total, 0.9)
-    # the width itself is estimated, from some 320 held-out entries in each fit: its own 99.9 % band comes on top
-    slack = 3.3 * np.sqrt(0.09 / (3 * 320)) * total
-    assert low - slack < held < high + slack
+def band(level, asked, held_out, share=0.999):
+    """Between which counts the covered entries must lie: binomial, for entries asked for and for entries held out.
+
+    The widths are order statistics of the errors of the entries held out, whose coverage varies as a binomial share.
+    """
+    low, high = binom.interval(share, asked, level)
+    slack = 3.3 * np.sqrt(level * (1 - level) / held_out) * asked
+    return low - slack, high + slack
+
+
+@pytest.mark.parametrize(("n", "fits"), [(800, 3), (25, 30)], ids=["many rows", "few rows"])
+def test_intervals_hold_their_share_of_a_gaussian(n, fits):
+    held = total = judged = 0
+    for seed in range(fits):
+        X, G = correlated(n, share=0.2, seed=seed)
+        model = Imputer("gaussian", random_state=seed).fit(G)
+        one, of = coverage(model, pd.DataFrame(G), pd.DataFrame(X))
+        held, total, judged = held + one, total + of, judged + model.n_held_out_
+    low, high = band(0.9, total, judged)
+    assert low < held < high
+
+
+def test_intervals_hold_their_share_of_a_real_table():
+    X = load_breast_cancer().data[:, :10]
+    rng = np.random.default_rng(0)
+    G = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    model = Imputer("gaussian").fit(G)
+    held, total = coverage(model, pd.DataFrame(G), pd.DataFrame(X))
+    low, high = band(0.9, total, model.n_held_out_)
+    assert total > 1000
+    assert low < held < high
+
+
+def test_draws_give_honest_errors_of_a_mean_by_rubins_rules():
+    # 40 % of the first column are missing; 95 % intervals of its mean (0), of which filling once makes too narrow ones
+    n, m, covered, filled_once = 100, 10, 0, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        G = rng.multivariate_normal(np.zeros(3), 0.4 * np.eye(3) + 0.6, size=n)
+        G[rng.random(n) < 0.4, 0] = np.nan
+        model = Imputer("gaussian", random_state=seed).fit(G)
+        first = np.array([drawn[:, 0] for drawn in model.draws(G, m)])
+        within, between = first.var(axis=1, ddof=1).mean() / n, first.mean(axis=1).var(ddof=1) * (1 + 1 / m)
+        freedom = (m - 1) * (1 + within / between) ** 2
+        covered += abs(first.mean()) < t_distribution.ppf(0.975, freedom) * np.sqrt(within + between)
+        once = model.transform(G)[:, 0]
+        filled_once += abs(once.mean()) < 1.96 * once.std(ddof=1) / np.sqrt(n)
+    assert covered >= binom.ppf(0.001, 60, 0.95)
+    assert filled_once < covered
 
 
 def test_intervals_are_wider_for_a_higher_level_and_contain_what_is_filled():

@@ -382,6 +382,7 @@ FITTED: dict[str, dict[str, str]] = {
         "model_": "?record d=p",
         "method_": "string",
         "held_out_": "dict number",
+        "n_held_out_": "count",
         "seed_": "count",
     },
     "RestrictedBoltzmannMachine": _NETWORK_ROWS,

@@ -52,16 +52,30 @@ def drawn_code(
     mean: Array,
     deviation: Array,
     rng: np.random.Generator,
+    scale: float,
     n_jobs: int | None,
 ) -> Array:
-    """Return the code of a table with a joint draw in its gaps; ``mean`` and ``deviation`` are those of the gaps."""
+    """Return the code of a table with a joint draw in its gaps.
+
+    Parameters
+    ----------
+    found : GappedTable
+    model : EntryModel or None
+    mean, deviation : arrays of shape (n, p)
+        Of the gaps.
+    rng : Generator
+    scale : float
+        Of the deviations from the mean that the model draws.
+    n_jobs : int or None
+    """
     A, rows = found.code.copy(), found.rows
     if model is None or not len(rows):
         return A
-    A[rows] = model.draw(found.code[rows], rng, n_jobs)
+    A[rows] = mean[rows] + scale * (model.draw(found.code[rows], rng, n_jobs) - mean[rows])
     for block, code, _ in found.plan.used:
         gaps = found.gaps[block.name]
         if isinstance(code, CategoryCode) and len(gaps):
+            # levels go by their probabilities, and by the order of the draws alone
             expected, spread, drawn = (one[gaps, block.columns] for one in (mean, deviation, A))
-            A[gaps, block.columns] = drawn_levels(code, expected, spread, drawn, rng)
+            A[gaps, block.columns] = drawn_levels(code, expected, scale * spread, drawn, rng)
     return A

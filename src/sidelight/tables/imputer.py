@@ -21,7 +21,8 @@ from sidelight.base.random import random_numbers, start_seed
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, refuse_too_large
 from sidelight.base.warnings import warn
-from sidelight.maps.entry_models import MODELS, EntryModel, fit_entry_model
+from sidelight.maps.entry_intervals import draw_scale, half_width
+from sidelight.maps.entry_models import MODELS, EntryModel, fit_entry_model, hold_out
 
 from ._column_kinds import ColumnUse
 from ._encoding import EncoderSettings
@@ -91,6 +92,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     held_out_ : dict
         Model -> root mean squared error on the held-out entries, in standard deviations of the (encoded) columns; about
         1 is no better than the mean of the column. Empty where there were too few entries to hold any out.
+    n_held_out_ : int
+        Number of these entries, by whose errors intervals are calibrated.
     model_ : EntryModel or None
     plan_ : FillPlan
         Codes of the columns, and how each is filled.
@@ -144,6 +147,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     model_: EntryModel | None
     method_: str
     held_out_: dict[str, float]
+    n_held_out_: int
     seed_: int
     n_features_in_: int
 
@@ -188,12 +192,14 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             found = read_gaps(X, plan, owner)
         refuse_too_large(self, "X", found.code)
         refuse_if_too_large(self, self.estimate_cost(*found.code.shape), table.n_rows)
-        model, errors = self._fitted_model(found.code, seed)
+        rows = found.code[~np.isnan(found.code).all(axis=1)]  # a row without any entry tells nothing
+        model, errors = self._fitted_model(rows, seed)
         if table.named:
             _check_feature_names(self, X, reset=True)
         self._warn_of_what_stays(found)
         self.n_features_in_ = len(table.columns)
-        self.plan_, self.model_, self.held_out_, self.seed_ = plan, model, errors, seed
+        self.plan_, self.model_, self.seed_ = plan, model, seed
+        self.held_out_, self.n_held_out_ = errors, int(hold_out(rows, seed).hidden.sum()) if errors else 0
         self.method_ = "none" if model is None else model.name
         return self
 
@@ -235,14 +241,16 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         found, model = self._read(X), self.model_
         both = self._mean(found), deviation_code(found, model, self.n_jobs)
         sources = [np.random.default_rng([self.seed_, k]) for k in range(n)]
-        return [found.filled(drawn_code(found, model, *both, rng, self.n_jobs)) for rng in sources]
+        scale = 1.0 if model is None else draw_scale(model, self.n_held_out_)
+        return [found.filled(drawn_code(found, model, *both, rng, scale, self.n_jobs)) for rng in sources]
 
     @one_blas_thread
     def interval(self, X: Any, level: float = 0.9) -> Intervals:
         """Return intervals of the missing entries, and probabilities of missing categories.
 
-        Intervals are those that held this share of the entries held out at the fit, in units of each entry's own
-        standard deviation. Whole numbers and ordered categories are rounded outwards.
+        Their widths are those that this share of the entries held out at the fit would have needed, in units of each
+        entry's own standard deviation; the fewer there were (``n_held_out_``), the wider. Whole numbers and ordered
+        categories are rounded outwards.
 
         Parameters
         ----------
@@ -258,7 +266,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_number(self, "level", level, 0.0, 1.0)
         found = self._read(X)
         mean = self._mean(found)
-        half = 0.0 if self.model_ is None else self.model_.half_width(level)
+        half = 0.0 if self.model_ is None else half_width(self.model_, level, self.n_held_out_)
         reach = half * deviation_code(found, self.model_, self.n_jobs)
         lower, upper = (found.bounds(mean + side * reach, side) for side in (-1, 1))
         return Intervals(lower, upper, found.probabilities(mean), float(level))
@@ -278,7 +286,6 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The model of the code (n, p), None where it has no columns, and the errors of the models that were tried."""
         if not A.shape[1]:
             return None, {}
-        A = A[~np.isnan(A).all(axis=1)]  # a row without any entry tells nothing
         errors: dict[str, float] = {}
         bar = ProgressBar(type(self).__name__) if self.verbose else None
 
