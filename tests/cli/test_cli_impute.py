@@ -72,7 +72,7 @@ def test_it_says_what_it_filled_by_what_and_what_stays_missing(run, here, gapped
     done = run("impute", gapped, "--out", "filled.csv")
     n = pd.read_csv(gapped)["length"].isna().sum()
     assert f"  length: {n} of 60" in done.out
-    assert "the best on entries held out from the fit" in done.out
+    assert ", chosen by the error on entries held out from the fit" in done.out
     assert "gaussian 0." in done.out
     assert "with its only value x; if an empty entry means something else there, use --drop same" in done.out
     assert "name: 1 entry is still missing (an identifier cannot be told from the rest of a row)." in done.out
@@ -242,6 +242,7 @@ def test_kinds_and_columns_left_as_they_are(run, here, gapped):
         (("--out", "gapped.csv/out.csv"), "gapped.csv is a file; choose another --out"),
         (("--out", "out.npy"), "an array holds numbers, and name is none; end the name with .csv"),
         (("--out", "o.csv", "--draws", "2", "--interval", "0.9"), "leave --draws or --interval out"),
+        (("--out", "o.csv", "--method", "gausian"), "no such model of entries; choose from auto, gaussian"),
         (("--out", "o.csv", "--interval", "90"), "give a share between 0 and 1, for example 0.9"),
         (("--out", "o.csv", "--kind", "lenght=number"), "has no such column; did you mean length?"),
         (("--out", "o.csv", "--drop", "kin"), "--drop kin: gapped.csv has no such column; did you mean kind?"),

@@ -187,7 +187,7 @@ def test_what_the_rest_of_a_row_tells_is_used(method):
     assert model.held_out_[method] * X.std() == pytest.approx(error, rel=0.25)
 
 
-def test_auto_takes_the_method_with_the_least_held_out_error():
+def test_auto_chooses_by_held_out_entries():
     _, G = correlated(150)
     model = Imputer().fit(G)
     assert model.method_ in model.held_out_

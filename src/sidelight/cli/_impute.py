@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sidelight.persistence import load, save
 from sidelight.tables._column_fill import has_interval
 from sidelight.tables._fill_plan import read_gaps
-from sidelight.tables.imputer import Imputer
+from sidelight.tables.imputer import METHODS, Imputer
 
 from ._columns import suggestion
 from ._encoded_table import listed
@@ -27,6 +27,7 @@ from ._write import check_format, check_free
 __all__ = ["ImputeRequest", "impute"]
 
 _MOST_LINES = 30
+_NO_BETTER = 0.95
 _STAYS = {
     "identifier": "an identifier cannot be told from the rest of a row",
     "text": "free text cannot be told from the rest of a row",
@@ -94,6 +95,9 @@ def _check(request: ImputeRequest) -> None:
     """Refuse what cannot be done before anything is read."""
     check_format(request.out)
     check_free([request.out, *([] if request.save is None else [request.save])], force=request.force)
+    if request.method not in METHODS:
+        known = f"choose from {', '.join(METHODS)}{suggestion(request.method, METHODS)}"
+        raise CommandError(f"--method {request.method}: there is no such model of entries; {known}")
     if request.draws is not None and request.level is not None:
         raise CommandError("--interval: draws show the uncertainty themselves; leave --draws or --interval out")
     if request.level is not None and not 0 < request.level < 1:
@@ -236,7 +240,7 @@ def _tell(talk: Output, file: GappedFile, imputer: Imputer, found: ImputedColumn
             talk.say(f"  {name}: {number:,} of {len(file):,}{_only_value(imputer, name)}")
         if len(filled) > _MOST_LINES:
             talk.say(f"  ... and {len(filled) - _MOST_LINES} more columns; --json lists all")
-        talk.say(_method_sentence(imputer, request))
+        talk.say(_method_sentence(imputer))
     for name, (number, why) in stays.items():
         talk.say(f"{name}: {_entries(number)} still missing ({why}).")
     for name in file.names:
@@ -264,20 +268,18 @@ def _only_value(imputer: Imputer, name: str) -> str:
     return f", with its only value {fill.fixed}; if an empty entry means something else there, use --drop {name}"
 
 
-def _method_sentence(imputer: Imputer, request: ImputeRequest) -> str:
+def _method_sentence(imputer: Imputer) -> str:
     """Which model filled the gaps, and why this one."""
     if imputer.method_ == "none":
         return "No column varies, so there is no model."
     errors = ", ".join(f"{name} {error:.2f}" for name, error in imputer.held_out_.items())
     if not errors:
-        return f"Method: {imputer.method_}; there were too few entries to compare it with others."
-    worse = (
-        " Beware: that is no better than the mean of the column." if imputer.held_out_[imputer.method_] > 0.97 else ""
-    )
-    unit = "in standard deviations of the column, 1 is as good as its mean"
-    if request.model is not None or len(imputer.held_out_) == 1:
-        return f"Method: {imputer.method_}; error on entries held out from the fit, {unit}: {errors}.{worse}"
-    return f"Method: {imputer.method_}, the best on entries held out from the fit (error {unit}: {errors}).{worse}"
+        return f"Method: {imputer.method_}; there were too few entries to hold some out and compare."
+    own = imputer.held_out_.get(imputer.method_, 0.0)
+    worse = " Beware: that is hardly better than the mean of the column." if own > _NO_BETTER else ""
+    chosen = ", chosen" if len(imputer.held_out_) > 1 else "; judged"
+    unit = "in standard deviations of the column (1 is as good as its mean)"
+    return f"Method: {imputer.method_}{chosen} by the error on entries held out from the fit, {unit}: {errors}.{worse}"
 
 
 def _entries(number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,21 +14,12 @@ from ._read import Reading
 __all__ = ["impute"]
 
 
-class ImputeMethods(StrEnum):
-    """Models of missing entries."""
-
-    auto = "auto"
-    gaussian = "gaussian"
-    mixture = "mixture"
-    neighbours = "neighbours"
-
-
 def impute(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     method: Annotated[
-        ImputeMethods, typer.Option("--method", "-m", help="Model of the entries; auto: the best on held-out entries.")
-    ] = ImputeMethods.auto,
+        str, typer.Option("--method", "-m", help="Model of the entries: auto (by held-out entries), gaussian, ...")
+    ] = "auto",
     draws: Annotated[
         int | None,
         typer.Option("--draws", min=1, help="Write this many tables with drawn entries, numbered by a column draw."),
@@ -74,7 +64,5 @@ def impute(
         kinds = {**parse_kinds(kind or ()), **dict.fromkeys(drop or (), "drop")}
         run(
             talk,
-            ImputeRequest(
-                data, out, how, method.value, kinds, seed, draws, interval, model=model, save=save, force=force
-            ),
+            ImputeRequest(data, out, how, method, kinds, seed, draws, interval, model=model, save=save, force=force),
         )

@@ -31,10 +31,10 @@ from ._gap_codes import deviation_code, drawn_code, mean_code
 from ._matching import errors_of
 from ._table_columns import read_table
 
-__all__ = ["Imputer", "Intervals"]
+__all__ = ["METHODS", "Imputer", "Intervals"]
 
 Array = npt.NDArray[Any]
-_METHODS = ("auto", *MODELS)
+METHODS = ("auto", *MODELS)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Of pandas, polars, pyarrow or another library that narwhals knows; or an array, or a list of rows.
         y : ignored
         """
-        check_choice(self, "method", self.method, _METHODS)
+        check_choice(self, "method", self.method, METHODS)
         seed = start_seed(self.random_state)
         owner = type(self).__name__
         with errors_of(owner):
@@ -273,7 +273,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns (of the code)."""
-        return Cost(64 * n * d + 64 * d * min(n, d), 1e-5 * n * d)
+        return Cost(64 * n * d + 64 * d * min(n, d), 1.5e-5 * n * d * (1 + d / 200))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
