@@ -27,7 +27,7 @@ _TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_
 
 
 def run(*, quick: bool) -> Report:
-    """Measure every case; nothing has a bar (tests/tables/test_imputer.py has)."""
+    """Measure every case; nothing has a bar (tests/tables/test_imputer_uncertainty.py has)."""
     report = Report()
     report.checks += [_gaussian(n) for n in ((25, 200) if quick else (15, 25, 50, 100, 400, 1600))]
     for name, read in _TABLES.items():
