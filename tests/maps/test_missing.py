@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import warnings
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_low_rank_matrix
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -273,3 +276,13 @@ def test_complete_rows_are_not_predicted(monkeypatch):
     fill(gaps)
     fill(X)
     assert set(sizes) == {int(missing.any(axis=1).sum())}
+
+
+def test_new_rows_of_a_frame_with_gaps_do_not_warn_of_feature_names():
+    _, gaps = removed(curve(60, 5))
+    frame = pd.DataFrame(gaps, columns=list("abcde"))
+    model = KernelInformationEmbedding(missing="impute", max_iter=5).set_output(transform="pandas")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(frame)
+    assert np.isfinite(model.transform(frame.iloc[:10]).to_numpy()).all()

@@ -115,7 +115,7 @@ def invert(
     table = _others_first(frame, rows, file.latent_names)
     add_latent_novelty(talk, table, file.model, Z)
     _write_rows(table, rows, out)
-    _tell_rows(talk, rows, out, asked, "points mapped back to")
+    _tell_rows(talk, rows, out, asked, "points mapped back to", given)
 
 
 def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
@@ -146,10 +146,10 @@ def counterfactual(
     Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(Z), data)
-    refuse_extrapolation(file.model, X, changed, force=force)
+    refuse_extrapolation(talk, file.model, X, changed, force=force)
     rows = file.to_data(file.model.inverse_transform(Z, **changed))
     _write_rows(_with_names(matrix, rows), rows, out)
-    _tell_rows(talk, rows, out, asked, "rows shown again in")
+    _tell_rows(talk, rows, out, asked, "rows shown again in", given)
 
 
 def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path) -> dict[str, Any]:
@@ -194,12 +194,15 @@ def _write_rows(frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
     write_frame(frame, out, rows.to_numpy() if out.suffix.lower() == ".npy" else np.empty(0))
 
 
-def _tell_rows(talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str) -> None:
+def _tell_rows(
+    talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str, given: Sequence[str] = ()
+) -> None:
+    """Print what was done; ``given`` is what was asked for as it was written."""
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
     words = ""
     if asked:
         talk.answer["given"] = asked
-        words = " for " + ", ".join(f"{name} = {entry}" for name, entry in asked.items())
+        words = " for " + ", ".join(text.replace("=", " = ", 1) for text in given)
     talk.say(f"{len(rows)} {did} {rows.shape[1]} columns{words}; wrote {out}")
 
 

@@ -22,7 +22,7 @@ from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, late
 
 from ._columns import Column, DataRows, data_rows, features_of, names_of_rows, numbers_of, table_columns
 from ._examples import Examples, examples_of, rows_of
-from ._informed import Before, fit_plain, given_columns, known_of, periods_of, typical_entries
+from ._informed import Before, fit_plain, given_columns, given_dates, known_of, periods_of, typical_entries
 from ._opening_colour import opening_colour
 from ._relations import Attribute, attributes_of
 from ._tables import Unwrapped, unwrap
@@ -195,6 +195,11 @@ class Context:
         """The value of each given column for which the forward map is shown: averaged over all it would be blurred."""
         return typical_entries(self.model.given_, self.known) if self.informed else {}
 
+    @property
+    def given_dates(self) -> frozenset[str]:
+        """Names of the given columns that hold dates."""
+        return frozenset(c.name for c in self.given_columns if isinstance(c, Numbers) and c.is_date)
+
     def given_of(self, rows: Any) -> dict[str, Any]:
         """``given`` of some rows as keyword arguments of the model's maps, or {}."""
         if self.known is None or not self.informed:
@@ -284,7 +289,7 @@ def context_of(
         colour=_known_colour(colour, [labelled, *found]),
         labels=labelled,
         known=known,
-        given_columns=given_columns(model, known),
+        given_columns=given_columns(model, known, given_dates(model, given, colours)),
         attributes=attributes_of(model, attributes, colours, n),
         plain=None if plain is None or fits_plain else _same_rows(latent_of(plain, "report"), n),
         fits_plain=fits_plain,
