@@ -117,7 +117,7 @@ def invert(
         _say_given(talk, file, side, data)
     if is_second(view):
         second = second_of(file)
-        rows = pd.DataFrame(second.to_data(file.model.inverse_transform_view(Z, 1)), columns=second.names)
+        rows = second.to_frame(file.model.inverse_transform_view(Z, 1))
     else:
         rows = file.to_data(file.model.inverse_transform(Z, **side))
     table = _others_first(frame, rows, file.latent_names)
@@ -134,7 +134,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     file = ModelFile.open(model)
     second = second_of(file)
     matrix, X = file.read(data, _how(file, how), missing)
-    rows = pd.DataFrame(second.to_data(file.model.predict(X)), columns=second.names)
+    rows = second.to_frame(file.model.predict(X))
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "rows predicted in")
 
@@ -335,7 +335,7 @@ def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_r
         raise CommandError(
             f"this {name} makes outputs of inputs; say with --view-y FILE what should come of {data.name}"
         )
-    found = read(path, Reading())
+    found = read(path, Reading(encoder=None if file.second is None else file.second.encoder))
     if len(found.X) != n_rows:
         raise CommandError(f"--view-y {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")
     Y = found.take(np.isin(found.rows, matrix.rows)).X
