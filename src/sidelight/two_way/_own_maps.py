@@ -1,4 +1,6 @@
-"""The own maps of fitted linear methods of scikit-learn, as data: arrays instead of the estimator.
+"""The own maps of fitted methods of scikit-learn, as data: arrays instead of the estimator.
+
+Linear methods have maps both ways:
 
     PCA, IncrementalPCA   A = Vᵀ                     B = V             V (q, d) components; whitened: A = Vᵀ/σ, B = σ V
     FactorAnalysis        A = Ψ⁻¹Wᵀ (I + WΨ⁻¹Wᵀ)⁻¹   B = W             W (q, d) loadings, Ψ noise variances
@@ -7,6 +9,8 @@
 
 with z = (x - μ) A and x = z B + μ (``maps.linear``). A is what ``transform`` of the estimator computes, B what its
 ``inverse_transform`` does; FactorAnalysis has none, and B is the mean of its own model p(x | z).
+
+KernelPCA and Isomap have a map from rows to latent points (``maps.kernel_projection``).
 """
 
 from __future__ import annotations
@@ -16,13 +20,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
+from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, KernelPCA, TruncatedSVD
+from sklearn.manifold import Isomap
 
+from sidelight.maps.kernel_projection import KERNELS, KernelProjection
 from sidelight.maps.linear import LinearMaps
 
-__all__ = ["own_maps"]
+__all__ = ["own_maps", "own_projection"]
 
 Array = npt.NDArray[Any]
+MOST_PATHS = 2000
+"""Rows of an Isomap up to which the paths between all of them (32 MB) are kept."""
 
 
 def own_maps(estimator: Any) -> LinearMaps | None:
@@ -33,7 +41,6 @@ def own_maps(estimator: Any) -> LinearMaps | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.manifold import Isomap
     >>> X = np.random.default_rng(0).normal(size=(30, 4))
     >>> own_maps(PCA(2).fit(X)).to_data.shape
     (2, 4)
@@ -42,6 +49,52 @@ def own_maps(estimator: Any) -> LinearMaps | None:
     """
     builder = _BUILDERS.get(type(estimator))
     return None if builder is None else builder(estimator)
+
+
+def own_projection(estimator: Any) -> KernelProjection | None:
+    """The map from rows to latent points of a fitted KernelPCA or Isomap; None for every other estimator.
+
+    None also for kernels that are functions or precomputed, other distances than Euclidean, neighbours within a radius,
+    and an Isomap of more than 2,000 rows, whose paths would make a large file.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(30, 4))
+    >>> own_projection(KernelPCA(2, kernel="rbf").fit(X)).vectors.shape
+    (30, 2)
+    """
+    if type(estimator) is KernelPCA and estimator.kernel in KERNELS:
+        gamma = float(getattr(estimator, "gamma_", estimator.gamma or 1.0 / estimator.n_features_in_))
+        return _projected(
+            estimator,
+            np.array(estimator.X_fit_, dtype=np.float64),
+            kernel=estimator.kernel,
+            gamma=gamma,
+            degree=float(estimator.degree),
+            coef0=float(estimator.coef0),
+        )
+    if type(estimator) is Isomap and _has_plain_paths(estimator):
+        rows = np.array(estimator.nbrs_._fit_X, dtype=np.float64)
+        paths = np.array(estimator.dist_matrix_, dtype=np.float64)
+        if len(rows) <= MOST_PATHS and np.isfinite(paths).all():
+            count = int(estimator.n_neighbors)
+            return _projected(estimator.kernel_pca_, rows, kernel="paths", paths=paths, n_neighbors=count)
+    return None
+
+
+def _has_plain_paths(isomap: Any) -> bool:
+    euclidean = isomap.metric == "euclidean" or (isomap.metric == "minkowski" and isomap.p == 2)
+    return euclidean and not isomap.metric_params and isomap.n_neighbors is not None
+
+
+def _projected(fitted: Any, rows: Array, **how: Any) -> KernelProjection:
+    """The projection onto the eigenvectors of a fitted KernelPCA."""
+    values = np.asarray(fitted.eigenvalues_, dtype=np.float64)
+    inverse = np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
+    centre = fitted._centerer
+    means = np.array(centre.K_fit_rows_, dtype=np.float64)
+    vectors = np.asarray(fitted.eigenvectors_, dtype=np.float64) * inverse
+    return KernelProjection(rows, vectors, means, float(centre.K_fit_all_), **how)
 
 
 def _maps(mean: Any, to_latent: Any, to_data: Any) -> LinearMaps:
