@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from sidelight.base.alias import MovedParameter
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.options import argument_name
-from sidelight.base.renamed_parameters import MovedParameter
 from sidelight.base.result import Callback, Status
 from sidelight.base.validation import check_integer, check_number
 from sidelight.solvers.anneal import Path
