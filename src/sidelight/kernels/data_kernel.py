@@ -29,7 +29,7 @@ from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
-from sidelight.neighbours.sparse_distances import nearest_known, reach
+from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
 from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, residual_row_moments
@@ -96,7 +96,7 @@ class DataKernel:
 
 
 def perplexity_kernel(
-    points: Array,
+    points: Points,
     perplexity: float,
     n_neighbors: int | None,
     *,
@@ -128,11 +128,11 @@ def perplexity_kernel(
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
     if variance is not None:
-        found = nearest_expected(points, variance, k=width, n_jobs=n_jobs)
+        found = nearest_expected(dense_points(points), variance, k=width, n_jobs=n_jobs)
     elif precomputed:
         found = nearest_known(points, k=width, own=True)
     else:
-        found = nearest(points, k=width, n_jobs=n_jobs)
+        found = nearest(dense_points(points), k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
     graph, neighbours = None, straight
     if n_neighbors is not None:

@@ -16,24 +16,23 @@ KernelPCA and Isomap have a map from rows to latent points (``maps.kernel_projec
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, KernelPCA, TruncatedSVD
 from sklearn.manifold import Isomap
 
+from sidelight.base.types import Array
 from sidelight.maps.kernel_projection import KERNELS, KernelProjection
 from sidelight.maps.linear import LinearMaps
 
 __all__ = ["own_maps", "own_projection"]
 
-Array = npt.NDArray[Any]
 MOST_PATHS = 2000
 """Rows of an Isomap up to which the paths between all of them (32 MB) are kept."""
 
 
-def own_maps(estimator: Any) -> LinearMaps | None:
+def own_maps(estimator: object) -> LinearMaps | None:
     """The maps of a fitted linear method; None for every other estimator.
 
     A subclass may compute something else, so only the classes themselves are known.
@@ -51,7 +50,7 @@ def own_maps(estimator: Any) -> LinearMaps | None:
     return None if builder is None else builder(estimator)
 
 
-def own_projection(estimator: Any) -> KernelProjection | None:
+def own_projection(estimator: object) -> KernelProjection | None:
     """The map from rows to latent points of a fitted KernelPCA or Isomap; None for every other estimator.
 
     None also for kernels that are functions or precomputed, other distances than Euclidean, neighbours within a radius,
@@ -63,45 +62,56 @@ def own_projection(estimator: Any) -> KernelProjection | None:
     >>> own_projection(KernelPCA(2, kernel="rbf").fit(X)).vectors.shape
     (30, 2)
     """
-    if type(estimator) is KernelPCA and estimator.kernel in KERNELS:
-        gamma = float(getattr(estimator, "gamma_", estimator.gamma or 1.0 / estimator.n_features_in_))
-        return _projected(
-            estimator,
-            np.array(estimator.X_fit_, dtype=np.float64),
-            kernel=estimator.kernel,
-            gamma=gamma,
-            degree=float(estimator.degree),
-            coef0=float(estimator.coef0),
-        )
-    if type(estimator) is Isomap and _has_plain_paths(estimator):
-        rows = np.array(estimator.nbrs_._fit_X, dtype=np.float64)
-        paths = np.array(estimator.dist_matrix_, dtype=np.float64)
-        if len(rows) <= MOST_PATHS and np.isfinite(paths).all():
-            count = int(estimator.n_neighbors)
-            return _projected(estimator.kernel_pca_, rows, kernel="paths", paths=paths, n_neighbors=count)
+    if isinstance(estimator, KernelPCA) and type(estimator) is KernelPCA:
+        return _of_kernel_pca(estimator) if estimator.kernel in KERNELS else None
+    if isinstance(estimator, Isomap) and type(estimator) is Isomap:
+        return _of_isomap(estimator) if _has_plain_paths(estimator) else None
     return None
 
 
-def _has_plain_paths(isomap: Any) -> bool:
+def _of_kernel_pca(fitted: KernelPCA) -> KernelProjection:
+    return KernelProjection(
+        np.array(fitted.X_fit_, dtype=np.float64),
+        *_centred_eigenvectors(fitted),
+        kernel=fitted.kernel,
+        gamma=float(getattr(fitted, "gamma_", fitted.gamma or 1.0 / fitted.n_features_in_)),
+        degree=float(fitted.degree),
+        coef0=float(fitted.coef0),
+    )
+
+
+def _of_isomap(fitted: Isomap) -> KernelProjection | None:
+    paths = np.array(fitted.dist_matrix_, dtype=np.float64)
+    if len(paths) > MOST_PATHS or not np.isfinite(paths).all():
+        return None
+    return KernelProjection(
+        np.array(fitted.nbrs_._fit_X, dtype=np.float64),
+        *_centred_eigenvectors(fitted.kernel_pca_),
+        kernel="paths",
+        paths=paths,
+        n_neighbors=int(fitted.n_neighbors),
+    )
+
+
+def _has_plain_paths(isomap: Isomap) -> bool:
     euclidean = isomap.metric == "euclidean" or (isomap.metric == "minkowski" and isomap.p == 2)
     return euclidean and not isomap.metric_params and isomap.n_neighbors is not None
 
 
-def _projected(fitted: Any, rows: Array, **how: Any) -> KernelProjection:
-    """The projection onto the eigenvectors of a fitted KernelPCA."""
+def _centred_eigenvectors(fitted: KernelPCA) -> tuple[Array, Array, float]:
+    """Eigenvectors (n, q) over the roots of their eigenvalues, and the column means (n,) and mean of the kernel."""
     values = np.asarray(fitted.eigenvalues_, dtype=np.float64)
     inverse = np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
     centre = fitted._centerer
-    means = np.array(centre.K_fit_rows_, dtype=np.float64)
     vectors = np.asarray(fitted.eigenvectors_, dtype=np.float64) * inverse
-    return KernelProjection(rows, vectors, means, float(centre.K_fit_all_), **how)
+    return vectors, np.array(centre.K_fit_rows_, dtype=np.float64), float(centre.K_fit_all_)
 
 
-def _maps(mean: Any, to_latent: Any, to_data: Any) -> LinearMaps:
+def _maps(mean: object, to_latent: object, to_data: object) -> LinearMaps:
     return LinearMaps(*(np.array(part, dtype=np.float64) for part in (mean, to_latent, to_data)))
 
 
-def _of_pca(fitted: Any) -> LinearMaps:
+def _of_pca(fitted: PCA | IncrementalPCA) -> LinearMaps:
     V = np.asarray(fitted.components_, dtype=np.float64)
     if not fitted.whiten:
         return _maps(fitted.mean_, V.T, V)
@@ -111,23 +121,23 @@ def _of_pca(fitted: Any) -> LinearMaps:
     return _maps(fitted.mean_, V.T / divisor, V * spread[:, None])
 
 
-def _of_factor_analysis(fitted: Any) -> LinearMaps:
+def _of_factor_analysis(fitted: FactorAnalysis) -> LinearMaps:
     W = np.asarray(fitted.components_, dtype=np.float64)
     scaled = W / fitted.noise_variance_
     return _maps(fitted.mean_, np.linalg.solve(np.eye(len(W)) + scaled @ W.T, scaled).T, W)
 
 
-def _of_ica(fitted: Any) -> LinearMaps:
+def _of_ica(fitted: FastICA) -> LinearMaps:
     mean = fitted.mean_ if fitted.whiten else np.zeros(fitted.components_.shape[1])
     return _maps(mean, fitted.components_.T, fitted.mixing_.T)
 
 
-def _of_svd(fitted: Any) -> LinearMaps:
+def _of_svd(fitted: TruncatedSVD) -> LinearMaps:
     V = fitted.components_
     return _maps(np.zeros(V.shape[1]), V.T, V)
 
 
-_BUILDERS: dict[type, Callable[[Any], LinearMaps]] = {
+_BUILDERS: dict[type, Callable[[BaseEstimator], LinearMaps]] = {
     PCA: _of_pca,
     IncrementalPCA: _of_pca,
     FactorAnalysis: _of_factor_analysis,
