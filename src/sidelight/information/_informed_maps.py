@@ -27,7 +27,7 @@ from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
-from sidelight.maps.parzen import ParzenDensity, fit_density
+from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
 from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
@@ -264,7 +264,10 @@ def _row_maps(
         given, forward, relative = _given_maps(training, inside, features, Z, problem.effect, settings, latent_kernel)
         if product:
             given = replace(given, product=_product_map(problem, training.given, features, Z, settings))
-    density = fit_density(inside, relative, n_jobs=settings.n_jobs)
+    if problem.kernel.lists is None and settings.metric == "euclidean" and settings.profile == "gaussian":
+        density = kernel_density(inside, problem.kernel.bandwidth, n_jobs=settings.n_jobs)
+    else:
+        density = fit_density(inside, relative, n_jobs=settings.n_jobs)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
     return InformedMaps(plain, given)
 
