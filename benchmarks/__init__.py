@@ -30,6 +30,7 @@ BENCHMARKS = (
     "metrics",
     "dimensions",
     "imputation",
+    "imputation_intervals",
     "many_rows",
     "streaming",
     "large_maps",
