@@ -60,8 +60,7 @@ class RowChecks(InformedMixin):
     @one_blas_thread
     def impute(self, X: object) -> Array:
         """Impute missing entries (NaN) of rows, shape (m, d), each row from its own observed entries."""
-        rows = self._with_gaps(X)
-        return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
+        return self._filled(self._with_gaps(X))
 
     @available_if(_imputes)
     @one_blas_thread
@@ -127,7 +126,11 @@ class RowChecks(InformedMixin):
         if not _imputes(self):
             return super()._checked(X)
         rows = self._with_gaps(X)
-        return np.asarray(self.impute(rows)) if np.isnan(rows).any() else rows
+        return self._filled(rows) if np.isnan(rows).any() else rows
+
+    def _filled(self, rows: Array) -> Array:
+        """Validated rows with their missing entries imputed."""
+        return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
 
     def _with_gaps(self, X: object) -> Array:
         check_is_fitted(self)

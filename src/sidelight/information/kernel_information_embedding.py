@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
+from sidelight.base.alias import MovedParameter, accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.options import argument_name
-from sidelight.base.renamed_parameters import MovedParameter, accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState

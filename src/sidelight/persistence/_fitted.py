@@ -40,6 +40,18 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "InterpolatingMap": {"mean": "record n=n a=a b=b", "correction": "record n=n b=b"},
     "ParzenDensity": {"points": "float (n, a)", "bandwidths": "float (n)", "kernel": _KERNEL},
     "LinearMaps": {"mean": "float (a)", "to_latent": "float (a, b)", "to_data": "float (b, a)"},
+    "KernelProjection": {
+        "rows": "float (n, a)",
+        "vectors": "float (n, b)",
+        "means": "float (n)",
+        "mean": "number",
+        "kernel": "choice:linear|rbf|poly|sigmoid|cosine|paths",
+        "gamma": "number",
+        "degree": "number",
+        "coef0": "number",
+        "paths": "?float (n, n)",
+        "n_neighbors": "count",
+    },
     "ViewMaps": {
         "frame": "record a=d",
         "backward": "record a=d b=q",
@@ -312,7 +324,8 @@ FITTED: dict[str, dict[str, str]] = {
         "bandwidth_": "~number / float (N)",
     },
     "TwoWayEmbedding": _TWO_WAY
-    | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"},
+    | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"}
+    | {"projection_": "~record a=d b=q"},
     "HybridEmbedding": _TWO_WAY
     | {
         "scale_": "~number",

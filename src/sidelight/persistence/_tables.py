@@ -84,6 +84,7 @@ RECORDS: dict[str, str] = {
     "InterpolatingMap": "sidelight.maps.interpolation",
     "KernelMap": "sidelight.maps.kernel_map",
     "KernelOptions": "sidelight",
+    "KernelProjection": "sidelight.maps.kernel_projection",
     "KernelSpan": "sidelight.maps.span",
     "LatentCharts": "sidelight.maps.coordinated",
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
