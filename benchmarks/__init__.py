@@ -30,6 +30,8 @@ BENCHMARKS = (
     "metrics",
     "dimensions",
     "imputation",
+    "missing_maps",
+    "overlap",
     "many_rows",
     "streaming",
     "large_maps",

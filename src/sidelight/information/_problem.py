@@ -66,7 +66,7 @@ class SideInformation:
     """What is known of the rows that are fitted.
 
     ``strata`` (n,) are the groups among which neighbours are balanced, ``categories`` (n,) those of the categories
-    alone; ``hints`` (m, 2) are rows that correspond (None: there are none).
+    alone; ``hints`` (m, 2) are rows that correspond (None: there are none). ``variance`` (n, d): of missing entries.
     """
 
     given: Given
@@ -74,6 +74,7 @@ class SideInformation:
     categories: Array
     strata: Array
     hints: Array | None
+    variance: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Problem:
 def plain_problem(
     points: Any, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
 ) -> Problem:
-    """Embed rows of which nothing is known; ``variance`` (n,): of missing entries, whose means ``points`` have."""
+    """Embed rows of which nothing is known; ``variance`` (n, d): of missing entries, whose means ``points`` have."""
     chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
@@ -163,6 +164,7 @@ def informed_problem(
     kernel: KernelSettings,
     settings: GivenSettings,
     latent: Latent,
+    variance: Array | None = None,
 ) -> Problem:
     """Embed rows of which ``given`` is known, so that the map shows the rest.
 
@@ -181,12 +183,14 @@ def informed_problem(
         Of the kernel of the data, and of ``given``.
     latent : Latent
         For the cost of a kernel of all pairs.
+    variance : array of shape (n, d) or None
+        Variances of missing entries, whose means ``points`` have.
     """
     hints = None if hints is None or len(hints) == 0 else hints
     check_given(kernel.owner, settings, kernel.bandwidth, points, hints)
     widths: list[float] | None = given.bandwidths(given_bandwidth(known.features, given.chosen))
     categories, strata = strata_of(given, known)
-    side = SideInformation(given, known.features, categories, strata, hints)
+    side = SideInformation(given, known.features, categories, strata, hints, variance)
     if settings.conditioning == "product":
         return _conditional_problem(points, scale, side, kernel, latent, given_bandwidth=widths)
     rest, effect, confounded, explained = points, None, False, 0.0
@@ -234,7 +238,7 @@ def _conditional_problem(
     points: Any, scale: float, side: SideInformation, kernel: KernelSettings, latent: Latent, **about: Any
 ) -> Problem:
     """The published product of the kernels of the points and of ``given``."""
-    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False)
+    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False, variance=side.variance)
     G = given_kernel(side.features, kernel.n_jobs, chosen=side.given.chosen)
     return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), **about)
 
@@ -254,7 +258,7 @@ def _balanced(
     perplexity = effective_perplexity(wanted, len(points))
     how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
     compared = rest if side.hints is None else with_hints(points, rest, side.strata, side.hints, **how)
-    how |= {"confounded": confounded, "short": settings.multilevel}
+    how |= {"confounded": confounded, "short": settings.multilevel, "variance": side.variance}
     return as_chosen_kernel(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
 
 

@@ -90,8 +90,8 @@ class TrainingRows:
         The columns of ``given``; None: nothing is factored out.
     known : EncodedGiven or None
         Their entries, for all rows.
-    variance : array of shape (n,) or None
-        Sum of the variances of a row's missing entries, in squared units of the frame; None: no entry is uncertain.
+    variance : array of shape (n, d) or None
+        Variances of missing entries, in squared units of the frame; None: no entry is uncertain.
     """
 
     X: Any
