@@ -77,6 +77,7 @@ def test_hints_and_missing_given_go_with_gaps():
     pairs = sidelight.Pairs(np.array([[10, 11], [20, 21]]), 90)
     model = KernelInformationEmbedding(missing="expected", max_iter=5, tol=1e-2).fit(gaps, given=side, same=pairs)
     assert np.isfinite(model.embedding_).all()
+    np.testing.assert_allclose(model.transform(gaps, given=side), model.embedding_, atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -92,3 +93,20 @@ def test_hints_and_missing_given_go_with_gaps():
 def test_kernels_without_a_closed_form_are_refused_with_the_way_out(how, rule):
     with pytest.raises(ValueError, match=f"missing=expected {rule}|missing=expected has {rule}"):
         KernelInformationEmbedding(missing="expected", **how).fit(rows()[1])
+
+
+def test_columns_that_are_not_known_count_less_when_a_new_row_is_placed():
+    """Weights by the expected kernel: between a map of the means, and one that ignores what is missing."""
+    _, gaps = rows(150, share=0.3)
+    model = KernelInformationEmbedding(missing="expected", max_iter=10, tol=1e-3).fit(gaps)
+    new = s_curve(60, random_state=5).X
+    new = np.column_stack([new, new @ np.random.default_rng(1).normal(size=(3, 4))])
+    new[::2, 2:] = np.nan
+    placed = model.transform(new)
+    of_means = model.transform(model.impute(new))
+    assert np.abs(placed - of_means)[::2].max() > 1e-3
+    np.testing.assert_array_equal(placed[1::2], of_means[1::2])  # complete rows
+    np.testing.assert_array_equal(placed, model.set_params(n_jobs=2).transform(new))
+    alone = np.concatenate([model.transform(new[i : i + 1]) for i in range(6)])
+    np.testing.assert_allclose(alone, placed[:6], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.inverse_transform(placed), model.denoise(new), atol=1e-8)

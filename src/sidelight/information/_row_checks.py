@@ -129,6 +129,14 @@ class RowChecks(InformedMixin):
         rows = self._with_gaps(X)
         return np.asarray(self.impute(rows)) if np.isnan(rows).any() else rows
 
+    def _row_variance(self, X: Any) -> Array | None:
+        if self.missing != "expected":
+            return None
+        rows = self._with_gaps(X)
+        if not np.isnan(rows).any():
+            return None
+        return np.asarray(self.filler_.variance(rows, self.n_jobs) / self.frame_.scale**2)
+
     def _with_gaps(self, X: Any) -> Array:
         check_is_fitted(self)
         how: Any = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}

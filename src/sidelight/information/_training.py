@@ -117,6 +117,11 @@ class TrainingRows:
         """Points of the fitted rows (m, d); a copy only if some rows are left out."""
         return np.asarray(self.points if self.complete else self.points[self.fitted])
 
+    @property
+    def fitted_variance(self) -> Array | None:
+        """Variances of the entries of the fitted rows (m, d), or None."""
+        return None if self.variance is None else self.variance[self.fitted]
+
     def inside(self, metric: str) -> Array:
         """The fitted rows (m, d) in units of the frame; with the cosine metric these differ from the points."""
         if metric == "euclidean":

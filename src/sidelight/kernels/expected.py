@@ -31,7 +31,7 @@ from sidelight.neighbours.search import Neighbours
 from .bandwidths import perplexity_rows
 from .matrices import SymmetricTiles
 
-__all__ = ["effective_squares", "expected_dense_kernel", "expected_neighbours"]
+__all__ = ["effective_squares", "expected_dense_kernel", "expected_neighbours", "expected_squares"]
 
 Array = npt.NDArray[Any]
 _ROUNDS = 8
@@ -78,6 +78,22 @@ def expected_neighbours(
     tile = max(1, _BUDGET // max(1, near.index.shape[1] * means.shape[1]))
     parts = run_tiles(one, spans(len(own), tile), n_jobs)
     return Neighbours(near.index, np.sqrt(np.concatenate(parts)))
+
+
+def expected_squares(inputs: Array, Q: Array, variance: Array, index: Array, perplexity: float) -> Array:
+    """Effective squared distances (m, k) of uncertain queries to listed rows, for weights of that perplexity.
+
+    Parameters
+    ----------
+    inputs : array of shape (n, d)
+    Q, variance : arrays of shape (m, d)
+        Means and variances of the queries.
+    index : array of shape (m, k)
+        Listed rows.
+    perplexity : float
+    """
+    split = np.asarray(Q[:, None, :] - inputs[index], dtype=np.float64) ** 2
+    return _settled(split, variance[:, None, :], split.sum(axis=2), perplexity)
 
 
 def _by_column(means: Array, rows: Array, index: Array, squares: Array) -> Array:
