@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -19,6 +17,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers, start_seed
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import (
     check_choice,
     check_integer,
@@ -38,8 +37,6 @@ from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixin"]
-
-Array = npt.NDArray[Any]
 
 
 def _has_reference(model: CoordinatedMixin) -> bool:
@@ -73,12 +70,12 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     n_components: int
     n_charts: int | str
     n_mixtures: int
-    n_local: Any
+    n_local: int | str | Sequence[int] | None
     smoothing: float
     balance: float | str | None
     max_iter: int
     tol: float
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     verbose: int
     callback: Callback | None
@@ -160,7 +157,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         return lower_share(self.training_latent_densities_, logs)
 
     @one_blas_thread
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows from the mixture, shape (n_samples, d).
 
         ``random_state=None`` uses the model's own, so that the same model gives the same rows.
@@ -171,7 +168,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.map_.sample(n_samples, rng, len(self.centre_))[:, : self.n_features_in_])
 
-    def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+    def score(self, X: Array, y: object = None, *, sample_weight: object = None) -> float:
         """Share of the variance that ``denoise`` keeps: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X).astype(np.float64)
@@ -252,7 +249,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     def _n_views(self) -> int:
         return 1
 
-    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: Any) -> float:
+    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: object) -> float:
         """Share of the variance of ``truth``, over its entries that are not NaN, that ``found`` has."""
         A, B = ((V - self.centre_[columns]) / self.scale_[columns] for V in (truth, found))
         weight = checked_weights(self, sample_weight, len(A))

@@ -28,7 +28,7 @@ from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
-from sidelight.neighbours.sparse_distances import nearest_known, reach
+from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
 from .expected import expected_neighbours
@@ -96,7 +96,7 @@ class DataKernel:
 
 
 def perplexity_kernel(
-    points: Array,
+    points: Points,
     perplexity: float,
     n_neighbors: int | None,
     *,
@@ -128,7 +128,10 @@ def perplexity_kernel(
     n = len(points)
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
-    found = nearest_known(points, k=width, own=True) if precomputed else nearest(points, k=width, n_jobs=n_jobs)
+    if precomputed:
+        found = nearest_known(points, k=width, own=True)
+    else:
+        found = nearest(dense_points(points), k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
     graph, neighbours = None, straight
     if n_neighbors is not None:
@@ -136,7 +139,7 @@ def perplexity_kernel(
         graph = joined_graph(points, near, precomputed=precomputed)
         neighbours = along_graph(graph, k=k, start_radius=1.3 * reach(straight), n_jobs=n_jobs)
     if variance is not None:
-        neighbours = expected_neighbours(points, variance, neighbours, perplexity, n_jobs=n_jobs)
+        neighbours = expected_neighbours(dense_points(points), variance, neighbours, perplexity, n_jobs=n_jobs)
     matrix, bandwidth = adaptive_kernel(neighbours, perplexity)
     return DataKernel(matrix, bandwidth, neighbours.index, graph)
 

@@ -14,7 +14,7 @@ Cost: O(nnz log nnz) time, O(nnz) memory, whatever the number of pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,16 @@ from sidelight.base.messages import error_message
 
 from .search import Neighbours, nearest_precomputed
 
-__all__ = ["SparseDistances", "nearest_known", "reach", "refuse_negative", "submatrix", "zero_distance_groups"]
+__all__ = [
+    "Points",
+    "SparseDistances",
+    "dense_points",
+    "nearest_known",
+    "reach",
+    "refuse_negative",
+    "submatrix",
+    "zero_distance_groups",
+]
 
 Array = npt.NDArray[Any]
 _FILLED = ("bsr", "dia")  # these formats pad with zeros, which are not distances
@@ -136,12 +145,22 @@ class SparseDistances:
         return self
 
 
-def nearest_known(D: Array | SparseDistances, *, k: int, own: bool) -> Neighbours:
+Points: TypeAlias = Array | SparseDistances
+"""Rows (n, d), or precomputed distances between them, dense or sparse."""
+
+
+def dense_points(points: Points) -> Array:
+    """The points themselves, where they cannot be sparse: rows, or a matrix of all distances."""
+    assert not isinstance(points, SparseDistances)
+    return points
+
+
+def nearest_known(D: Points, *, k: int, own: bool) -> Neighbours:
     """The ``k`` smallest distances of each row of a dense or sparse distance matrix; ``own``: without the diagonal."""
     return D.nearest(k) if isinstance(D, SparseDistances) else nearest_precomputed(D, k=k, own=own)
 
 
-def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
+def zero_distance_groups(D: Points) -> Array | None:
     """Groups of rows at distance 0 (n,): the number of the first row of each group. None if there is no such pair."""
     if isinstance(D, SparseDistances):
         row, column, distance = _entries(D.stored)
@@ -156,11 +175,11 @@ def zero_distance_groups(D: Array | SparseDistances) -> Array | None:
     return np.asarray(np.unique(component, return_index=True)[1][component])
 
 
-def submatrix(D: Array | SparseDistances, rows: Array, columns: Array, owner: object) -> Any:
+def submatrix(D: Points, rows: Array, columns: Array, owner: object) -> Points:
     """The distances of the given rows and columns; raises, naming ``owner``, if a row has no known distance left."""
     if isinstance(D, SparseDistances):
         return D.among(rows, columns).without_empty_rows(owner)
-    return D[np.ix_(rows, columns)]
+    return np.asarray(D[np.ix_(rows, columns)])
 
 
 def refuse_negative(owner: object, lowest: float) -> None:
