@@ -27,7 +27,7 @@ from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
-from sidelight.maps.parzen import ParzenDensity, fit_density
+from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
 from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.uncertain import map_uncertain, with_uncertain_rows
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
@@ -280,7 +280,10 @@ def _row_maps(
             product_map = _product_map(problem, training.given, features, Z, settings)
             exact = with_uncertain_rows(product_map.backward, training.fitted_variance)
             given = replace(given, product=replace(product_map, backward=exact))
-    density = fit_density(inside, relative, n_jobs=settings.n_jobs)
+    if problem.kernel.lists is None and settings.metric == "euclidean" and settings.profile == "gaussian":
+        density = kernel_density(inside, problem.kernel.bandwidth, n_jobs=settings.n_jobs)
+    else:
+        density = fit_density(inside, relative, n_jobs=settings.n_jobs)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
     return InformedMaps(plain, given)
 

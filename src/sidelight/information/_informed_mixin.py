@@ -13,6 +13,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import checked_weights
 from sidelight.base.warnings import ExtrapolationWarning, warn
+from sidelight.kernels.profiles import profile
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
@@ -35,6 +36,10 @@ _TOLERATED = 0.2  # share of rows that may be so without a warning: some rows of
 
 def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
     return mapped(rows, n_jobs)
+
+
+def _smooth_mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
+    return smooth_part(mapped)(rows, n_jobs)
 
 
 def _has_counterfactual(model: InformedMixin) -> bool:
@@ -120,6 +125,18 @@ class InformedMixin(TwoWayMixin):
         known = self._known(given, len(Z))
         rows = self.frame_.outside(self._rows(self.latent_frame_.inside(Z), known))
         return np.asarray(rows.astype(Z.dtype, copy=False))
+
+    @one_blas_thread
+    def transform_mean(self, X: object, *, given: object = None) -> Array:
+        """Embed each row at the conditional mean E[z | x] of the latent points (S0 3.23), shape (m, q).
+
+        ``transform`` adds a correction that maps training rows exactly to ``embedding_``. This is the source's kernel
+        regression itself, which smooths them too. Arguments as in ``transform``.
+        """
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        Z = self.latent_frame_.outside(self._latent(X, known, _smooth_mean))
+        return np.asarray(Z.astype(X.dtype, copy=False))
 
     @one_blas_thread
     def transform_mode(self, X: object, *, given: object = None) -> Array:
@@ -221,10 +238,35 @@ class InformedMixin(TwoWayMixin):
         """Predictive variance of each feature at latent points, shape (m, d).
 
         The weighted variance of the training rows around the conditional mean (conditional on ``given``, if passed)
-        plus the variance of the data kernel.
+        plus the variance of the data kernel: h/2 for one Gaussian bandwidth h for all rows.
         """
         Z = self._checked_latent(X)
         return self._informed_maps().variance(Z, self._known(given, len(Z)), self.n_jobs)
+
+    @one_blas_thread
+    def latent_variance(self, X: object, *, given: object = None) -> Array:
+        """Conditional variance of each latent coordinate given a row, shape (m, q).
+
+        The weighted variance of the training points around E[z | x] (S0 3.23) or E[z | x, given], plus the variance of
+        the latent kernel: 1/2 for the Gaussian, 1/(q + 6) for the quartic; the Student kernel has none, and is left
+        out. Large where rows like this one have different places.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+
+        Examples
+        --------
+        >>> from sidelight import KernelInformationEmbedding
+        >>> from sidelight.datasets import s_curve
+        >>> X = s_curve(100, random_state=0).X
+        >>> KernelInformationEmbedding(bandwidth=1.0).fit(X).latent_variance(X[:2]).shape
+        (2, 2)
+        """
+        X = self._checked(X)
+        found = self._latent(X, self._known(given, len(X)), self._latent_variance)
+        return np.asarray(found * self.latent_frame_.scale**2)
 
     @available_if(has_data_space)
     @one_blas_thread
@@ -305,6 +347,10 @@ class InformedMixin(TwoWayMixin):
         weight = Annealing.of(self.regularization).regularization
         kernel, penalty = self.latent_kernel_, self.penalty
         return content_mode(smooth_part(backward), points, kernel=kernel, penalty=penalty, weight=weight, n_jobs=n_jobs)
+
+    def _latent_variance(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
+        own = profile(self.latent_kernel_).variance(self._n_features_out)
+        return smooth_part(backward).variance(points, n_jobs) + (own if np.isfinite(own) else 0.0)
 
     def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:
         return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs)

@@ -67,7 +67,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Width of the data kernel. "perplexity": one bandwidth per row, set so that the row has ``perplexity`` effective
         neighbours. "loo": one bandwidth for all rows, by leave-one-out likelihood of the data. "learned": one for all
         rows, learned with the embedding by leave-one-out likelihood of the data given the embedding (S0 3.3,
-        experimental). A number: that bandwidth, in units of squared distance.
+        experimental). A number: that bandwidth, in units of squared distance. One bandwidth for all rows is also that
+        of the maps, of the density of the data and of what derives from it (Gaussian kernel, Euclidean distance).
     perplexity : float, default=30
         With ``bandwidth="perplexity"``: effective neighbours of a row (at most a third of the rows). With the
         multilevel solver: length of the neighbour lists; the effective perplexity is half of it.
