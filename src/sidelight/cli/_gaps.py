@@ -42,10 +42,7 @@ def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool
 
 
 def _way(parameters: dict[str, Any]) -> str:
-    """Value of the parameter ``missing``: "expected" where the settings allow it, which keeps more neighbours.
-
-    (``python -m benchmarks missing_maps``)
-    """
+    """Value of the parameter ``missing``: "expected" where the settings allow it, else "impute"."""
     kernel = KernelOptions.of(parameters["kernel"])
     gaussian = kernel.profile == "gaussian" and kernel.storage in ("auto", "dense")
     plain = parameters["metric"] == "euclidean" and parameters["bandwidth"] != "learned"
