@@ -20,12 +20,11 @@ are split among the columns in proportion to the squared differences of the mean
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 from sidelight.neighbours.search import Neighbours
 
 from .bandwidths import perplexity_rows
@@ -33,7 +32,6 @@ from .matrices import SymmetricTiles
 
 __all__ = ["effective_squares", "expected_dense_kernel", "expected_neighbours", "expected_squares"]
 
-Array = npt.NDArray[Any]
 _ROUNDS = 8
 _BUDGET = 1_000_000  # numbers in the temporaries of one tile
 _NARROWEST = 1e-10  # bandwidth of duplicates, as a share of their largest squared distance
@@ -70,7 +68,7 @@ def expected_neighbours(
     """
     own = np.arange(len(means)) if rows is None else rows
 
-    def one(part: slice) -> Array:
+    def one(part: Slice) -> Array:
         index, squares = near.index[part], np.asarray(near.distance[part], dtype=np.float64) ** 2
         v = variance[own[part], None, :] + variance[index]
         return _settled(_by_column(means, own[part], index, squares), v, squares, perplexity)
@@ -145,7 +143,7 @@ def expected_dense_kernel(
     """
     M, V = np.asarray(means, dtype=np.float64), np.asarray(variance, dtype=np.float64)
 
-    def tile(rows: slice, cols: slice) -> Array:
+    def tile(rows: Slice, cols: Slice) -> Array:
         out = np.empty((rows.stop - rows.start, cols.stop - cols.start), dtype=dtype)
         for part in spans(len(out), max(1, _BUDGET // max(1, out.shape[1] * M.shape[1]))):
             at = slice(rows.start + part.start, rows.start + part.stop)
