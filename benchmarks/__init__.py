@@ -32,6 +32,8 @@ BENCHMARKS = (
     "dimensions",
     "imputation",
     "imputation_intervals",
+    "missing_maps",
+    "overlap",
     "many_rows",
     "streaming",
     "large_maps",
