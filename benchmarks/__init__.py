@@ -30,6 +30,7 @@ BENCHMARKS = (
     "metrics",
     "dimensions",
     "imputation",
+    "tables",
     "many_rows",
     "streaming",
     "large_maps",

@@ -47,8 +47,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Column -> "number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier" (left out) or "drop"
         (left out), for columns that are to be understood otherwise.
     scaling : {"robust", "standard", "none"}, default="robust"
-        Of numbers: median and interquartile range / 1.349 (the standard deviation, where that is 0), or mean and
-        standard deviation, or as they are.
+        Of numbers: "robust": median and standard deviation, for which entries beyond 5 interquartile ranges / 1.349
+        from the median are drawn in to there (unless that range is 0); mean and standard deviation; or as they are.
     tails : {"auto", "keep"}, default="auto"
         "auto": asinh for a number with heavy tails, where a Gaussian predicts held-out entries better after it.
     min_frequency : int or float, default=2
