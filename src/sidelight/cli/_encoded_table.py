@@ -50,7 +50,7 @@ class TableOptions:
     def sentence(self) -> str:
         """How numbers are scaled."""
         if self.standardize is None:
-            return "Every column counts the same: numbers are scaled to median 0 and width 1, whatever their outliers."
+            return "Every column counts the same: numbers are scaled by median and quartiles."
         if self.standardize:
             return "Every column counts the same: numbers are standardised to mean 0 and width 1, as asked."
         return "Numbers are used as they are, as asked."

@@ -21,7 +21,6 @@ _IQR_OF_NORMAL = 1.349
 _GAIN = 0.1  # nats per entry: less is no reason to bend an axis
 _FEWEST = 20  # distinct entries, from which the tails of a column can be judged
 _MOST = 10_000
-_REACH = 5.0  # robust deviations: what is farther from the median is no measure of a column's width
 _LARGEST = 600.0  # sinh overflows beyond 710
 
 
@@ -122,21 +121,14 @@ def _bent(values: Array, middle: float, unit: float) -> Array:
 
 
 def _centre_and_scale(values: Array, scaling: str) -> tuple[float, float]:
-    """Median and the deviation of entries drawn in to ``_REACH`` robust deviations of it, or mean and deviation.
-
-    The robust deviation is IQR / 1.349. Where it is 0 (more than half of the entries are equal), none is drawn in.
-    """
+    """Median and IQR / 1.349 (where that is 0: the standard deviation), or mean and standard deviation."""
     largest = float(np.abs(values).max()) or 1.0
     deviation = float(np.std(values / largest)) * largest  # squares of huge numbers overflow
     if scaling == "standard":
         return float(np.mean(values / largest)) * largest, deviation
     low, median, high = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
     robust = (high - low) / _IQR_OF_NORMAL
-    if robust <= 1e-9 * deviation:
-        return median, deviation
-    # IQR / 1.349 itself is the deviation of a Gaussian only: two clusters or a few levels would weigh less than 1
-    near = np.clip(values, median - _REACH * robust, median + _REACH * robust)
-    return median, float(np.std(near / largest)) * largest
+    return median, robust if robust > 1e-9 * deviation else deviation
 
 
 def _tail(values: Array) -> tuple[float, float]:

@@ -37,9 +37,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, categories, dates and text into numbers of equal weight, and back.
 
     A transformer, to be put before any embedding. Each column counts the same: its code has a total variance of 1,
-    whether it is a number or a category of many levels. What a column means is decided by its type, its entries and its
-    name (``columns_`` says what and why; ``kinds`` overrules it). Identifiers, constant and empty columns are left out.
-    Missing entries stay missing: NaN in all columns of their code.
+    whether it is a number (1 if it is Gaussian, since quartiles set its scale) or a category of many levels. What a
+    column means is decided by its type, its entries and its name (``columns_`` says what and why; ``kinds`` overrules
+    it). Identifiers, constant and empty columns are left out. Missing entries stay missing: NaN in all columns of their
+    code.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Column -> "number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier" (left out) or "drop"
         (left out), for columns that are to be understood otherwise.
     scaling : {"robust", "standard", "none"}, default="robust"
-        Of numbers: "robust": median and standard deviation, for which entries beyond 5 interquartile ranges / 1.349
-        from the median are drawn in to there (unless that range is 0); mean and standard deviation; or as they are.
+        Of numbers: median and interquartile range / 1.349 (the standard deviation, where that is 0), or mean and
+        standard deviation, or as they are.
     tails : {"auto", "keep"}, default="auto"
         "auto": asinh for a number with heavy tails, where a Gaussian predicts held-out entries better after it.
     min_frequency : int or float, default=2
