@@ -31,6 +31,7 @@ NEED_TORCH = {
     HERE / "cli" / "test_cli_report_of_pairs.py",
     HERE / "common" / "test_gated_contracts.py",
     HERE / "plot" / "test_plot_gated.py",
+    HERE / "published" / "test_s0_ch2_ch5_ch6_gated.py",
     HERE / "report" / "test_report_gated.py",
     HERE / "report" / "test_report_rivals.py",
 }

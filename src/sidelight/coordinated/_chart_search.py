@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import by_block
+from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import Charts
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.mixture_fit import EMSettings, FittedMixture, fit_mixture, information_criterion
@@ -28,7 +27,7 @@ from ._settings import CoordinationSettings
 
 __all__ = ["FittedCharts", "fit_planes", "mixture_numbers", "search_charts"]
 
-Array = npt.NDArray[Any]
+
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
 _ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no more charts
@@ -45,7 +44,7 @@ class FittedCharts:
 
     charts: Charts
     n_iter: int
-    history: list[dict[str, Any]]
+    history: list[NamedValues]
 
 
 @dataclass(frozen=True)

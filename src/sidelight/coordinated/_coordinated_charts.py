@@ -7,14 +7,14 @@ By default mixtures of probabilistic PCA, of as many charts as ``_chart_search.p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
 from sidelight.base.messages import error_message
 from sidelight.base.progress import combine_callbacks
+from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import (
     ChartEstimator,
     Charts,
@@ -34,7 +34,7 @@ from ._settings import CoordinationSettings
 
 __all__ = ["ViewRows", "fit_charts", "view_frame"]
 
-Array = npt.NDArray[Any]
+
 _SAMPLE = 5_000  # rows that the number of charts is chosen on
 _IN_MEMORY = 100_000  # rows that a mixture without sums over batches is fitted to
 
@@ -46,10 +46,10 @@ class _Estimator(Protocol):
     def fit(self, X: Array) -> object:
         """Fit to rows in memory."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> NamedValues:
         """Constructor parameters."""
 
-    def set_params(self, **params: Any) -> object:
+    def set_params(self, **params: object) -> object:
         """Change constructor parameters."""
 
 
@@ -211,7 +211,7 @@ def _cloned(mixture: _Estimator, seed: int, progress: FitProgress) -> _Estimator
     """A clone with a seed of its own, that reports its steps."""
     own: _Estimator = clone(mixture)
     known = own.get_params(deep=False)
-    options: dict[str, Any] = {"random_state": seed, "callback": combine_callbacks(progress, known.get("callback"))}
+    options: NamedValues = {"random_state": seed, "callback": combine_callbacks(progress, known.get("callback"))}
     options["binarize"] = None  # charts and inverse_transform are of the rows as they are: only 0 and 1 will do
     own.set_params(**{name: value for name, value in options.items() if name in known})
     return own

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +15,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers, start_seed
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import (
     check_choice,
     check_integer,
@@ -34,8 +33,6 @@ from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixin"]
 
-Array = npt.NDArray[Any]
-
 
 class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """transform, inverse_transform, denoise, densities, samples and a score, from a ``CoordinatedMap``.
@@ -46,12 +43,12 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     n_components: int
     n_charts: int | str
     n_mixtures: int
-    n_local: Any
+    n_local: int | str | Sequence[int] | None
     smoothing: float
     balance: float | str | None
     max_iter: int
     tol: float
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     verbose: int
     callback: Callback | None
@@ -108,7 +105,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         return by_block(self.map_.latent_log_density, Z, self.n_jobs)
 
     @one_blas_thread
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows from the mixture, shape (n_samples, d).
 
         ``random_state=None`` uses the model's own, so that the same model gives the same rows.
@@ -119,7 +116,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         rng = random_numbers(random_state, self.random_state)
         return np.asarray(self.map_.sample(n_samples, rng, len(self.centre_))[:, : self.n_features_in_])
 
-    def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+    def score(self, X: Array, y: object = None, *, sample_weight: object = None) -> float:
         """Share of the variance that ``denoise`` keeps: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X).astype(np.float64)
@@ -190,7 +187,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     def _n_views(self) -> int:
         return 1
 
-    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: Any) -> float:
+    def _explained(self, truth: Array, found: Array, columns: Array, sample_weight: object) -> float:
         """Share of the variance of ``truth``, over its entries that are not NaN, that ``found`` has."""
         A, B = ((V - self.centre_[columns]) / self.scale_[columns] for V in (truth, found))
         weight = checked_weights(self, sample_weight, len(A))

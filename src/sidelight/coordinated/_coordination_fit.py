@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.maps.coordinated import (
     ChartedView,
     CoordinatedMap,
@@ -33,7 +32,7 @@ from ._settings import CoordinationSettings
 
 __all__ = ["Coordinated", "align", "glue"]
 
-Array = npt.NDArray[Any]
+
 _BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
 """What ``balance="auto"`` tries; the source's objective first, which so wins ties."""
 

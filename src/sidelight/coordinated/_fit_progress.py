@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.result import Callback, State, Status
+from sidelight.base.types import NamedValues
 
 __all__ = ["FitProgress"]
 
@@ -21,7 +21,7 @@ class FitProgress:
 
     def __init__(self, callback: Callback | None) -> None:
         self.callback, self.began = callback, time.perf_counter()
-        self.history: list[dict[str, Any]] = []
+        self.history: list[NamedValues] = []
         self.n_iter = 0
         self.ended: Status | None = None
 
@@ -36,7 +36,7 @@ class FitProgress:
         raise_if_interrupted(not kept or self.ended is Status.INTERRUPTED, kept=False)
         self.ended = Status.INTERRUPTED
 
-    def add(self, history: Sequence[dict[str, Any]], n_iter: int) -> None:
+    def add(self, history: Sequence[NamedValues], n_iter: int) -> None:
         """Append the records of one more mixture, counted on from those before."""
         last = self.history[-1] if self.history else {"stage": -1, "iteration": 0, "seconds": 0.0}
         first = {"stage": last["stage"] + 1, "iteration": last["iteration"], "seconds": last["seconds"]}

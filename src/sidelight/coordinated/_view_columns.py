@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, ColumnSelector
 from sidelight.maps.views import refuse_half_rows
 
 __all__ = ["placed", "refuse_blind_views", "refuse_unseen_rows", "view_columns"]
 
-Array = npt.NDArray[Any]
-
 
 def view_columns(
-    owner: str, views: Sequence[Any] | None, names: Sequence[str], n_columns: int, n_columns_y: int
+    owner: str, views: Sequence[ColumnSelector] | None, names: Sequence[str], n_columns: int, n_columns_y: int
 ) -> list[Array]:
     """The columns of each view; those of y come after those of X.
 
@@ -42,18 +39,21 @@ def view_columns(
     return [*chosen, np.arange(d, d + n_columns_y)] if n_columns_y else chosen
 
 
-def _selected(owner: str, view: Any, names: Sequence[str], d: int) -> Array:
+def _selected(owner: str, view: ColumnSelector, names: Sequence[str], d: int) -> Array:
     """The numbers of the columns that a selector means."""
     known = {name: number for number, name in enumerate(names)}
+    shown: object = view
     try:
-        if not isinstance(view, slice):
-            view = [known[column] if isinstance(column, str) else column for column in view]
-        columns = np.atleast_1d(np.arange(d)[view])
+        if isinstance(view, slice):
+            columns = np.arange(d)[view]
+        else:
+            shown = numbers = [known[column] if isinstance(column, str) else column for column in view]
+            columns = np.atleast_1d(np.arange(d)[numbers])
     except (KeyError, IndexError, TypeError):
         columns = np.empty(0, dtype=int)
     if len(columns) == 0:
         rule, remedy = f"selects none of the {d} columns of X", "Give a slice, or a list of numbers or names"
-        raise ValueError(error_message(owner, "views", view, rule, remedy))
+        raise ValueError(error_message(owner, "views", shown, rule, remedy))
     return columns
 
 

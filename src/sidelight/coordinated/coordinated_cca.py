@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -22,6 +20,7 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.types import Array, ColumnSelector, NamedValues, RandomState
 from sidelight.base.validation import check_rows, checked_array, validated
 from sidelight.maps.coordinated import ChartedView, CoordinatedMap
 from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows
@@ -37,7 +36,7 @@ from ._view_columns import placed, refuse_blind_views, refuse_unseen_rows, view_
 
 __all__ = ["CoordinatedCCA"]
 
-Array = npt.NDArray[Any]
+
 _SAMPLE = 5_000
 
 
@@ -143,16 +142,16 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         self,
         n_components: int = 2,
         *,
-        views: Sequence[Any] | None = None,
+        views: Sequence[ColumnSelector] | None = None,
         n_charts: int | str = "auto",
         n_mixtures: int = 1,
-        mixture: Any = None,
-        n_local: Any = None,
+        mixture: object = None,
+        n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -174,7 +173,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> CoordinatedCCA:
+    def fit(self, X: Array, y: object = None) -> CoordinatedCCA:
         """Fit charts to each view and join them.
 
         Parameters
@@ -202,13 +201,13 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         progress.finish()
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: Any) -> CoordinatedCCA:
+    def fit_batches(self, source: object) -> CoordinatedCCA:
         """Fit to rows that are read once for each EM step: batches with the columns of all ``views``.
 
         Parameters
@@ -274,7 +273,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         check_is_fitted(self, "map_")
         return np.asarray(self.predict_view(X, len(self.view_columns_) - 1))
 
-    def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+    def score(self, X: Array, y: object = None, *, sample_weight: object = None) -> float:
         """R² of ``predict(X)`` over the rows where y is known; without y, of ``denoise(X)`` where X is."""
         if y is None or not _has_y(self):
             return super().score(X, sample_weight=sample_weight)
@@ -333,7 +332,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         Z[seen] = by_block(lambda part: both.backward(placed(part, own, n_columns)), joint[seen, :d], self.n_jobs)
         return Z
 
-    def _second(self, y: Any, n: int) -> Array:
+    def _second(self, y: object, n: int) -> Array:
         """Y as (n, e)."""
         kinds = [np.float64, np.float32]
         Y = as_columns(
@@ -344,9 +343,10 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self, "map_")
-        finite: Any = "allow-nan" if self.views is not None else True
-        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite}
-        X = np.asarray(validated(self, X, reset=False, spread=self._spread(), **kinds))
+        finite = "allow-nan" if self.views is not None else True
+        kinds = [np.float64, np.float32]
+        found = validated(self, X, reset=False, spread=self._spread(), dtype=kinds, ensure_all_finite=finite)
+        X = np.asarray(found)
         refuse_unseen_rows(type(self).__name__, X, self.view_columns_)
         return X
 
@@ -366,7 +366,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
     def _is_flat(self, view: int) -> bool:
         return bool(self.y_is_flat_ and view == len(self.view_columns_) - 1)
 
-    def __sidelight_state__(self) -> dict[str, Any]:
+    def __sidelight_state__(self) -> NamedValues:
         """A file holds the numbers of columns instead of slices."""
         if self.views is None:
             return {}

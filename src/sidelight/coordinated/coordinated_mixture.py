@@ -7,16 +7,16 @@ rows are sums, so it runs in batches; the eigenproblem has the size of the chart
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, validated
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
@@ -30,7 +30,7 @@ from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixture"]
 
-Array = npt.NDArray[Any]
+
 _SAMPLE = 5_000
 
 
@@ -146,15 +146,15 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         *,
         n_charts: int | str = "auto",
         n_mixtures: int = 1,
-        mixture: Any = None,
-        n_local: Any = None,
+        mixture: object = None,
+        n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
         alignment: str = "coordination",
         n_neighbors: int = 12,
         max_iter: int = 500,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -177,7 +177,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> CoordinatedMixture:
+    def fit(self, X: Array, y: object = None) -> CoordinatedMixture:
         """Fit charts and join them.
 
         Parameters
@@ -198,13 +198,13 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         progress.finish()
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: Any) -> CoordinatedMixture:
+    def fit_batches(self, source: object) -> CoordinatedMixture:
         """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
         Parameters

@@ -6,19 +6,22 @@ same one is used for rows and for the patches of a field.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from torch import nn
+
+from sidelight.base.types import Array, NamedValues, Parameters
 
 from ._values import ValueKind
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = ["Architecture", "own_fields"]
 
-Array = npt.NDArray[Any]
+
 Module = TypeVar("Module", bound=nn.Module, covariant=True)
 
 
@@ -39,7 +42,7 @@ class Architecture(Protocol[Module]):
         ...
 
 
-def own_fields(kind: type[Any], parameters: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
+def own_fields(kind: type[DataclassInstance], parameters: Parameters, **changed: object) -> NamedValues:
     """The ``parameters`` of an estimator that are fields of a dataclass, with NumPy integers converted to int."""
     found = {field.name: parameters[field.name] for field in fields(kind)} | changed
     wholes = {name: int(value) for name, value in found.items() if isinstance(value, np.integer)}

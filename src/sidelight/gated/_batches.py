@@ -7,16 +7,15 @@ so that the mean of their gradients is that of the whole batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, distributed
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 
 __all__ = ["Batch", "Place", "array_batches", "as_batches", "first_of", "in_order", "share", "tensor"]
 
@@ -24,7 +23,7 @@ Batch = tuple[Tensor, ...]
 Place = tuple[torch.device, torch.dtype]
 
 
-def array_batches(arrays: tuple[Any, ...], size: int, seed: int, place: Place, *, done: int = 0) -> Iterator[Batch]:
+def array_batches(arrays: Sequence[Array], size: int, seed: int, place: Place, *, done: int = 0) -> Iterator[Batch]:
     """Endless shuffled batches of ``size`` rows; the first ``done`` are skipped, to resume a fit.
 
     Rows left over at the end of an epoch are dropped until the next shuffle. Integers (row numbers) stay integers.
@@ -39,7 +38,7 @@ def array_batches(arrays: tuple[Any, ...], size: int, seed: int, place: Place, *
             yield tuple(_rows(array[chosen], place) for array in arrays)
 
 
-def in_order(arrays: Iterable[Any], size: int, place: Place) -> Iterator[Batch]:
+def in_order(arrays: Iterable[Array], size: int, place: Place) -> Iterator[Batch]:
     """Batches of ``size`` rows in their order, once; the last one may be smaller."""
     parts = list(arrays)
     for begin in range(0, len(parts[0]), size):
@@ -47,8 +46,8 @@ def in_order(arrays: Iterable[Any], size: int, place: Place) -> Iterator[Batch]:
 
 
 def as_batches(
-    source: Any, owner: object, *, width: int, columns: tuple[int, ...] = (), name: str = "source"
-) -> Iterator[list[npt.NDArray[Any]]]:
+    source: Iterable[object], owner: object, *, width: int, columns: tuple[int, ...] = (), name: str = "source"
+) -> Iterator[list[Array]]:
     """Validate an iterable of batches of ``width`` arrays; all must have the ``columns`` of the first batch."""
     for batch in source:
         parts = _parts(batch, owner, width, name)
@@ -60,7 +59,7 @@ def as_batches(
         yield parts
 
 
-def _parts(batch: Any, owner: object, width: int, name: str) -> list[npt.NDArray[Any]]:
+def _parts(batch: object, owner: object, width: int, name: str) -> list[Array]:
     """The arrays of a batch; raises an error that says what is wrong with it."""
     listed = batch if isinstance(batch, tuple | list) else (batch,)
     if len(listed) != width:
@@ -82,7 +81,7 @@ def _parts(batch: Any, owner: object, width: int, name: str) -> list[npt.NDArray
     return parts
 
 
-def first_of(source: Any, owner: object = "fit_batches") -> tuple[Any, Iterator[Any]]:
+def first_of(source: object, owner: object = "fit_batches") -> tuple[object, Iterator[object]]:
     """The first batch, and an iterator over all batches, that one included.
 
     A callable is called for every batch; it may end with ``StopIteration``, as an iterator does.
@@ -96,7 +95,7 @@ def first_of(source: Any, owner: object = "fit_batches") -> tuple[Any, Iterator[
     raise ValueError(error_message(owner, "source", "<empty>", "has no batches", "Yield at least one"))
 
 
-def _called(make: Callable[[], Any]) -> Iterator[Any]:
+def _called(make: Callable[[], object]) -> Iterator[object]:
     while True:
         try:
             batch = make()
@@ -117,11 +116,11 @@ def share(batch: Batch) -> Batch:
     return tuple(part[rank:rows:world] for part in batch)
 
 
-def tensor(array: Any, place: Place) -> Tensor:
+def tensor(array: Array, place: Place) -> Tensor:
     """Rows as a tensor, without PyTorch's warning about read-only arrays."""
     device, dtype = place
     return torch.from_numpy(np.require(np.asarray(array), requirements=["C", "W"])).to(device=device, dtype=dtype)
 
 
-def _rows(array: Any, place: Place) -> Tensor:
+def _rows(array: Array, place: Place) -> Tensor:
     return torch.from_numpy(array).to(place[0]) if array.dtype.kind == "i" else tensor(array, place)

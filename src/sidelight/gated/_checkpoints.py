@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import NamedValues, Parameters
 
 __all__ = ["FREE", "identity_of", "read"]
 
@@ -20,7 +20,7 @@ FREE = ("callback", "checkpoint", "device", "max_iter", "n_jobs", "tol", "verbos
 _OWNER = "estimator"
 
 
-def identity_of(owner: str, parameters: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, str]:
+def identity_of(owner: str, parameters: Parameters, sizes: Mapping[str, int]) -> dict[str, str]:
     """Parameters that determine the training (also of a patch model) and the columns of the data, as text."""
     identity = {_OWNER: owner}
     for name, value in parameters.items():
@@ -29,7 +29,7 @@ def identity_of(owner: str, parameters: Mapping[str, Any], sizes: Mapping[str, i
     return identity | {name: _text(size) for name, size in sizes.items()}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Text to compare values by: estimators and random generators by class name, lists and sets as tuples."""
     if isinstance(value, BaseEstimator | np.random.RandomState | np.random.Generator):
         return type(value).__name__
@@ -40,7 +40,7 @@ def _text(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def read(path: str | os.PathLike[str], settings: Mapping[str, str]) -> dict[str, Any]:
+def read(path: str | os.PathLike[str], settings: Mapping[str, str]) -> NamedValues:
     """Read the checkpoint at ``path``; it must have been written with the same ``settings``."""
     owner = settings.get(_OWNER, "train")
     shown = os.fspath(path)

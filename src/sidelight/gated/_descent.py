@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from sidelight.base.result import Callback, Record, State, Status
+from sidelight.base.types import Array
 from sidelight.solvers.lbfgs import minimise
 
 from ._networks import total_weight
@@ -25,7 +24,7 @@ from ._training import Schedule, Trained
 
 __all__ = ["descend"]
 
-Array = npt.NDArray[Any]
+
 _TOLERANCE = 1e-8  # smallest decrease that counts as progress (losses are shares of the variance, or nats)
 _LOOK = 10  # iterations between evaluations of the held-out loss
 

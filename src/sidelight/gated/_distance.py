@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Slice
 
 from ._machines import Conditioned, GatedMachine
 from ._units import GaussianUnits, Units
@@ -37,7 +38,7 @@ def pairwise_distance(machine: GatedMachine, x: Tensor, y: Tensor, *, soft: bool
     """
     group = max(1, min(_GROUP, _FILTERS // (machine.visible.size * machine.hidden.size)))
 
-    def rows(span: slice) -> Tensor:
+    def rows(span: Slice) -> Tensor:
         return _from_templates(machine.condition(x[span]), len(x[span]), y, soft)
 
     return torch.cat(run_tiles(rows, spans(len(x), group), n_jobs=None if x.device.type == "cpu" else 1))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from torch import nn
 
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, NamedValues, Parameters
 
 from ._architecture import Architecture
 from ._checkpoints import identity_of
@@ -23,8 +23,8 @@ from ._trainer import Paused, Progress, TrainedNetwork
 
 __all__ = ["TorchEstimator"]
 
-Array = npt.NDArray[Any]
-Kind = TypeVar("Kind", bound=Architecture[Any])
+
+Kind = TypeVar("Kind", bound=Architecture[nn.Module])
 Module = TypeVar("Module", bound=nn.Module)
 
 
@@ -33,7 +33,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
 
     architecture_: Kind
     parameters_: dict[str, Array]
-    history_: list[dict[str, Any]]
+    history_: list[NamedValues]
     n_iter_: int
     _paused_: Paused
 
@@ -65,7 +65,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
         self._refuse_change(vars(fitted), vars(new))
         return fitted
 
-    def _refuse_change(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    def _refuse_change(self, before: Parameters, now: Parameters) -> None:
         """Raise an error if parameters have changed since the fit that is to be continued."""
         for name, value in before.items():
             if now[name] != value:
@@ -96,10 +96,10 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
             self._paused_ = found.paused
         raise_if_interrupted(found.was_interrupted)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> NamedValues:
         """Everything but the optimiser state that ``partial_fit`` continues from."""
         return {name: value for name, value in super().__getstate__().items() if name != "_paused_"}
 
-    def __sidelight_state__(self) -> dict[str, Any]:
+    def __sidelight_state__(self) -> NamedValues:
         """Model files do not hold that state either."""
         return {"_paused_": ...}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Generic, Protocol, Self, TypeVar, cast
 
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
@@ -23,17 +22,27 @@ from ._estimator import TorchEstimator
 from ._field_reader import JUDGED, FieldFrames, FieldLayout, FieldReader
 from ._fields import Fields, crops
 from ._objectives import Objective
-from ._pair_estimator import PairEstimator
-from ._row_estimator import RowEstimator
 from ._settings import TrainingSettings
 from ._trainer import Stream, TrainedNetwork, Trainer
 
 __all__ = ["FieldEstimator", "Setup"]
 
-Array = npt.NDArray[Any]
-Kind = TypeVar("Kind", bound=Architecture[Any])
+
+Kind = TypeVar("Kind", bound=Architecture[nn.Module])
 Module = TypeVar("Module", bound=nn.Module)
-Model = TypeVar("Model", bound=RowEstimator[Any, Any] | PairEstimator[Any, Any])
+
+
+class PatchEstimator(Protocol):
+    """What a field asks of its patch model."""
+
+    device: str
+
+    def _new_architecture(self) -> Architecture[nn.Module]: ...
+
+    def _settings(self) -> TrainingSettings: ...
+
+
+Model = TypeVar("Model", bound=PatchEstimator)
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         """The training objective."""
 
     @all_or_nothing
-    def fit_batches(self, source: Any, *, held_out: Any = None) -> Self:
+    def fit_batches(self, source: object, *, held_out: object = None) -> Self:
         """Learn from pairs ``(X, y)`` of lists of samples that an iterable yields, or a callable returns at each call.
 
         A batch holds the arguments of ``fit``: first guesses are a third item; an unconditional field takes ``X``
@@ -101,7 +110,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         frames = FieldFrames.of(reader.samples(*self._members("source", first)), setup.architecture)
         trainer, seed = self._trainer(setup, frames), settings.draw_seed()
 
-        def cut(batch: Any, name: str, n: int, number: int = 0) -> Batch:
+        def cut(batch: object, name: str, n: int, number: int = 0) -> Batch:
             kinds = reader.inside(reader.samples(*self._members(name, batch)), frames)
             return setup.layout.cut(kinds, self.crop, n, seed, settings.place, number)
 
@@ -116,7 +125,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
 
     @all_or_nothing_continued
     @renamed_argument("Y", "y")
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 
         Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
@@ -124,7 +133,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         """
         return self._continue(X, y)
 
-    def _continue(self, *parts: Any) -> Self:
+    def _continue(self, *parts: object) -> Self:
         progress = self._progress()
         is_new = progress.parameters is None
         setup = self._new_setup() if is_new else self._continued_setup()
@@ -143,7 +152,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         """The setup of a new fit: parameters are validated, and the patch model is copied."""
         self._check_parameters()
         model = cast(Model, clone(self._given_model()))
-        return self._setup(model, model._new_architecture(), self._new_layout())
+        return self._setup(model, cast(Kind, model._new_architecture()), self._new_layout())
 
     def _continued_setup(self) -> Setup[Kind, Model]:
         """The setup to continue a fit, with the fitted patch model."""
@@ -194,7 +203,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         channels = self.n_channels_in_, self.n_channels_out_
         return FieldFrames(*channels, self.bare_, self.input_frame_, self.output_frame_)
 
-    def _members(self, name: str, batch: Any) -> tuple[Any, ...]:
+    def _members(self, name: str, batch: object) -> tuple[object, ...]:
         """The items of a batch: inputs, outputs, first guesses."""
         if not self._is_conditional():
             return (batch,)
@@ -223,7 +232,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
     def _device(self) -> str:
         return self._patch_model().device
 
-    def _known(self, name: str, samples: Any) -> Fields:
+    def _known(self, name: str, samples: object) -> Fields:
         """Validate inputs; they must have the channels of the fit."""
         check_is_fitted(self, "parameters_")
         reader = self._fitted_reader()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from torch import nn
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import NamedValues
 from sidelight.maps.frames import Frame
 
 from ._architecture import Architecture
@@ -19,7 +19,7 @@ from ._values import ValueKind
 
 __all__ = ["JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
 
-Array = npt.NDArray[Any]
+
 JUDGED = 200
 """Number of crops of held-out samples."""
 
@@ -51,7 +51,7 @@ class FieldLayout:
         return self.height if self.structure == "sequence" or self.height == self.width else (self.height, self.width)
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> NamedValues:
         """The same by the names of constructor parameters."""
         return {"patch_size": self.patch_size} | {
             name: vars(self)[name] for name in ("stride", "structure", "residual")
@@ -103,7 +103,7 @@ class FieldFrames:
     outputs: Frame
 
     @classmethod
-    def of(cls, kinds: list[Fields], architecture: Architecture[Any]) -> FieldFrames:
+    def of(cls, kinds: list[Fields], architecture: Architecture[nn.Module]) -> FieldFrames:
         """Those that samples define."""
         X, Y = kinds[0], kinds[min(1, len(kinds) - 1)]
         inputs = X.frame(scaled=architecture.scales_inputs(X.sites()))
@@ -119,7 +119,7 @@ class FieldReader:
     values: ValueKind
     is_conditional: bool = True
 
-    def samples(self, X: Any, Y: Any = None, *others: Any) -> list[Fields]:
+    def samples(self, X: object, Y: object = None, *others: object) -> list[Fields]:
         """Inputs, outputs and first guesses whose sizes and values belong together; outputs as residuals if asked."""
         inputs = self.fields("X", X)
         if not self.is_conditional:
@@ -142,7 +142,7 @@ class FieldReader:
         """Outputs minus inputs if outputs are residuals, else outputs unchanged."""
         return outputs.changed(np.subtract, inputs) if self.layout.residual else outputs
 
-    def fields(self, name: str, samples: Any) -> Fields:
+    def fields(self, name: str, samples: object) -> Fields:
         """Samples, all of them at least as large as a patch."""
         layout = self.layout
         fields = as_fields(self.owner, name, samples, layout.structure)
@@ -154,7 +154,7 @@ class FieldReader:
                 raise ValueError(error_message(self.owner, name, f"sample of {sites} sites", rule, remedy))
         return fields
 
-    def like(self, name: str, samples: Any, inputs: Fields) -> Fields:
+    def like(self, name: str, samples: object, inputs: Fields) -> Fields:
         """Samples as large as the inputs."""
         fields = self.fields(name, samples)
         if fields.shapes != inputs.shapes:

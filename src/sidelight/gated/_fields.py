@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import Frame
 
-from ._batches import Batch
+from ._batches import Batch, Place
 from ._frames import frame_of
 
-__all__ = ["STRUCTURES", "Fields", "as_fields", "as_tensor", "crops"]
+__all__ = ["STRUCTURES", "Fields", "Samples", "as_fields", "as_tensor", "crops"]
 
-Array = npt.NDArray[Any]
+
+Samples = Array | list[Array]
+"""Samples in the user's format: one array if all have the same size, or a list."""
 STRUCTURES = {"sequence": 1, "grid": 2}
 """Axes of a sample without channels."""
 
@@ -46,7 +47,7 @@ class Fields:
         """All sites of all samples, as rows (sites, channels)."""
         return np.concatenate([sample.reshape(-1, self.channels) for sample in self.samples])
 
-    def changed(self, change: Callable[..., Array], *others: Fields) -> Fields:
+    def changed(self, change: Function[Array], *others: Fields) -> Fields:
         """``change(sample, other samples)`` for each."""
         parts = (self.samples, *(other.samples for other in others))
         return replace(self, samples=tuple(change(*group) for group in zip(*parts, strict=True)))
@@ -55,14 +56,14 @@ class Fields:
         """The frame of all sites."""
         return frame_of(self.sites(), scaled=scaled)
 
-    def given(self, *, bare: bool) -> Any:
+    def given(self, *, bare: bool) -> Samples:
         """Samples in the user's format: sequences without width, no channels if ``bare``, one array if it was one."""
         listed = [sample[:, 0] if self.structure == "sequence" else sample for sample in self.samples]
         listed = [sample[..., 0] if bare else sample for sample in listed]
         return np.stack(listed) if self.stacked else listed
 
 
-def as_fields(owner: object, name: str, samples: Any, structure: str) -> Fields:
+def as_fields(owner: object, name: str, samples: object, structure: str) -> Fields:
     """Validate samples: finite numbers, all with the same channels."""
     axes = STRUCTURES[structure]
     if isinstance(samples, str) or not isinstance(samples, Sequence | np.ndarray) or len(samples) == 0:
@@ -86,7 +87,7 @@ def as_fields(owner: object, name: str, samples: Any, structure: str) -> Fields:
     return Fields(tuple(_shaped(s.astype(dtype), axes, bare) for s in found), structure, bare, _is_stack(samples))
 
 
-def _is_stack(samples: Any) -> bool:
+def _is_stack(samples: object) -> bool:
     return isinstance(samples, np.ndarray) and samples.dtype != object
 
 
@@ -101,7 +102,13 @@ def as_tensor(sample: Array) -> Tensor:
 
 
 def crops(
-    fields: Sequence[Fields], size: tuple[int, int], n: int, seed: int, place: tuple[Any, Any], *, done: int = 0
+    fields: Sequence[Fields],
+    size: tuple[int, int],
+    n: int,
+    seed: int,
+    place: Place,
+    *,
+    done: int = 0,
 ) -> Iterator[Batch]:
     """Endless batches of ``n`` random crops of ``size``, cut from the same position of inputs, outputs and guesses.
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
 
 from ._values import ValueKind
 
 __all__ = ["Framing", "explained", "frame_of", "framed", "unframed"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

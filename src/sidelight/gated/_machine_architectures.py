@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
+from sidelight.base.types import Array, Parameters
 from sidelight.base.validation import check_choice, check_integer
 
 from ._architecture import own_fields
@@ -17,8 +14,6 @@ from ._units import KINDS, Units, units
 from ._values import ValueKind
 
 __all__ = ["GatedMachineArchitecture", "RestrictedArchitecture"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -31,7 +26,7 @@ class RestrictedArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> RestrictedArchitecture:
+    def checked(cls, owner: str, parameters: Parameters) -> RestrictedArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         _check_units(owner, parameters, "hidden")
@@ -66,7 +61,7 @@ class GatedMachineArchitecture:
     premapping: tuple[int, ...]
 
     @classmethod
-    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedMachineArchitecture:
+    def checked(cls, owner: str, parameters: Parameters) -> GatedMachineArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], BIASES)
@@ -96,7 +91,7 @@ class GatedMachineArchitecture:
         )
 
 
-def _check_units(owner: str, parameters: Mapping[str, Any], hidden: str) -> None:
+def _check_units(owner: str, parameters: Parameters, hidden: str) -> None:
     for name in ("visible", hidden):
         check_choice(owner, name, parameters[name], KINDS)
     if parameters["levels"] is not None:

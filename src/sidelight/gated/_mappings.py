@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 
 from ._fields import Fields
 
 __all__ = ["codes_for_new_sites", "given_mappings"]
 
-Array = npt.NDArray[Any]
+
 Places = list[tuple[int, ...]]
 
 
-def given_mappings(owner: object, mapping: Any, places: Places, k: int, structure: str) -> Fields:
+def given_mappings(owner: object, mapping: Iterable[npt.ArrayLike], places: Places, k: int, structure: str) -> Fields:
     """Validate mapping units for all patches (``places``) of each sample; one row of ``k`` is repeated for all."""
     wanted = [(*shape, k) for shape in places]
     listed = [np.asarray(part) for part in mapping]

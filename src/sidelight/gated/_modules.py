@@ -6,21 +6,23 @@ saved and loaded like all other estimators, independently of devices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from sidelight.base.types import Array, Function
+
 from ._architecture import Architecture
 from ._batches import tensor
 
 __all__ = ["BLOCK", "as_rows", "by_block", "load_module", "one_thread"]
 
-Array = npt.NDArray[Any]
+
 Module = TypeVar("Module", bound=nn.Module)
 BLOCK = 4096
 """Rows in a block."""
@@ -58,7 +60,7 @@ def as_rows(rows: Array, device: str) -> Tensor:
     return tensor(rows, (torch.device(device), torch.float64 if rows.dtype == np.float64 else torch.float32))
 
 
-def by_block(function: Callable[..., Tensor], arrays: tuple[Array, ...], device: str, rows: int = BLOCK) -> Array:
+def by_block(function: Function[Tensor], arrays: tuple[Array, ...], device: str, rows: int = BLOCK) -> Array:
     """Apply a function to the ``arrays`` in blocks of ``rows``; the result has the dtype of the first array."""
     with one_thread():
         parts = [

@@ -5,13 +5,12 @@ The torch modules are in ``_networks.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import numpy.typing as npt
 from torch import Tensor, nn
 
+from sidelight.base.types import Array, Parameters
 from sidelight.base.validation import check_choice, check_integer
 
 from ._architecture import Architecture, own_fields
@@ -28,7 +27,7 @@ __all__ = [
     "WeightedOutputs",
 ]
 
-Array = npt.NDArray[Any]
+
 WeightedOutputs = list[tuple[float, Tensor]]
 """Raw outputs (n, j) that are each compared with the target, with their weights in the loss."""
 Module = TypeVar("Module", bound=nn.Module)
@@ -62,7 +61,7 @@ class AutoencoderArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> AutoencoderArchitecture:
+    def checked(cls, owner: str, parameters: Parameters) -> AutoencoderArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         sizes = {"hidden": check_layers(owner, "hidden", parameters["hidden"])}
@@ -110,7 +109,7 @@ class BiasedArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> BiasedArchitecture:
+    def checked(cls, owner: str, parameters: Parameters) -> BiasedArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         if parameters["n_components"] is not None:
             check_integer(owner, "n_components", parameters["n_components"], 1)
@@ -167,7 +166,7 @@ class GatedArchitecture:
     levels: int | None
 
     @classmethod
-    def checked(cls, owner: str, parameters: Mapping[str, Any]) -> GatedArchitecture:
+    def checked(cls, owner: str, parameters: Parameters) -> GatedArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], PATHS)
@@ -223,7 +222,7 @@ class GatedArchitecture:
         return finished(self.loss, raw, self.levels)
 
 
-def _check_loss(owner: str, parameters: Mapping[str, Any]) -> None:
+def _check_loss(owner: str, parameters: Parameters) -> None:
     check_choice(owner, "activation", parameters["activation"], tuple(ACTIVATIONS))
     check_choice(owner, "loss", parameters["loss"], LOSSES)
     if parameters["levels"] is not None:

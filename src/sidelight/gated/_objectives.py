@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer
 
 from ._architecture import Architecture
@@ -40,7 +40,7 @@ __all__ = [
     "SiteObjective",
 ]
 
-Array = npt.NDArray[Any]
+
 Module = TypeVar("Module", bound=nn.Module)
 _SETTLE = 0.5  # share of updates with a falling learning rate; without it Gaussian outputs keep oscillating under Adam
 
@@ -180,7 +180,7 @@ class Sampling:
         return self.negatives == "mean-field"
 
     def contrast(
-        self, machine: Conditioned, y: Tensor, generator: torch.Generator, chains: Tensor | None, rows: Any = ...
+        self, machine: Conditioned, y: Tensor, generator: torch.Generator, chains: Tensor | None, rows: object = ...
     ) -> Tensor:
         """The surrogate loss; persistent ``chains``, if any, are continued in place (``rows``: those of the batch)."""
         start = None if chains is None else chains[rows]

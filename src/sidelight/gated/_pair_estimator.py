@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import check_rows, checked_array, refuse_too_large, validated
 from sidelight.maps.frames import Frame
 
@@ -28,8 +27,8 @@ from ._trainer import TrainedNetwork, Trainer
 
 __all__ = ["PairEstimator"]
 
-Array = npt.NDArray[Any]
-Kind = TypeVar("Kind", bound=Architecture[Any])
+
+Kind = TypeVar("Kind", bound=Architecture[nn.Module])
 Module = TypeVar("Module", bound=nn.Module)
 _FLOATS = [np.float64, np.float32]
 
@@ -51,7 +50,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
-    def fit_batches(self, source: Any, *, held_out: tuple[Array, ...] | None = None) -> Self:
+    def fit_batches(self, source: object, *, held_out: tuple[Array, ...] | None = None) -> Self:
         """Learn from pairs ``(X, y)`` that an iterable yields, or a callable returns at each call.
 
         Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
@@ -81,7 +80,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         """
         return self._continue(X, y)
 
-    def _continue(self, *given: Any) -> Self:
+    def _continue(self, *given: object) -> Self:
         progress = self._progress()
         is_new = progress.parameters is None
         architecture = self._new_architecture() if is_new else self._continued_architecture()
@@ -125,27 +124,27 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         self._keep(architecture, found)
         return self
 
-    def _new_parts(self, architecture: Kind, X: Any, Y: Any, *guess: Any) -> tuple[Array, ...]:
+    def _new_parts(self, architecture: Kind, X: object, Y: object, *guess: object) -> tuple[Array, ...]:
         """Validate inputs, outputs and first guesses of a new fit; sets ``n_features_in_`` and feature names."""
         X = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
         Y = self._output_rows("y", Y, X)
         architecture.values.check(self._owner, "y", Y)
         return (X, Y, *(self._like("guess", self._output_rows("guess", part, X), architecture, Y) for part in guess))
 
-    def _parts(self, X: Any, Y: Any, *guess: Any) -> tuple[Array, ...]:
+    def _parts(self, X: object, Y: object, *guess: object) -> tuple[Array, ...]:
         """Validate them against the columns of the fit."""
         X = self._inputs(X)
         return (X, self._outputs("y", Y, X), *(self._outputs("guess", part, X) for part in guess))
 
-    def _pair(self, X: Any, Y: Any) -> tuple[Array, Array]:
+    def _pair(self, X: object, Y: object) -> tuple[Array, Array]:
         X = self._inputs(X)
         return X, self._outputs("y", Y, X)
 
-    def _inputs(self, X: Any) -> Array:
+    def _inputs(self, X: object) -> Array:
         check_is_fitted(self, "parameters_")
         return np.asarray(validated(self, X, reset=False, spread=self.input_frame_.scale, dtype=_FLOATS))
 
-    def _outputs(self, name: str, Y: Any, X: Array | None = None) -> Array:
+    def _outputs(self, name: str, Y: object, X: Array | None = None) -> Array:
         """Outputs, or first guesses of them; one for each input, where these are given."""
         check_is_fitted(self, "parameters_")
         rows = self._output_rows(name, Y, X)
@@ -159,7 +158,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         architecture.values.check(self._owner, name, rows)
         return rows
 
-    def _output_rows(self, name: str, Y: Any, X: Array | None) -> Array:
+    def _output_rows(self, name: str, Y: object, X: Array | None) -> Array:
         Y = np.asarray(checked_array(self, Y, dtype=_FLOATS if X is None else X.dtype, input_name=name))
         if X is not None:
             check_rows(self, name, Y, len(X))
@@ -170,7 +169,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
             rule = f"does not match the {columns} of the fit"
             raise ValueError(error_message(self, name, f"{array.shape[1]} columns", rule, "Give the same columns"))
 
-    def _mapping(self, mapping: Any, n_mapping: int, X: Array) -> Array:
+    def _mapping(self, mapping: object, n_mapping: int, X: Array) -> Array:
         """Validate mapping units: one row for each input, or one for all."""
         mapping = np.atleast_2d(np.asarray(mapping, dtype=X.dtype))
         refuse_too_large(self, "mapping", mapping)
@@ -182,7 +181,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
             )
         return np.broadcast_to(mapping, (len(X), n_mapping))
 
-    def _mapped(self, function: Callable[..., Tensor], *arrays: Array, block: int = BLOCK) -> Array:
+    def _mapped(self, function: Function[Tensor], *arrays: Array, block: int = BLOCK) -> Array:
         """Apply a function of tensors of rows, one block of rows at a time."""
         return by_block(function, arrays, self.device, block)
 

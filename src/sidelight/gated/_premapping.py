@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import pairwise
-from typing import Any
 
 from torch import nn
 
+from sidelight.base.types import Parameters
 from sidelight.base.validation import check_choice, check_integer
 
 __all__ = ["check_layers", "check_mapping", "checked_biases", "layers", "premapping"]
@@ -21,7 +21,7 @@ def check_layers(owner: object, argument: str, sizes: int | tuple[int, ...] | No
     return tuple(int(size) for size in listed)
 
 
-def check_mapping(owner: object, parameters: Mapping[str, Any]) -> None:
+def check_mapping(owner: object, parameters: Parameters) -> None:
     """Validate the numbers of mapping units and of factors of three-way weights."""
     check_integer(owner, "n_mapping", parameters["n_mapping"], 1)
     if parameters["n_factors"] is not None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import checked_array, validated
 from sidelight.maps.frames import Frame
 
@@ -29,7 +28,7 @@ from ._values import ValueKind
 
 __all__ = ["RowEstimator"]
 
-Array = npt.NDArray[Any]
+
 Kind = TypeVar("Kind", AutoencoderArchitecture, RestrictedArchitecture)
 Module = TypeVar("Module", bound=nn.Module)
 _FLOATS = [np.float64, np.float32]
@@ -48,7 +47,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         """Validate constructor parameters; return the training objective."""
 
     @all_or_nothing
-    def fit_batches(self, source: Any, *, held_out: Array | None = None) -> Self:
+    def fit_batches(self, source: object, *, held_out: Array | None = None) -> Self:
         """Learn from arrays that an iterable yields, or a callable returns at each call.
 
         Rows are scaled as the first batch is. Training ends with the iterable, or after ``max_iter`` updates.
@@ -59,14 +58,14 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         settings.check_stream(self._owner)
         objective.check_stream(self._owner)
         first, batches = first_of(source, self._owner)
-        is_alone = isinstance(first, tuple | list) and len(first) == 1
-        X = self._new_rows(first[0] if is_alone else first, architecture.values)
+        alone = first[0] if isinstance(first, tuple | list) and len(first) == 1 else first
+        X = self._new_rows(alone, architecture.values)
         framing = self._framing(X, architecture.values)
         found = self._trainer(objective, settings).on_batches(batches, framing, framing.inside(X), held_out)
         return self._keep_rows(architecture, framing, found)
 
     @all_or_nothing_continued
-    def partial_fit(self, X: Array, y: Any = None) -> Self:
+    def partial_fit(self, X: Array, y: object = None) -> Self:
         """Continue training: one update for each batch of these rows, in their order.
 
         Parameters and optimiser state continue from the last call. Rows are scaled as in the first call.
@@ -106,20 +105,20 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         self._keep(architecture, found)
         return self
 
-    def _new_rows(self, X: Any, values: ValueKind) -> Array:
+    def _new_rows(self, X: object, values: ValueKind) -> Array:
         """Validate rows of a new fit; sets ``n_features_in_`` and feature names."""
         rows = np.asarray(validated(self, X, reset=True, dtype=_FLOATS, ensure_min_samples=2))
         values.check(self._owner, "X", rows)
         return rows
 
-    def _rows(self, X: Any) -> Array:
+    def _rows(self, X: object) -> Array:
         """Validate rows against the columns of the fit."""
         check_is_fitted(self, "parameters_")
         rows = np.asarray(validated(self, X, reset=False, spread=self.frame_.scale, dtype=_FLOATS))
         self._architecture().values.check(self._owner, "X", rows)
         return rows
 
-    def _codes(self, Z: Any) -> Array:
+    def _codes(self, Z: object) -> Array:
         """Validate codes: they must have ``n_components`` columns."""
         check_is_fitted(self, "parameters_")
         Z = np.asarray(checked_array(self, Z, dtype=_FLOATS, input_name="X"))
@@ -128,7 +127,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
             raise ValueError(error_message(self, "X", f"{Z.shape[1]} columns", rule, "Give the same columns"))
         return np.asarray(Z)
 
-    def _mapped(self, function: Callable[..., Tensor], rows: Array) -> Array:
+    def _mapped(self, function: Function[Tensor], rows: Array) -> Array:
         """Apply a function of tensors of rows, one block of rows at a time."""
         return by_block(function, (rows,), self.device)
 

@@ -12,13 +12,14 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
+from sidelight.base.types import Parameters, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number
 
 from ._training import Schedule
@@ -85,12 +86,12 @@ class TrainingSettings:
     patience: int
     device: str
     checkpoint: str | os.PathLike[str] | None
-    random_state: Any
+    random_state: RandomState
     verbose: int
     callback: Callback | None
 
     @classmethod
-    def checked(cls, owner: str, parameters: Mapping[str, Any], optimizers: tuple[str, ...]) -> TrainingSettings:
+    def checked(cls, owner: str, parameters: Parameters, optimizers: tuple[str, ...]) -> TrainingSettings:
         """The settings among the ``parameters`` of an estimator; ValueError if one is out of range."""
         found = cls(**{field.name: parameters[field.name] for field in fields(cls)})
         check_choice(owner, "optimizer", found.optimizer, optimizers)
@@ -156,7 +157,7 @@ def shows_training_parameters(cls: type[_Estimator]) -> type[_Estimator]:
     return cls
 
 
-def _documentation(cls: type[Any], optimizers: tuple[str, ...]) -> str:
+def _documentation(cls: type[object], optimizers: tuple[str, ...]) -> str:
     """A numpydoc entry for each parameter, indented as in a class docstring."""
     defaults = inspect.signature(cls).parameters
     at_once = "lbfgs" in optimizers

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
@@ -32,6 +31,7 @@ from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Record, Status
+from sidelight.base.types import Array, NamedValues
 from sidelight.base.warnings import warn
 
 from ._batches import Batch, array_batches, as_batches, in_order, tensor
@@ -44,7 +44,7 @@ from ._training import Run, Schedule, Trained, train
 
 __all__ = ["Paused", "Progress", "Stream", "TrainedNetwork", "Trainer"]
 
-Array = npt.NDArray[Any]
+
 Module = TypeVar("Module", bound=nn.Module)
 _CHAINS = "chains"  # a buffer of machines that checkpoints keep and fitted models do not
 
@@ -75,7 +75,7 @@ class Progress:
 
     parameters: dict[str, Array] | None = None
     n_iter: int = 0
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[NamedValues] = field(default_factory=list)
     paused: Paused | None = None
 
 
@@ -84,7 +84,7 @@ class TrainedNetwork:
     """The result of training; ``paused`` is set only by ``partial_fit``."""
 
     parameters: dict[str, Array]
-    history: list[dict[str, Any]]
+    history: list[NamedValues]
     n_iter: int
     was_interrupted: bool = False
     paused: Paused | None = None
@@ -137,7 +137,7 @@ class Trainer(Generic[Module]):
         )
 
     def on_batches(
-        self, source: Iterator[Any], framing: Framing, opening: Sequence[Array], rows: Any
+        self, source: Iterator[object], framing: Framing, opening: Sequence[Array], rows: object
     ) -> TrainedNetwork:
         """Train on a stream of batches.
 
@@ -145,7 +145,7 @@ class Trainer(Generic[Module]):
         """
         columns, place = tuple(part.shape[1] for part in opening), self.settings.place
 
-        def framed(found: Any, name: str, done: int = 0) -> Iterator[Batch]:
+        def framed(found: Iterable[object], name: str, done: int = 0) -> Iterator[Batch]:
             checked = as_batches(found, self.owner, width=len(opening), columns=columns, name=name)
             for number, batch in enumerate(checked):
                 if number >= done:

@@ -14,13 +14,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, distributed, nn
 
 from sidelight.base.result import Callback, Record, State, Status
+from sidelight.base.types import Function, NamedValues
 
 from ._batches import Batch, share
 from ._checkpoints import read
@@ -128,7 +128,7 @@ class Run:
         callback: Callback | None = None,
     ) -> None:
         self.module, self.schedule = module, schedule
-        self.loss: Callable[..., Tensor] = _in_parallel(_Objective(module, loss))
+        self.loss: Function[Tensor] = _in_parallel(_Objective(module, loss))
         self.held_out, self.callback = held_out, callback
         self.optimizer = _optimizer(module, schedule)
         device = next(module.parameters()).device
@@ -219,7 +219,7 @@ class Run:
         """Write the checkpoint atomically."""
         if self.schedule.checkpoint is None or _rank() != 0:
             return
-        content: dict[str, Any] = {
+        content: NamedValues = {
             "settings": dict(self.schedule.settings),
             "module": self.module.state_dict(),
             "optimizer": self.optimizer.state_dict(),

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -172,7 +171,7 @@ class MultinomialUnits(Units):
 KINDS = ("binary", "gaussian", "gaussian-learned", "poisson", "multinomial")
 
 
-def units(kind: str, size: int, **options: Any) -> Units:
+def units(kind: str, size: int, **options: float) -> Units:
     """Units by name: one of ``KINDS``.
 
     >>> units("binary", 3).mean(torch.zeros(1, 3)).tolist()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 
 __all__ = ["ValueKind"]
 
-Array = npt.NDArray[Any]
+
 _RANGES = {
     "binary": (0.0, 1.0),
     "cross-entropy": (0.0, 1.0),

@@ -6,15 +6,14 @@ The networks are in ``_networks.py``, the two training loops in ``_training.py``
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
+from sidelight.base.types import Array, RandomState
 
 from ._frames import explained
 from ._network_architectures import AutoencoderArchitecture
@@ -24,8 +23,6 @@ from ._row_estimator import RowEstimator
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["Autoencoder"]
-
-Array = npt.NDArray[Any]
 
 
 @shows_training_parameters
@@ -104,7 +101,7 @@ class Autoencoder(
         patience: int = 5,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
@@ -129,7 +126,7 @@ class Autoencoder(
         self.callback = callback
 
     @all_or_nothing
-    def fit(self, X: Array, y: Any = None) -> Autoencoder:
+    def fit(self, X: Array, y: object = None) -> Autoencoder:
         """Train on rows of ``X`` (n, d); ``y`` is not used."""
         del y
         architecture = self._new_architecture()
@@ -158,7 +155,7 @@ class Autoencoder(
         module, architecture = self._module(X.dtype), self._architecture()
         return self._mapped(lambda x: self._back(architecture.finished(module(self._in(x)))), X)
 
-    def score(self, X: Array, y: Any = None) -> float:
+    def score(self, X: Array, y: object = None) -> float:
         """R² of the reconstruction ``denoise(X)``, pooled over columns (1 is best)."""
         del y
         return explained(self._rows(X), self.denoise(X))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -17,6 +15,7 @@ from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_number
 
 from ._batches import Batch
@@ -28,8 +27,6 @@ from ._pair_estimator import PairEstimator
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["BiasedAutoencoder"]
-
-Array = npt.NDArray[Any]
 
 
 @shows_training_parameters
@@ -106,7 +103,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         patience: int = 5,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:

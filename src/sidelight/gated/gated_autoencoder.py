@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
@@ -15,6 +14,7 @@ from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
+from sidelight.base.types import Array, RandomState
 
 from ._frames import explained
 from ._network_architectures import GatedArchitecture
@@ -24,8 +24,6 @@ from ._pair_estimator import PairEstimator
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
-
-Array = npt.NDArray[Any]
 
 
 @shows_training_parameters
@@ -117,7 +115,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         patience: int = 5,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:

@@ -6,11 +6,9 @@ The energies are in ``_machines.py``, the gradient in ``_divergence.py``, the tr
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
@@ -19,6 +17,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
+from sidelight.base.types import Array, Function, RandomState
 
 from ._distance import pairwise_distance
 from ._flow import arrows, check_picture, targets
@@ -33,7 +32,7 @@ from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedBoltzmannMachine"]
 
-Array = npt.NDArray[Any]
+
 _BLOCK = 1 << 22  # numbers of the input-dependent filters of one block of rows
 _MULTIPLICATIONS = 1e10  # per second and core, to estimate the time of a fit
 
@@ -137,7 +136,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         patience: int = 5,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
@@ -287,7 +286,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         updates = (2.0 + self.cd_steps / 10) * rows * weights + 8.0 * weights
         return Cost(4 * (5 * weights + states + chains + 3 * n * (d + e)), self.max_iter * updates / _MULTIPLICATIONS)
 
-    def _by_block(self, function: Callable[..., Tensor], *arrays: Array) -> Array:
+    def _by_block(self, function: Function[Tensor], *arrays: Array) -> Array:
         """Apply a function of tensors of rows in blocks, small enough for the filters that each row has."""
         block = max(1, int(_BLOCK // (self.n_outputs_ * self._architecture().n_mapping)))
         return self._mapped(function, *arrays, block=block)

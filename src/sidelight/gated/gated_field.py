@@ -5,8 +5,7 @@ The product of the patches' densities is in ``_site_product.py``; the machine is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +18,12 @@ from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
+from sidelight.base.types import Array, Function, RandomState
 from sidelight.base.validation import check_integer
 
 from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
-from ._fields import Fields, as_tensor
+from ._fields import Fields, Samples, as_tensor
 from ._frames import explained
 from ._machine_architectures import GatedMachineArchitecture
 from ._machines import GatedMachine
@@ -34,8 +34,6 @@ from ._site_product import SiteProduct
 from .gated_boltzmann_machine import GatedBoltzmannMachine
 
 __all__ = ["GatedField"]
-
-Array = npt.NDArray[Any]
 
 
 class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBoltzmannMachine]):
@@ -108,7 +106,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
     @all_or_nothing
     @renamed_argument("Y", "y")
-    def fit(self, X: Any, y: Any) -> GatedField:
+    def fit(self, X: object, y: object) -> GatedField:
         """Learn how images ``X`` become ``y``: lists of (height, width[, channels]), or arrays if all have one size."""
         setup = self._new_setup()
         samples = setup.reader.samples(X, y)
@@ -119,7 +117,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._keep_fields(setup, frames, found)
 
     @renamed_argument("Y", "y")
-    def infer(self, X: Any, y: Any) -> Any:
+    def infer(self, X: object, y: object) -> Samples:
         """Infer the mapping units (down, across, n_mapping) of each pair: the transformation at every patch."""
         inputs, outputs = self._pair(X, y)
         found = self._product(inputs)
@@ -131,7 +129,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
 
         return self._each(inputs, one, outputs).given(bare=False)
 
-    def apply(self, X: Any, mapping: Any) -> Any:
+    def apply(self, X: object, mapping: Iterable[npt.ArrayLike]) -> Samples:
         """Transform each of ``X`` by its mapping units (down, across, n_mapping), or by one row of them for all."""
         inputs = self._known("X", X)
         found = self._product(inputs)
@@ -147,7 +145,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, given).given(bare=self.bare_)
 
     @renamed_argument("Y", "y")
-    def transfer(self, X: Any, y: Any, X_new: Any, *, n_steps: int = 0) -> Any:
+    def transfer(self, X: object, y: object, X_new: object, *, n_steps: int = 0) -> Samples:
         """Apply the transformation of ``X`` to ``y`` to ``X_new``, site by site; a single pair is used for all.
 
         For an image larger than the pair, the pair's mapping units are repeated from the start. ``n_steps``: steps of
@@ -160,7 +158,9 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self.reconstruct(X_new, found, n_steps=n_steps) if n_steps else found
 
     @renamed_argument("Y", "y")
-    def reconstruct(self, X: Any, y: Any, *, n_steps: int = 1, sampled: bool = False, random_state: Any = None) -> Any:
+    def reconstruct(
+        self, X: object, y: object, *, n_steps: int = 1, sampled: bool = False, random_state: RandomState = None
+    ) -> Samples:
         """Reconstruct ``y`` from its mapping units, ``n_steps`` times in a row.
 
         If an output is not known at all, ``y=X`` and some hundred steps generate one. ``sampled``: the steps draw
@@ -183,7 +183,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return self._each(inputs, one, outputs).given(bare=self.bare_)
 
     @renamed_argument("Y", "y")
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: object, y: object) -> float:
         """R² of the reconstruction of ``y``, pooled over columns (1 is best)."""
         truth = self._pair(X, y)[1].sites()
         found = self._fitted_reader().fields("y", self.reconstruct(X, y)).sites()
@@ -233,7 +233,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     def _product(self, inputs: Fields) -> SiteProduct:
         return SiteProduct(self._module(inputs.samples[0].dtype), self._layout().patches)
 
-    def _each(self, inputs: Fields, one: Callable[..., Array], *others: Fields) -> Fields:
+    def _each(self, inputs: Fields, one: Function[Array], *others: Fields) -> Fields:
         with one_thread():
             return inputs.changed(one, *others)
 
@@ -254,7 +254,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         rows = np.moveaxis(found[0, :, :height, :width].cpu().numpy(), 0, 2)
         return np.asarray(self.output_frame_.outside(rows).astype(like.dtype))
 
-    def _pair(self, X: Any, Y: Any) -> tuple[Fields, Fields]:
+    def _pair(self, X: object, Y: object) -> tuple[Fields, Fields]:
         inputs, reader = self._known("X", X), self._fitted_reader()
         outputs = reader.with_channels("y", reader.like("y", Y, inputs), self.n_channels_out_)
         return inputs, reader.checked("y", outputs)

@@ -6,26 +6,27 @@ Patches and averages are in ``_patches.py``; the patch models are the auto-encod
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Any, Self, cast
+from collections.abc import Callable, Iterable
+from typing import Self, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
+from torch import Tensor, nn
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function, Untyped
 from sidelight.base.validation import check_choice, check_integer, check_number
 
 from ._batches import Batch
 from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
-from ._fields import STRUCTURES, Fields, as_tensor
+from ._fields import STRUCTURES, Fields, Samples, as_tensor
 from ._frames import explained
 from ._mappings import codes_for_new_sites, given_mappings
 from ._modules import one_thread
@@ -39,9 +40,9 @@ from .gated_autoencoder import GatedAutoencoder
 
 __all__ = ["Manifield"]
 
-Array = npt.NDArray[Any]
+
 Band = tuple[int, int]
-Answer = Callable[..., Tensor]
+Answer = Function[Tensor]
 _TOGETHER = 1 << 16  # patches that are predicted at once
 
 
@@ -60,7 +61,7 @@ def _gated(field: Manifield) -> bool:
     return isinstance(field._patch_model(), GatedAutoencoder)
 
 
-class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
+class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, PatchModel]):
     """Predict or denoise sequences and images of any size by one patch model at every site, outputs averaged.
 
     Parameters
@@ -135,7 +136,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @all_or_nothing
     @renamed_argument("Y", "y")
-    def fit(self, X: Any, y: Any = None, *, guess: Any = None) -> Manifield:
+    def fit(self, X: object, y: object = None, *, guess: object = None) -> Manifield:
         """Learn to predict each of ``y`` from each of ``X``: lists of sequences or images, or arrays of equal sizes.
 
         An unconditional field takes ``X`` alone. ``guess``: first guesses of ``y``, for a GatedAutoencoder (see there).
@@ -157,7 +158,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @all_or_nothing_continued
     @renamed_argument("Y", "y")
-    def partial_fit(self, X: Any, y: Any = None, *, guess: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object = None, *, guess: object = None) -> Self:
         """Continue training: one update with ``batch_size`` crops of these samples.
 
         Parameters and optimiser state continue from the last call. Channels are scaled as in the first call.
@@ -166,7 +167,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         return self._continue(X, y, *(() if guess is None else (guess,)))
 
     @available_if(_conditional)
-    def predict(self, X: Any, guess: Any = None) -> Any:
+    def predict(self, X: object, guess: object = None) -> Samples:
         """Outputs for each of ``X``, of any length or size; ``guess``: first guesses of them, for a gated model."""
         inputs, reader = self._known("X", X), self._fitted_reader()
         first = self._first(inputs) if guess is None else reader.like("guess", guess, inputs)
@@ -176,12 +177,12 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         return self._answered(inputs, self._pointed, guesses)
 
     @available_if(_unconditional)
-    def denoise(self, X: Any) -> Any:
+    def denoise(self, X: object) -> Samples:
         """Reconstruct each of ``X`` as the average of its reconstructed patches."""
         return self._answered(self._known("X", X), self._pointed)
 
     @available_if(_unconditional)
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Samples:
         """Codes of every patch of each of ``X``: (places, n_components), or (down, across, n_components)."""
         inputs = self._known("X", X)
         module: AutoencoderNetwork = self._module(inputs.samples[0].dtype)
@@ -197,7 +198,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @available_if(_gated)
     @renamed_argument("Y", "y")
-    def infer(self, X: Any, y: Any) -> Any:
+    def infer(self, X: object, y: object) -> Samples:
         """Mapping units of every patch of each pair: (places, n_mapping), or (down, across, n_mapping)."""
         dtype = self._known("X", X).samples[0].dtype
         reader, patches = self._fitted_reader(), self._layout().patches
@@ -216,7 +217,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             return inputs.changed(one, outputs).given(bare=False)
 
     @available_if(_gated)
-    def apply(self, X: Any, mapping: Any) -> Any:
+    def apply(self, X: object, mapping: Iterable[npt.ArrayLike]) -> Samples:
         """Transform each of ``X`` by mapping units of every patch, as ``infer`` returns them, or by one row for all."""
         inputs, layout, architecture = self._known("X", X), self._layout(), self._architecture()
         assert isinstance(architecture, GatedArchitecture)
@@ -231,18 +232,18 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     @available_if(_gated)
     @renamed_argument("Y", "y")
-    def transfer(self, X: Any, y: Any, X_new: Any) -> Any:
+    def transfer(self, X: object, y: object, X_new: object) -> Samples:
         """Apply the transformation of ``X`` to ``y`` to ``X_new``, patch by patch; a single pair is used for all.
 
         For a sample larger than the pair, the pair's mapping units are repeated from the start.
         """
         codes, new = list(self.infer(X, y)), self._known("X_new", X_new)
-        return self.apply(
-            X_new, codes_for_new_sites(self, codes, [self._layout().places(s.shape) for s in new.samples])
-        )
+        places = [self._layout().places(sample.shape) for sample in new.samples]
+        found: Samples = self.apply(X_new, codes_for_new_sites(self, codes, places))
+        return found
 
     @renamed_argument("Y", "y")
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: object, y: object = None) -> float:
         """R² of the predictions of ``y`` (of an unconditional field: of the reconstructions of ``X``)."""
         check_is_fitted(self, "parameters_")
         reader = self._fitted_reader()
@@ -250,7 +251,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
         found = reader.fields("y", self.predict(X) if _conditional(self) else self.denoise(X))
         return explained(outputs.sites(), found.sites())
 
-    def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Any:
+    def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Samples:
         """Averaged outputs of each input, in the user's format; ``answer`` computes raw outputs of a band's patches."""
         dtype = inputs.samples[0].dtype
         module, architecture, layout = self._module(dtype), self._architecture(), self._layout()
@@ -265,7 +266,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             found = inputs.changed(self.input_frame_.inside).changed(one, *others)
         return (found.changed(np.add, inputs) if layout.residual else found).given(bare=self.bare_)
 
-    def _pointed(self, module: Any, band: Band, x: Tensor, *guess: Tensor) -> Tensor:
+    def _pointed(self, module: nn.Module, band: Band, x: Tensor, *guess: Tensor) -> Tensor:
         rows = [_rows(self._layout().patches, part, band) for part in (x, *guess)]
         return self._architecture().point(module, rows[0], rows[1] if guess else None)
 
@@ -278,8 +279,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
             total[:, :, begin:end] += patches.summed(raw, 1, (end - begin, shape[1])).cpu()
         return total / patches.counts(shape, total)
 
-    def _objective(self, setup: Setup[PredictionArchitecture[Any], PatchModel]) -> PatchObjective[Any]:
-        rows = setup.model._objective(cast(Any, setup.architecture))  # which is of the model's own kind
+    def _objective(self, setup: Setup[PredictionArchitecture[nn.Module], PatchModel]) -> PatchObjective[nn.Module]:
+        rows = setup.model._objective(cast(Untyped, setup.architecture))  # which is of the model's own kind
         return PatchObjective(rows, setup.layout.patches, self.alone)
 
     def _first(self, inputs: Fields) -> Fields | None:
@@ -307,13 +308,13 @@ class Manifield(FieldEstimator[PredictionArchitecture[Any], Any, PatchModel]):
 
     def _check_parameters(self) -> None:
         check_choice(self, "structure", self.structure, tuple(STRUCTURES))
-        several = self.structure == "grid" and isinstance(self.patch_size, tuple | list)
-        sides: Any = self.patch_size if several else (self.patch_size,)
-        for side in sides:
+        size = self.patch_size
+        for side in size if self.structure == "grid" and isinstance(size, tuple | list) else (size,):
             check_integer(self, "patch_size", side, 1)
         check_number(self, "alone", self.alone, -1e-12, 1 + 1e-12)
         if self.crop is not None:
-            check_integer(self, "crop", self.crop, max(int(side) for side in sides))
+            layout = self._new_layout()
+            check_integer(self, "crop", self.crop, max(layout.height, layout.width))
         model: object = self._given_model()
         if not isinstance(model, PatchModel):
             rule, remedy = "is no patch model", "Give an Autoencoder, BiasedAutoencoder or GatedAutoencoder"

@@ -6,12 +6,11 @@ The energies are in ``_machines.py``, the gradient in ``_divergence.py``, the tr
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
@@ -20,6 +19,7 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.result import Callback
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer
 
 from ._divergence import gibbs
@@ -33,7 +33,7 @@ from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["RestrictedBoltzmannMachine"]
 
-Array = npt.NDArray[Any]
+
 _MULTIPLICATIONS = 1e10  # per second and core, to estimate the time of a fit
 
 
@@ -118,7 +118,7 @@ class RestrictedBoltzmannMachine(
         patience: int = 5,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
@@ -144,7 +144,7 @@ class RestrictedBoltzmannMachine(
         self.callback = callback
 
     @all_or_nothing
-    def fit(self, X: Array, y: Any = None) -> RestrictedBoltzmannMachine:
+    def fit(self, X: Array, y: object = None) -> RestrictedBoltzmannMachine:
         """Learn from rows ``X`` (n, d); ``y`` is not used."""
         del y
         architecture = self._new_architecture()
@@ -183,13 +183,13 @@ class RestrictedBoltzmannMachine(
         machine = self._module(X.dtype).condition()
         return self._mapped(lambda x: machine.free_score(self._in(x)), X)
 
-    def score(self, X: Array, y: Any = None) -> float:
+    def score(self, X: Array, y: object = None) -> float:
         """R² of the reconstruction of ``X``, pooled over columns (1 is best)."""
         del y
         return explained(self._rows(X), self.reconstruct(X))
 
     def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, start: Array | None = None, n_steps: int = 200
+        self, n_samples: int = 1, random_state: RandomState = None, *, start: Array | None = None, n_steps: int = 200
     ) -> Array:
         """Draw rows (n_samples, d) by ``n_steps`` of Gibbs sampling, each from a row of ``start`` or from noise.
 
@@ -218,7 +218,7 @@ class RestrictedBoltzmannMachine(
         numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d
         return Cost(4 * numbers, self.max_iter * (updates / _MULTIPLICATIONS + 5e-4))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

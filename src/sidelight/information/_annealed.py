@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.kernels.profiles import profile
 from sidelight.objectives.entropy import EntropySum
 from sidelight.objectives.evaluation import penalised
@@ -29,7 +28,7 @@ from ._settings import LatentSettings
 
 __all__ = ["SMOOTH_MODES", "Descent", "annealed", "solve_annealed", "solve_learned"]
 
-Array = npt.NDArray[Any]
+
 SMOOTH_MODES = 64
 """Number of smooth eigenvectors of the kernel graph in the preconditioner."""
 

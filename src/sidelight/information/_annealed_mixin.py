@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
-
-import numpy.typing as npt
+from typing import ClassVar
 
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.options import argument_name
 from sidelight.base.renamed_parameters import MovedParameter
 from sidelight.base.result import Callback, Status
+from sidelight.base.types import Array, NamedValues
 from sidelight.base.validation import check_integer, check_number
 from sidelight.solvers.anneal import Path
 from sidelight.solvers.annealing import AnnealingSettings, FitProgress, FittedPath
@@ -18,8 +17,6 @@ from sidelight.solvers.annealing import AnnealingSettings, FitProgress, FittedPa
 from .annealing import Annealing
 
 __all__ = ["AnnealedMixin"]
-
-Array = npt.NDArray[Any]
 
 
 class AnnealedMixin:
@@ -35,7 +32,7 @@ class AnnealedMixin:
     tol: float
     verbose: int
     callback: Callback | None
-    history_: list[dict[str, Any]]
+    history_: list[NamedValues]
     path_: Array
     regularization_path_: Array
     n_iter_: int

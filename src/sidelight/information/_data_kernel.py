@@ -7,13 +7,12 @@ possible if the kernel is to be multiplied by the kernel of ``given``.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.base.validation import relative_bandwidth
 from sidelight.kernels.data_kernel import (
     EXACT_ROWS,
@@ -30,13 +29,13 @@ from sidelight.kernels.matrices import adaptive_kernel, left_out
 from sidelight.kernels.profiles import profile
 from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.search import nearest
-from sidelight.neighbours.sparse_distances import nearest_known
+from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known
 
 from ._settings import KernelSettings
 
 __all__ = ["ChosenKernel", "annealed_cost", "as_chosen_kernel", "choose_kernel", "effective_perplexity"]
 
-Array = npt.NDArray[Any]
+
 Latent = tuple[str, int]
 """(profile of the latent kernel, latent dimensions)."""
 _EVALUATIONS = 180  # typical number of evaluations of the objective in an annealed fit
@@ -66,7 +65,7 @@ def as_chosen_kernel(kernel: DataKernel, perplexity: float | None = None) -> Cho
 
 
 def choose_kernel(
-    points: Any,
+    points: Points,
     scale: float,
     settings: KernelSettings,
     *,
@@ -98,9 +97,12 @@ def choose_kernel(
         return _short_lists_kernel(points, settings, variance)
     if settings.adaptive:
         perplexity = effective_perplexity(settings.perplexity, len(points))
-        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs, "variance": variance}
-        return as_chosen_kernel(perplexity_kernel(points, perplexity, settings.n_neighbors, **how), perplexity)
-    return as_chosen_kernel(_one_bandwidth_kernel(points, scale, settings, latent, alone))
+        kernel = perplexity_kernel(
+            points, perplexity, settings.n_neighbors,
+            precomputed=settings.precomputed, n_jobs=settings.n_jobs, variance=variance,
+        )  # fmt: skip
+        return as_chosen_kernel(kernel, perplexity)
+    return as_chosen_kernel(_one_bandwidth_kernel(dense_points(points), scale, settings, latent, alone))
 
 
 def _one_bandwidth_kernel(
@@ -113,8 +115,8 @@ def _one_bandwidth_kernel(
         rule, remedy = "cannot be multiplied with the kernel of given", "Use storage='sparse' or 'dense'"
         raise ValueError(error_message(settings.owner, "kernel.storage", settings.form, rule, remedy))
     if settings.form != "auto" or settings.precomputed:
-        how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
-        return fixed_kernel(points, h, profile(settings.profile), form=settings.form, **how)
+        kernel, n_jobs = profile(settings.profile), settings.n_jobs
+        return fixed_kernel(points, h, kernel, form=settings.form, precomputed=settings.precomputed, n_jobs=n_jobs)
     return _automatic_form(points, h, settings, latent, alone)
 
 
@@ -135,16 +137,16 @@ def _automatic_form(
     return found
 
 
-def _short_lists_kernel(points: Any, settings: KernelSettings, variance: Array | None) -> ChosenKernel:
+def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Array | None) -> ChosenKernel:
     """Kernel of the multilevel solver: lists of ``perplexity`` nearest rows, bandwidths for half that perplexity."""
     n = len(points)
     k = max(2, min(n - 1, round(settings.perplexity)))
     if settings.precomputed:
         found = nearest_known(points, k=k, own=True)
     elif variance is not None:
-        found = nearest_expected(points, variance, k=k, n_jobs=settings.n_jobs)
+        found = nearest_expected(dense_points(points), variance, k=k, n_jobs=settings.n_jobs)
     else:
-        found = nearest(points, k=k, n_jobs=settings.n_jobs)
+        found = nearest(dense_points(points), k=k, n_jobs=settings.n_jobs)
     known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # a sparse array may hold fewer than k per row
     half = settings.perplexity / 2 if known == k else known / 2
     perplexity = effective_perplexity(half, n)
@@ -152,7 +154,7 @@ def _short_lists_kernel(points: Any, settings: KernelSettings, variance: Array |
     kernel = DataKernel(matrix, bandwidth, found.index)
     if settings.precomputed or variance is not None:
         return as_chosen_kernel(kernel, perplexity)
-    lost = left_out(points, found.index, np.asarray(bandwidth), settings.n_jobs)
+    lost = left_out(dense_points(points), found.index, np.asarray(bandwidth), settings.n_jobs)
     return ChosenKernel(kernel, perplexity, {"left_out": lost})
 
 

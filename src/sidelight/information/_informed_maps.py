@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.given_kernels import given_bandwidth, widened
@@ -28,12 +27,12 @@ from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
-from sidelight.maps.parzen import ParzenDensity, fit_density
+from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
 from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
-from sidelight.neighbours.sparse_distances import nearest_known, submatrix, zero_distance_groups
+from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, submatrix, zero_distance_groups
 from sidelight.side.given import EncodedGiven, Given
 
 from ._problem import Problem
@@ -42,9 +41,11 @@ from ._training import TrainingRows
 
 __all__ = ["EmbeddedRows", "GivenMaps", "InformedMaps", "ProductMap", "informed_maps"]
 
-Array = npt.NDArray[Any]
-Read = Callable[[Any, Array, "int | None"], Array]
-"""``read(map, queries, n_jobs)``: evaluates a map at queries, by its mean or by its mode."""
+
+Read = Callable[[BackwardMap, Array, "int | None"], Array]
+"""``read(map, queries, n_jobs)``: evaluates a backward map at queries, by its mean or by its mode."""
+ReadForward = Callable[[KernelMap, Array, "int | None"], Array]
+"""The same for a forward map."""
 _NEAR = 36  # length of neighbour lists in the data without the effect subtracted, for maps that average over ``given``
 _DENSITY_PERPLEXITY = 12.0  # of the Parzen density of the data, for models with ``given``
 
@@ -54,7 +55,7 @@ class ProductMap:
     """Backward map of conditioning="product"; its inputs are rows with ``scale`` * features of ``given`` appended."""
 
     backward: BackwardMap
-    scale: Any
+    scale: float | Array
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class InformedMaps:
     plain: TwoWayMaps
     given: GivenMaps | None
 
-    def backward(self, X: Any, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
+    def backward(self, X: Points, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
         """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame."""
         points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
         if given is not None and given.product is not None:
@@ -118,7 +119,7 @@ class InformedMaps:
             lambda rows, features: read(mapped, rows - effect(features), n_jobs),
         )
 
-    def forward(self, Z: Array, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
+    def forward(self, Z: Array, known: EncodedGiven | None, read: ReadForward, n_jobs: int | None) -> Array:
         """Rows (m, d), in units of the data frame, at latent points ``Z`` (m, q) in units of the latent frame."""
         given, forward = self.given, self._forward
         if given is None:
@@ -213,7 +214,7 @@ def informed_maps(
     """
     precomputed, features = settings.precomputed, training.features
     inputs = _backward_inputs(training, problem)
-    equal = zero_distance_groups(inputs) if precomputed else equal_row_groups(inputs)
+    equal = zero_distance_groups(inputs) if precomputed else equal_row_groups(dense_points(inputs))
     groups = equal
     if equal is not None and features is not None and not precomputed and problem.effect is None:
         groups = equal_row_groups(np.column_stack([equal, features]))  # given tells equal rows apart
@@ -221,7 +222,8 @@ def informed_maps(
     if precomputed:
         maps = _distance_maps(training.frame, inputs, Z, settings, latent_kernel)
     else:
-        maps = _row_maps(training, problem, inputs, Z, group_means(Z, equal), settings, latent_kernel, product)
+        rows, one_place = dense_points(inputs), group_means(Z, equal)
+        maps = _row_maps(training, problem, rows, Z, one_place, settings, latent_kernel, product)
     embedded = EmbeddedRows(
         np.asarray(Z.astype(training.X.dtype)),
         np.array([group_means(stage, groups) for stage in path]),
@@ -231,7 +233,7 @@ def informed_maps(
     return embedded if training.complete else _with_unknown(embedded, training, settings)
 
 
-def _distance_maps(frame: Frame, D: Any, Z: Array, settings: KernelSettings, latent_kernel: str) -> InformedMaps:
+def _distance_maps(frame: Frame, D: Points, Z: Array, settings: KernelSettings, latent_kernel: str) -> InformedMaps:
     """Maps for precomputed distances ``D``: there is no forward map, and none uses ``given``."""
     candidates = min(len(Z), round(3 * settings.perplexity) + 1)
     near = nearest_known(D, k=candidates - 1, own=True)
@@ -262,7 +264,10 @@ def _row_maps(
         given, forward, relative = _given_maps(training, inside, features, Z, problem.effect, settings, latent_kernel)
         if product:
             given = replace(given, product=_product_map(problem, training.given, features, Z, settings))
-    density = fit_density(inside, relative, n_jobs=settings.n_jobs)
+    if problem.kernel.lists is None and settings.metric == "euclidean" and settings.profile == "gaussian":
+        density = kernel_density(inside, problem.kernel.bandwidth, n_jobs=settings.n_jobs)
+    else:
+        density = fit_density(inside, relative, n_jobs=settings.n_jobs)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
     return InformedMaps(plain, given)
 
@@ -272,14 +277,14 @@ def _latent(Z: Array, backward: BackwardMap, kernel: str) -> tuple[Frame, Backwa
     return Frame(np.zeros(Z.shape[1]), 1.0), backward, ParzenDensity(Z, np.ones(len(Z)), kernel)
 
 
-def _backward_inputs(training: TrainingRows, problem: Problem) -> Any:
+def _backward_inputs(training: TrainingRows, problem: Problem) -> Points:
     """The fitted rows as ``transform`` will see them: minus the effect of ``given`` as a function of ``given``.
 
     A fit that re-estimated the effect at each row (``_problem.refined``) was solved for slightly different rows.
     """
-    if training.features is None or problem.effect is None or not problem.points.any():
+    if training.features is None or problem.effect is None or not dense_points(problem.points).any():
         return problem.points
-    return subtract_effect(training.points[training.fitted], problem.effect, training.features)
+    return subtract_effect(dense_points(training.points)[training.fitted], problem.effect, training.features)
 
 
 def _backward_map(
@@ -328,7 +333,7 @@ def _product_map(problem: Problem, given: Given, features: Array, Z: Array, sett
     """The backward map of conditioning="product", with the bandwidths of ``given`` that the fit used."""
     units = widened(np.ones((1, features.shape[1])), given_bandwidth(features, given.chosen), given.chosen)
     mean, scale = product_backward(
-        problem.points, units * features, Z, problem.kernel, settings.profile, settings.n_jobs
+        dense_points(problem.points), units * features, Z, problem.kernel, settings.profile, settings.n_jobs
     )
     return ProductMap(interpolate(mean, n_jobs=settings.n_jobs), scale * units)
 
@@ -345,7 +350,7 @@ def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: Kern
     places = backward(queries, n_jobs)
 
     def average(values: Array) -> Array:
-        return np.asarray(backward.weights.average(queries, values.astype(np.float64), n_jobs))
+        return KernelMap(backward.weights, values.astype(np.float64))(queries, n_jobs)
 
     def joined(values: Array, others: Array) -> Array:
         out = np.empty((len(points), values.shape[1]), dtype=values.dtype)

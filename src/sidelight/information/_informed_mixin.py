@@ -5,30 +5,30 @@ Arguments are validated here; ``_informed_maps.InformedMaps`` computes the resul
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import checked_weights
 from sidelight.base.warnings import ExtrapolationWarning, warn
+from sidelight.kernels.profiles import profile
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
 from sidelight.maps.overlap import group_overlap
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
+from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 
-from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read
+from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
 
 __all__ = ["InformedMixin"]
 
-Array = npt.NDArray[Any]
+
 UNUSUAL = 0.01
 """Share of training rows below which a row counts as unusual."""
 _TOLERATED = 0.2  # share of rows that may be so without a warning: some rows of every group are at its edge
@@ -36,6 +36,10 @@ _TOLERATED = 0.2  # share of rows that may be so without a warning: some rows of
 
 def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
     return mapped(rows, n_jobs)
+
+
+def _smooth_mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
+    return smooth_part(mapped)(rows, n_jobs)
 
 
 def _has_counterfactual(model: InformedMixin) -> bool:
@@ -71,12 +75,12 @@ class InformedMixin(TwoWayMixin):
     forward_effect_: Effect | None
     given_scale_: float
     product_backward_: BackwardMap | None = None  # a default, because model files of version 0.1 lack it
-    product_scale_: Any
+    product_scale_: float | Array
     given_features_: Array | None = None  # a default, because older model files lack it
     confounded_: bool
 
     @one_blas_thread
-    def transform(self, X: Any, *, given: Any = None) -> Array:
+    def transform(self, X: object, *, given: object = None) -> Array:
         """Embed rows, each independently of the others: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
@@ -102,7 +106,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def inverse_transform(self, X: Any, *, given: Any = None) -> Array:
+    def inverse_transform(self, X: object, *, given: object = None) -> Array:
         """Map latent points to the data space, by the conditional mean E[x | z] or E[x | z, given].
 
         Parameters
@@ -123,7 +127,19 @@ class InformedMixin(TwoWayMixin):
         return np.asarray(rows.astype(Z.dtype, copy=False))
 
     @one_blas_thread
-    def transform_mode(self, X: Any, *, given: Any = None) -> Array:
+    def transform_mean(self, X: object, *, given: object = None) -> Array:
+        """Embed each row at the conditional mean E[z | x] of the latent points (S0 3.23), shape (m, q).
+
+        ``transform`` adds a correction that maps training rows exactly to ``embedding_``. This is the source's kernel
+        regression itself, which smooths them too. Arguments as in ``transform``.
+        """
+        X = self._checked(X)
+        known = self._known(given, len(X))
+        Z = self.latent_frame_.outside(self._latent(X, known, _smooth_mean))
+        return np.asarray(Z.astype(X.dtype, copy=False))
+
+    @one_blas_thread
+    def transform_mode(self, X: object, *, given: object = None) -> Array:
         """Embed each row at the latent point of largest information content with it (S1 eq. 9), shape (m, q).
 
         ``transform`` returns the mean of the possible latent points of a row, which lies between them if there are two;
@@ -136,7 +152,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def inverse_transform_mode(self, X: Any, *, given: Any = None) -> Array:
+    def inverse_transform_mode(self, X: object, *, given: object = None) -> Array:
         """Map latent points to the data space by the mode of p(x | z) instead of its mean (S1 eq. 10), shape (m, d).
 
         Where two kinds of rows have the same latent point, the mean lies between them; the mode is one of them.
@@ -148,7 +164,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(_has_counterfactual)
     @one_blas_thread
-    def counterfactual(self, X: Any, *, given: Any) -> Array:
+    def counterfactual(self, X: object, *, given: object) -> Array:
         """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
 
         Each row is embedded without its own ``given``, which need not be known, and reconstructed for the new one. The
@@ -172,7 +188,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(_has_overlap)
     @one_blas_thread
-    def overlap(self, X: Any, *, given: Any) -> Array:
+    def overlap(self, X: object, *, given: object) -> Array:
         """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
 
         The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
@@ -193,12 +209,12 @@ class InformedMixin(TwoWayMixin):
             return np.ones(len(X))
         return self._overlap(X, self._latent(X, None), known)
 
-    def _overlap(self, X: Array, Z: Array, known: EncodedGiven) -> Array:
+    def _overlap(self, X: Points, Z: Array, known: EncodedGiven) -> Array:
         assert self.given_ is not None
         assert self.given_features_ is not None
         points, density = Z, self.latent_density_
         if self.confounded_:
-            points, density = self.frame_.inside(X), self.density_
+            points, density = self.frame_.inside(dense_points(X)), self.density_
         sizes = [column.width for column in self.given_.columns]
         categories = np.repeat([column.kind == "category" for column in self.given_.columns], sizes)
         out = np.full(len(X), np.nan)
@@ -209,7 +225,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def denoise(self, X: Any, *, given: Any = None) -> Array:
+    def denoise(self, X: object, *, given: object = None) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
         X = self._checked(X)
         known = self._known(given, len(X))
@@ -218,24 +234,49 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def predictive_variance(self, X: Any, *, given: Any = None) -> Array:
+    def predictive_variance(self, X: object, *, given: object = None) -> Array:
         """Predictive variance of each feature at latent points, shape (m, d).
 
         The weighted variance of the training rows around the conditional mean (conditional on ``given``, if passed)
-        plus the variance of the data kernel.
+        plus the variance of the data kernel: h/2 for one Gaussian bandwidth h for all rows.
         """
         Z = self._checked_latent(X)
         return self._informed_maps().variance(Z, self._known(given, len(Z)), self.n_jobs)
 
+    @one_blas_thread
+    def latent_variance(self, X: object, *, given: object = None) -> Array:
+        """Conditional variance of each latent coordinate given a row, shape (m, q).
+
+        The weighted variance of the training points around E[z | x] (S0 3.23) or E[z | x, given], plus the variance of
+        the latent kernel: 1/2 for the Gaussian, 1/(q + 6) for the quartic; the Student kernel has none, and is left
+        out. Large where rows like this one have different places.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+
+        Examples
+        --------
+        >>> from sidelight import KernelInformationEmbedding
+        >>> from sidelight.datasets import s_curve
+        >>> X = s_curve(100, random_state=0).X
+        >>> KernelInformationEmbedding(bandwidth=1.0).fit(X).latent_variance(X[:2]).shape
+        (2, 2)
+        """
+        X = self._checked(X)
+        found = self._latent(X, self._known(given, len(X)), self._latent_variance)
+        return np.asarray(found * self.latent_frame_.scale**2)
+
     @available_if(has_data_space)
     @one_blas_thread
-    def score(self, X: Any, y: Any = None, *, given: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object = None, *, given: object = None, sample_weight: object = None) -> float:
         """R² of the reconstruction: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
         X = self._checked(X)
         known = self._known(given, len(X))
         weight = checked_weights(self, sample_weight, len(X))
-        return explained_share(self.frame_.inside(X), self._rows(self._latent(X, known), known), weight)
+        return explained_share(self.frame_.inside(dense_points(X)), self._rows(self._latent(X, known), known), weight)
 
     def _has_data_space(self) -> bool:
         return self.metric != "precomputed"
@@ -270,13 +311,18 @@ class InformedMixin(TwoWayMixin):
         )
         return InformedMaps(self._maps(), given)
 
-    def _latent(self, X: Any, known: EncodedGiven | None, read: Read = _mean) -> Array:
+    def _checked(self, X: object) -> Points:
+        """Validated rows (m, d), or distances to the training rows."""
+        found: Points = super()._checked(X)
+        return found
+
+    def _latent(self, X: Points, known: EncodedGiven | None, read: Read = _mean) -> Array:
         return self._informed_maps().backward(X, known, read, self.n_jobs)
 
-    def _rows(self, Z: Array, known: EncodedGiven | None, read: Read = _mean) -> Array:
+    def _rows(self, Z: Array, known: EncodedGiven | None, read: ReadForward = _mean) -> Array:
         return self._informed_maps().forward(Z, known, read, self.n_jobs)
 
-    def _known(self, given: Any, n: int) -> EncodedGiven | None:
+    def _known(self, given: object, n: int) -> EncodedGiven | None:
         """Encode ``given``; None if it was not passed, or if it was constant over the training rows (no effect)."""
         if given is None:
             return None
@@ -291,8 +337,12 @@ class InformedMixin(TwoWayMixin):
 
     def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
         weight = Annealing.of(self.regularization).regularization
-        how: Any = {"kernel": self.latent_kernel_, "penalty": self.penalty, "weight": weight}
-        return content_mode(smooth_part(backward), points, n_jobs=n_jobs, **how)
+        kernel, penalty = self.latent_kernel_, self.penalty
+        return content_mode(smooth_part(backward), points, kernel=kernel, penalty=penalty, weight=weight, n_jobs=n_jobs)
+
+    def _latent_variance(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
+        own = profile(self.latent_kernel_).variance(self._n_features_out)
+        return smooth_part(backward).variance(points, n_jobs) + (own if np.isfinite(own) else 0.0)
 
     def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:
         return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs)

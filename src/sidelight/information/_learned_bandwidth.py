@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from sidelight.base.result import Callback, State
+from sidelight.base.types import Array
 from sidelight.objectives.evaluation import Objective, WeightedSum
 from sidelight.objectives.leave_one_out import LatentRows, LeaveOneOutLikelihood, pack, unpack
 from sidelight.solvers.anneal import Path, ValueAndGrad, anneal
 
 __all__ = ["learn_bandwidth"]
-
-Array = npt.NDArray[Any]
 
 
 def learn_bandwidth(

@@ -11,20 +11,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.base.cost import Cost
 from sidelight.base.result import Record, Result, State
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.pair_sums import latent_sums, sum_error
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.neighbours.graph import joined_links
 from sidelight.neighbours.search import edge_lengths
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import Path, best_size
 from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
@@ -39,7 +38,7 @@ from ._starts import initial_points
 
 __all__ = ["ATTRACTION", "MultilevelFit", "attraction_inverse", "coarse_start", "multilevel_cost", "solve_multilevel"]
 
-Array = npt.NDArray[Any]
+
 ATTRACTION = 5.0
 """Neighbours attract each other with weight 1 + ATTRACTION * λ; the bound itself has weight 1."""
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
@@ -128,7 +127,7 @@ def solve_multilevel(
 
 
 def coarse_start(
-    points: Any, level: Level, ancestor: Array, latent: LatentSettings, *, precomputed: bool, n_jobs: int | None
+    points: Points, level: Level, ancestor: Array, latent: LatentSettings, *, precomputed: bool, n_jobs: int | None
 ) -> Array:
     """Initial latent points (m, q) of the merged rows of a level, as ``latent.init`` says.
 
@@ -138,10 +137,10 @@ def coarse_start(
     """
     one = np.repeat(np.arange(level.n), np.diff(level.kernel.indptr))
     other = np.asarray(level.kernel.indices, dtype=np.int64)
-    means: Any
     if isinstance(points, SparseDistances):
-        means = points.merged(ancestor, level.n)
-        lengths = np.asarray(means.stored[one, other]).ravel()
+        merged = points.merged(ancestor, level.n)
+        means: Points = merged
+        lengths = np.asarray(merged.stored[one, other]).ravel()
     elif precomputed:
         rows = np.unique(ancestor, return_index=True)[1]
         means = points[np.ix_(rows, rows)]
@@ -165,7 +164,7 @@ class _Levels:
 
     def __init__(
         self,
-        K: csr_array,
+        K: SparseMatrix,
         factors: Array | None,
         latent: LatentSettings,
         annealing: AnnealingSettings,
@@ -291,7 +290,7 @@ def _box(Z: Array) -> Array:
     return np.array([middle - half, middle + half])
 
 
-def _pull_in_outliers(Z: Array, box: Array | None, K: csr_array) -> Array:
+def _pull_in_outliers(Z: Array, box: Array | None, K: SparseMatrix) -> Array:
     """Move rows that ended outside the box (outliers) to the weighted mean of their neighbours in the graph ``K``."""
     strays = np.zeros(len(Z), dtype=bool) if box is None else ((box[0] > Z) | (box[1] < Z)).any(axis=1)
     if strays.any():

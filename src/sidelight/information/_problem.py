@@ -24,12 +24,11 @@ a lower bound again, and tight where the map knows nothing of G. Everything is t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.base.warnings import warn
 from sidelight.kernels.balanced import balanced_kernel
 from sidelight.kernels.data_kernel import DataKernel
@@ -44,7 +43,7 @@ from sidelight.kernels.given_kernels import (
 from sidelight.kernels.hints import with_hints
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
 from sidelight.neighbours.strata import merged
 from sidelight.objectives.entropy import Entropy, conditional_information, information, informed_information
 from sidelight.side.given import EncodedGiven, Given
@@ -54,7 +53,7 @@ from ._settings import GivenSettings, KernelSettings
 
 __all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "with_refined_effect"]
 
-Array = npt.NDArray[Any]
+
 _FACTORS = 12  # of the kernel of categories, multilevel; Yale B: 38 people in 12 parts leak as little as in 38
 _NUMBER_FACTORS = 16  # of a kernel of numbers, which is widened until so many are enough; 64 leak no less
 _ROUNDING = 1e-20  # share of the power of the data below which a residual of means is rounding
@@ -112,7 +111,7 @@ class Problem:
         What it takes to estimate the effect again once there is a map (``refined``); None: it is final.
     """
 
-    points: Any
+    points: Points
     chosen: ChosenKernel
     terms: list[Entropy]
     effect: Effect | None = None
@@ -129,14 +128,16 @@ class Problem:
 
 
 def plain_problem(
-    points: Any, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
+    points: Points, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
 ) -> Problem:
     """Embed rows of which nothing is known; ``variance`` (n,): of missing entries, whose means ``points`` have."""
     chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
 
-def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, points: Any, hints: Array | None) -> None:
+def check_given(
+    owner: str, settings: GivenSettings, bandwidth: str | float, points: Points, hints: Array | None
+) -> None:
     """Refuse settings of ``given`` that need the balanced kernel where there is none, and hints among few distances."""
     if settings.conditioning == "balanced" and bandwidth != "perplexity":
         rule = f"needs a perplexity, and bandwidth={bandwidth!r} is one for all rows"
@@ -155,7 +156,7 @@ def check_given(owner: str, settings: GivenSettings, bandwidth: str | float, poi
 
 
 def informed_problem(
-    points: Any,
+    points: Points,
     scale: float,
     given: Given,
     known: EncodedGiven,
@@ -188,23 +189,25 @@ def informed_problem(
     categories, strata = strata_of(given, known)
     side = SideInformation(given, known.features, categories, strata, hints)
     if settings.conditioning == "product":
-        return _conditional_problem(points, scale, side, kernel, latent, given_bandwidth=widths)
-    rest, effect, confounded, explained = points, None, False, 0.0
+        return _conditional_problem(points, scale, side, kernel, latent, widths)
+    rest: Points = points
+    effect, confounded, explained = None, False, 0.0
     if not kernel.precomputed:
-        effect, confounded = _effect(points, side, kernel.n_jobs)
-        rest = subtract_effect(points, effect, known.features)
-        explained = _explained(points, rest)
-        rest = _unless_explained(kernel.owner, points, rest, _ROUNDING if given.categorical else _REGRESSION)
+        rows = dense_points(points)
+        effect, confounded = _effect(rows, side, kernel.n_jobs)
+        rest = subtract_effect(rows, effect, known.features)
+        explained = _explained(rows, rest)
+        rest = _unless_explained(kernel.owner, rows, rest, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
-        about: Any = {"effect": effect, "confounded": confounded, "explained": explained, "given_bandwidth": widths}
-        return _conditional_problem(rest, scale, side, kernel, latent, **about)
+        found = _conditional_problem(rest, scale, side, kernel, latent, widths)
+        return replace(found, effect=effect, confounded=confounded, explained=explained)
     factors = None
     if kernel.multilevel:
         factors, widths = _few_factors(side, known, kernel.owner, settings, widths)
     chosen = _balanced(points, rest, side, confounded, kernel)
     # after the kernel of the data, which needs room
     G = None if kernel.multilevel else given_kernel(known.features, kernel.n_jobs, chosen=given.chosen)
-    final = effect is None or confounded or not rest.any()
+    final = effect is None or confounded or not dense_points(rest).any()
     return Problem(
         rest,
         chosen,
@@ -214,13 +217,13 @@ def informed_problem(
         explained,
         factors,
         widths,
-        None if final else EffectRefinement(points, side, kernel, settings, G),
+        None if final else EffectRefinement(dense_points(points), side, kernel, settings, G),
     )
 
 
 def with_refined_effect(problem: Problem, refinement: EffectRefinement, Z: Array) -> Problem:
     """The problem again, with the effect of ``given`` estimated at each row among its neighbours on the map ``Z``."""
-    points, side, rest = refinement.points, refinement.side, problem.points
+    points, side, rest = refinement.points, refinement.side, dense_points(problem.points)
     found = local_effect(points, Z, side.features, side.categories, points - rest, refinement.kernel.n_jobs)
     again = np.subtract(points, found, dtype=rest.dtype, casting="same_kind")
     chosen = _balanced(points, again, side, problem.confounded, refinement.kernel)
@@ -231,12 +234,17 @@ def with_refined_effect(problem: Problem, refinement: EffectRefinement, Z: Array
 
 
 def _conditional_problem(
-    points: Any, scale: float, side: SideInformation, kernel: KernelSettings, latent: Latent, **about: Any
+    points: Points,
+    scale: float,
+    side: SideInformation,
+    kernel: KernelSettings,
+    latent: Latent,
+    widths: list[float] | None,
 ) -> Problem:
     """The published product of the kernels of the points and of ``given``."""
     chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False)
     G = given_kernel(side.features, kernel.n_jobs, chosen=side.given.chosen)
-    return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), **about)
+    return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), given_bandwidth=widths)
 
 
 def _effect(points: Array, side: SideInformation, n_jobs: int | None) -> tuple[Effect, bool]:
@@ -247,15 +255,20 @@ def _effect(points: Array, side: SideInformation, n_jobs: int | None) -> tuple[E
 
 
 def _balanced(
-    points: Any, rest: Any, side: SideInformation, confounded: bool, settings: KernelSettings
+    points: Points, rest: Points, side: SideInformation, confounded: bool, settings: KernelSettings
 ) -> ChosenKernel:
     """The kernel in which a row has as many neighbours in every stratum."""
     wanted = settings.perplexity / 2 if settings.multilevel else settings.perplexity
     perplexity = effective_perplexity(wanted, len(points))
-    how: Any = {"precomputed": settings.precomputed, "n_jobs": settings.n_jobs}
-    compared = rest if side.hints is None else with_hints(points, rest, side.strata, side.hints, **how)
-    how |= {"confounded": confounded, "short": settings.multilevel}
-    return as_chosen_kernel(balanced_kernel(compared, side.strata, perplexity, settings.n_neighbors, **how), perplexity)
+    precomputed, n_jobs = settings.precomputed, settings.n_jobs
+    if side.hints is not None:
+        rows, others = dense_points(points), dense_points(rest)
+        rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
+    kernel = balanced_kernel(
+        rest, side.strata, perplexity, settings.n_neighbors,
+        precomputed=precomputed, confounded=confounded, short=settings.multilevel, n_jobs=n_jobs,
+    )  # fmt: skip
+    return as_chosen_kernel(kernel, perplexity)
 
 
 def _few_factors(
@@ -278,7 +291,7 @@ def _few_factors(
     return mixed_factors(A, settings.weight), given.bandwidths(bandwidth)
 
 
-def _chosen_factors(owner: str, given: Given, features: Array, asked: Any) -> tuple[Array, list[float]]:
+def _chosen_factors(owner: str, given: Given, features: Array, asked: object) -> tuple[Array, list[float]]:
     """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
     others = given_bandwidth(features, given.chosen)
     A, every = widened_factors(widened(features, others, given.chosen), 1.0)

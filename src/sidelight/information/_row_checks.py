@@ -9,10 +9,8 @@ method takes rows with NaN.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -20,16 +18,17 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import validated
 from sidelight.maps.entry_models import EntryModel, fit_entry_model
 from sidelight.maps.missing import LocalFill, fit_fill
-from sidelight.neighbours.sparse_distances import SparseDistances, refuse_negative
+from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
 from ._informed_mixin import InformedMixin
 
 __all__ = ["CheckedRows", "RowChecks"]
 
-Array = npt.NDArray[Any]
+
 _FLOATS = [np.float64, np.float32]
 
 
@@ -40,7 +39,7 @@ class CheckedRows:
     ``variance`` (n,) is the sum of the variances of a row's imputed entries, where these enter the distances.
     """
 
-    X: Any
+    X: Points
     filler: LocalFill | EntryModel | None = None
     variance: Array | None = None
 
@@ -59,21 +58,21 @@ class RowChecks(InformedMixin):
 
     @available_if(_imputes)
     @one_blas_thread
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: object) -> Array:
         """Impute missing entries (NaN) of rows, shape (m, d), each row from its own observed entries."""
         rows = self._with_gaps(X)
         return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
 
     @available_if(_imputes)
     @one_blas_thread
-    def impute_variance(self, X: Any) -> Array:
+    def impute_variance(self, X: object) -> Array:
         """Variance of the imputed entries, shape (m, d); 0 where the entry is observed.
 
         Calibrated on entries that ``fit`` held out: 95 % of those lay within two standard deviations.
         """
         return self.filler_.variance(self._with_gaps(X), self.n_jobs)
 
-    def _training_rows(self, X: Any) -> CheckedRows:
+    def _training_rows(self, X: object) -> CheckedRows:
         """Validate the rows of ``fit``; with ``missing="impute"``, impute their missing entries."""
         if self.metric != "precomputed":
             return self._rows_of_fit(X)
@@ -85,16 +84,16 @@ class RowChecks(InformedMixin):
             known = SparseDistances.between_rows(X, owner=self)
             validated(self, known.stored, accept_sparse="csr", ensure_min_samples=2)
             return CheckedRows(known)
-        D = self._rows_of_fit(X).X
+        D = dense_points(self._rows_of_fit(X).X)
         if D.shape[0] != D.shape[1]:
             rule = "is not square, as precomputed distances are"
             raise ValueError(error_message(self, "X", f"array of shape {D.shape}", rule, "Give an (n, n) matrix"))
         refuse_negative(self, D.min())
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
-    def _rows_of_fit(self, X: Any) -> CheckedRows:
+    def _rows_of_fit(self, X: object) -> CheckedRows:
         """Validate an array of numbers; refuse its missing entries or impute them."""
-        finite: Any = "allow-nan" if _imputes(self) else True
+        finite = "allow-nan" if _imputes(self) else True
         try:
             X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))
         except ValueError as error:
@@ -119,7 +118,7 @@ class RowChecks(InformedMixin):
         uncertain = bool(np.isnan(X).any())
         return CheckedRows(filled, filler, filler.variance(X, self.n_jobs).sum(axis=1) if uncertain else None)
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: object) -> Points:
         if self.metric == "precomputed" and issparse(X):
             check_is_fitted(self)
             known = SparseDistances.of_queries(X, owner=self)
@@ -130,10 +129,11 @@ class RowChecks(InformedMixin):
         rows = self._with_gaps(X)
         return np.asarray(self.impute(rows)) if np.isnan(rows).any() else rows
 
-    def _with_gaps(self, X: Any) -> Array:
+    def _with_gaps(self, X: object) -> Array:
         check_is_fitted(self)
-        how: Any = {"dtype": _FLOATS, "ensure_all_finite": "allow-nan"}
-        rows = np.asarray(validated(self, X, reset=False, spread=float(np.min(self.filler_.scale)), **how))
+        spread = float(np.min(self.filler_.scale))
+        found = validated(self, X, reset=False, spread=spread, dtype=_FLOATS, ensure_all_finite="allow-nan")
+        rows = np.asarray(found)
         self._refuse_empty(rows, "row", axis=1)
         return rows
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
 
 __all__ = ["GivenSettings", "KernelSettings", "LatentSettings", "check_learned", "check_missing"]
 
-Array = npt.NDArray[Any]
+
 CONDITIONINGS = ("auto", "balanced", "residual", "product")
 
 
@@ -93,7 +91,7 @@ class LatentSettings:
     kernel: str
     penalty: str
     init: str | Array
-    random_state: Any
+    random_state: RandomState
 
     def check(self, owner: str, *, kernels: tuple[str, ...], starts: tuple[str, ...]) -> None:
         """Raise ValueError for values outside the options; an array ``init`` is checked later, against the rows."""
@@ -114,8 +112,8 @@ class GivenSettings:
 
     conditioning: str
     weight: float
-    bandwidth: Any
-    types: Any = None
+    bandwidth: object
+    types: object = None
     argument: str = "conditioning"
 
     def check(self, owner: str) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
+from sidelight.base.types import Array
 from sidelight.solvers.anneal import Path
 from sidelight.solvers.annealing import AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import graph_spectrum
@@ -19,8 +17,6 @@ from ._settings import KernelSettings, LatentSettings
 from ._starts import initial_points
 
 __all__ = ["Solution", "solve"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -66,15 +62,15 @@ def solve(
     -------
     Solution
     """
-    n_jobs = kernel.n_jobs
-    how: Any = {"precomputed": kernel.precomputed, "n_jobs": n_jobs}
+    n_jobs, precomputed = kernel.n_jobs, kernel.precomputed
     if kernel.multilevel:
-        fit = solve_multilevel(problem, start, latent, annealing, progress, **how)
+        fit = solve_multilevel(problem, start, latent, annealing, progress, precomputed=precomputed, n_jobs=n_jobs)
         return Solution(fit.path, fit.problem, fit.sum_error)
     spectrum = graph_spectrum(problem.kernel.matrix, max(SMOOTH_MODES, latent.n_components))
     resize = start is None and not (isinstance(latent.init, str) and latent.init == "random")
     if start is None:
-        start = initial_points(problem.points, problem.kernel.graph, lambda: spectrum, latent, **how)
+        points, graph = problem.points, problem.kernel.graph
+        start = initial_points(points, graph, lambda: spectrum, latent, precomputed=precomputed, n_jobs=n_jobs)
     if kernel.bandwidth == "learned":
         found = solve_learned(problem, spectrum, start, latent, annealing, progress(), n_jobs=n_jobs)
         return Solution(*found)

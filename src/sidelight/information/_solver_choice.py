@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sidelight.base.messages import error_message
 from sidelight.base.options import argument_name
+from sidelight.base.types import NamedValues
 from sidelight.base.warnings import warn
 from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.profiles import BOUND_PROFILES
 from sidelight.neighbours.dimension import local_dimension
 from sidelight.neighbours.search import distances_to_listed
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances
 from sidelight.solvers.annealing import AnnealingSettings
 
 from .annealing import Annealing
@@ -58,7 +58,7 @@ class SolverRequest:
     given: bool
     same: bool
 
-    def against_multilevel(self) -> dict[str, Any]:
+    def against_multilevel(self) -> NamedValues:
         """Parameters, by name, whose values the multilevel solver does not support."""
         options = Conditioning.of(self.conditioning)
         method = argument_name("conditioning", self.conditioning, Conditioning, "method")
@@ -72,7 +72,7 @@ class SolverRequest:
         }
         return {name: value for name, (suits, value) in fine.items() if not suits}
 
-    def annealing_options(self) -> dict[str, Any]:
+    def annealing_options(self) -> NamedValues:
         """Parameters of the schedule of λ, by name, that differ from their defaults."""
         asked = {
             "regularization.start": (self.annealing.start is not None, self.annealing.start),
@@ -117,7 +117,7 @@ def warn_without_annealing(request: SolverRequest) -> None:
         warn(message, UserWarning)
 
 
-def data_dimension(points: Any, kernel: DataKernel, *, precomputed: bool) -> float:
+def data_dimension(points: Points, kernel: DataKernel, *, precomputed: bool) -> float:
     """Intrinsic dimension of the data at the scale of its neighbour lists, estimated from up to 2,000 rows."""
     lists = kernel.lists
     assert lists is not None

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 
 from sidelight.base.random import random_numbers
+from sidelight.base.types import Array, RandomState, SparseMatrix
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.landmarks import landmark_distances
-from sidelight.neighbours.sparse_distances import SparseDistances
+from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
 from sidelight.solvers.eigen import GraphSpectrum, landmark_scaling
 
 from ._settings import LatentSettings
 
 __all__ = ["LINKS", "initial_points", "noise", "padded"]
 
-Array = npt.NDArray[Any]
+
 LINKS = 15
 """Neighbours in the graph along which a start measures distances, if the kernel has no graph of its own."""
 _NOISE = 0.1  # standard deviation of a random start, in bandwidths of the latent kernel
 
 
-def noise(random_state: Any, n: int, q: int) -> Array:
+def noise(random_state: RandomState, n: int, q: int) -> Array:
     """A small random start (n, q)."""
     return np.asarray(_NOISE * random_numbers(random_state).standard_normal((n, q)))
 
@@ -39,8 +37,8 @@ def padded(found: Array, n: int, q: int) -> Array:
 
 
 def initial_points(
-    points: Any,
-    graph: csr_array | None,
+    points: Points,
+    graph: SparseMatrix | None,
     spectrum: Callable[[], GraphSpectrum],
     latent: LatentSettings,
     *,
@@ -68,7 +66,7 @@ def initial_points(
         found = spectrum().coordinates(q)
     elif latent.init == "pca" and not precomputed:
         with np.errstate(invalid="ignore"):  # identical rows: PCA divides 0 by 0 for a share that we do not use
-            found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(points)
+            found = PCA(min(q, *points.shape), svd_solver="full").fit_transform(dense_points(points))
     else:
         along = graph if latent.init == "mds" else None
         if along is None and isinstance(points, SparseDistances):  # most straight-line distances are unknown

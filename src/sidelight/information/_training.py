@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
+from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
 
 __all__ = ["ReadGiven", "TrainingRows", "read_given"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class ReadGiven:
     hints: Array | None = None
 
 
-def read_given(owner: str, given: Any, same: Any, n: int, types: Any, bandwidths: Any) -> ReadGiven:
+def read_given(owner: str, given: object, same: object, n: int, types: object, bandwidths: object) -> ReadGiven:
     """Validate and encode ``given`` and ``same`` for ``n`` rows.
 
     Parameters
@@ -94,8 +92,8 @@ class TrainingRows:
         Sum of the variances of a row's missing entries, in squared units of the frame; None: no entry is uncertain.
     """
 
-    X: Any
-    points: Any
+    X: Points
+    points: Points
     frame: Frame
     fitted: Array
     given: Given | None = None
@@ -115,10 +113,10 @@ class TrainingRows:
     @property
     def fitted_points(self) -> Array:
         """Points of the fitted rows (m, d); a copy only if some rows are left out."""
-        return np.asarray(self.points if self.complete else self.points[self.fitted])
+        return np.asarray(dense_points(self.points if self.complete else self.points[self.fitted]))
 
     def inside(self, metric: str) -> Array:
         """The fitted rows (m, d) in units of the frame; with the cosine metric these differ from the points."""
         if metric == "euclidean":
             return self.fitted_points
-        return self.frame.inside(self.X if self.complete else self.X[self.fitted])
+        return self.frame.inside(dense_points(self.X if self.complete else self.X[self.fitted]))

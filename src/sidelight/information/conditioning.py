@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sidelight.base.options import short_repr
 
@@ -49,8 +48,8 @@ class Conditioning:
     """
 
     method: str = "auto"
-    types: Any = None
-    bandwidth: Any = None
+    types: object = None
+    bandwidth: object = None
     weight: float = 1.0
 
     @classmethod

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +16,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.progress import RowProgress
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread, spans
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.repulsion import repulsion_table
@@ -31,21 +31,31 @@ from .kernel_information_embedding import KernelInformationEmbedding
 
 __all__ = ["embed_rows"]
 
-Array = npt.NDArray[Any]
+
 _OWNER = "embed_rows"
 _MAPPED = 256  # rows that are picked out of a file at one time
 
 
+class Embedder(Protocol):
+    """An estimator that can be fitted and embeds new rows, of this library or of another."""
+
+    def fit(self, X: Array, /) -> object:
+        """Fit the rows ``X`` (n, d)."""
+
+    def transform(self, X: Array, /) -> Array:
+        """Embed rows (m, d) as (m, q)."""
+
+
 @one_blas_thread
 def embed_rows(
-    source: Any,
+    source: object,
     out: str | os.PathLike[str] | None = None,
     *,
-    model: Any = None,
+    model: Embedder | None = None,
     sample: int = 50_000,
     batch_size: int = 20_000,
     refine: bool | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     verbose: int = 0,
 ) -> Array:
     """Embed the rows of ``source`` out of core: memory does not grow with their number.
@@ -129,7 +139,7 @@ def embed_rows(
     return found
 
 
-def _checked_target(source: Any, out: Any) -> Path | None:
+def _checked_target(source: object, out: str | os.PathLike[str] | None) -> Path | None:
     if out is None:
         return None
     target = Path(out)
@@ -143,7 +153,7 @@ def _checked_target(source: Any, out: Any) -> Path | None:
     return target
 
 
-def _opened(source: Any) -> tuple[Rows, Array | None]:
+def _opened(source: object) -> tuple[Rows, Array | None]:
     """The rows as blocks, and the array that holds them; None unless the source is an array or a ``.npy`` file."""
     if isinstance(source, np.ndarray) and source.ndim != 2:
         rule, remedy = "has not rows and columns", "Reshape it to (n, d)"
@@ -154,7 +164,7 @@ def _opened(source: Any) -> tuple[Rows, Array | None]:
     return rows, source if isinstance(source, np.ndarray) else None
 
 
-def _sampled(source: Any, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
+def _sampled(source: object, rows: Rows, array: Array | None, m: int, seed: int) -> tuple[Array, Array]:
     """Rows of the sample (m, d) and their row numbers (m,).
 
     A file is memory-mapped anew for every few rows: pages that were read (with whole neighbourhoods of the rows) count
@@ -166,6 +176,7 @@ def _sampled(source: Any, rows: Rows, array: Array | None, m: int, seed: int) ->
     if array is source:
         X = array[numbers]
     else:
+        assert isinstance(source, str | os.PathLike)
         parts = (numbers[part] for part in spans(len(numbers), _MAPPED))
         X = np.concatenate([np.load(source, mmap_mode="r")[some] for some in parts])
     return check_batch(_OWNER, X, None, missing=False), numbers
@@ -184,7 +195,7 @@ def _batches(rows: Rows, size: int) -> Iterator[Array]:
         yield np.concatenate(held)
 
 
-def _is_fitted(model: Any) -> bool:
+def _is_fitted(model: object) -> bool:
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -192,11 +203,11 @@ def _is_fitted(model: Any) -> bool:
     return True
 
 
-def _last(model: Any) -> Any:
+def _last(model: object) -> object:
     return model[-1] if isinstance(model, Pipeline) else model
 
 
-def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
+def _placer(model: Embedder, refine: bool | None) -> Callable[[Array], Array]:
     """The function that embeds a batch (b, d) as (b, q): the model's ``transform``, refined if wanted and possible."""
     last = _last(model)
     if isinstance(last, KernelInformationEmbedding) and last.given_ is not None:
@@ -209,6 +220,8 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
             raise ValueError(error_message(_OWNER, "model", type(last).__name__, rule, "Use refine=None"))
         return lambda X: np.array(model.transform(X))
 
+    assert isinstance(last, KernelInformationEmbedding)  # no other model has a placing
+
     def place(X: Array) -> Array:
         inside = last._checked(model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X)
         Z = last.latent_frame_.outside(placing(last.frame_.points(inside), last.n_jobs))
@@ -217,7 +230,7 @@ def _placer(model: Any, refine: bool | None) -> Callable[[Array], Array]:
     return place
 
 
-def _placing(model: Any) -> NewPointEmbedder | None:
+def _placing(model: object) -> NewPointEmbedder | None:
     """The refinement of a model's embedding of new rows; None if the model does not support it."""
     if not isinstance(model, KernelInformationEmbedding):
         return None

@@ -11,10 +11,7 @@ plus λ · penalty(Z), while λ falls (``objectives.paired``, ``kernels.alternat
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -27,6 +24,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.renamed_parameters import accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import (
     check_choice,
     check_integer,
@@ -46,6 +44,7 @@ from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import (
     ObservedView,
+    ViewMaps,
     as_columns,
     check_second_view,
     fit_view_maps,
@@ -69,7 +68,7 @@ from .annealing import Annealing
 
 __all__ = ["JointInformationEmbedding"]
 
-Array = npt.NDArray[Any]
+
 _KEPT = 12  # entries of a row of the alternating kernel that are kept, in units of the perplexity
 _SHARE = 8  # the alternating kernel is a walk of two steps and reaches far: a view's perplexity is at most m / 8
 
@@ -162,7 +161,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         n_components: int = 2,
         *,
         objective: str = "alternating",
-        bandwidth: Any = "perplexity",
+        bandwidth: str | float | tuple[str | float, ...] | list[str | float] = "perplexity",
         perplexity: float = 30.0,
         n_neighbors: int | None = 15,
         latent_kernel: str = "gaussian",
@@ -171,7 +170,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         init: str | Array = "spectral",
         max_iter: int = 500,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -194,7 +193,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> JointInformationEmbedding:
+    def fit(self, X: Array, y: object = None) -> JointInformationEmbedding:
         """Embed rows observed in one view or in both, and fit the maps of each view.
 
         Parameters
@@ -237,7 +236,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         self._keep_path(path, kept, kept.stages)
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
@@ -275,7 +274,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         return np.asarray(rows[:, 0] if view == 1 and self.y_is_flat_ else rows)
 
     @one_blas_thread
-    def score(self, X: Array, y: Any = None, *, sample_weight: Any = None) -> float:
+    def score(self, X: Array, y: object = None, *, sample_weight: object = None) -> float:
         """R² of ``predict(X)`` over the rows with known y, pooled over all columns.
 
         Without y: R² of the reconstruction of X, ``inverse_transform(transform(X))``.
@@ -321,7 +320,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         latent.check(owner, kernels=LATENT_PROFILES, starts=("spectral", "random"))
         self._check_annealing()
 
-    def _bandwidths(self, n_views: int) -> list[Any]:
+    def _bandwidths(self, n_views: int) -> list[str | float]:
         if not isinstance(self.bandwidth, (tuple, list)):
             return [self.bandwidth] * n_views
         if len(self.bandwidth) != 2:
@@ -330,8 +329,8 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
             )
         return list(self.bandwidth)[:n_views]
 
-    def _check_views(self, X: Array, y: Any) -> list[Array]:
-        finite: Any = y is None or "allow-nan"
+    def _check_views(self, X: Array, y: object) -> list[Array]:
+        finite = "allow-nan" if y is not None else True
         X = validated(self, X, dtype=[np.float64, np.float32], ensure_all_finite=finite, ensure_min_samples=2)
         if y is None:
             return [np.asarray(X)]
@@ -375,7 +374,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         found = self.views_[1].frame.outside(self.prediction_(self.frame_.points(X), self.n_jobs))
         return np.asarray(found.astype(X.dtype, copy=False))
 
-    def _view(self, view: int) -> Any:
+    def _view(self, view: int) -> ViewMaps:
         check_is_fitted(self)
         if view not in range(len(self.views_)):
             known = "0 (X) or 1 (y)" if len(self.views_) == 2 else "0: the model was fitted without y"

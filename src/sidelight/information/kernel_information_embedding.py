@@ -11,10 +11,9 @@ lower bound of the information is maximised instead, from coarse to fine (``obje
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
@@ -24,10 +23,11 @@ from sidelight.base.options import argument_name
 from sidelight.base.renamed_parameters import MovedParameter, accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, checked_start
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
-from sidelight.neighbours.sparse_distances import SparseDistances, submatrix
+from sidelight.neighbours.sparse_distances import SparseDistances, dense_points, submatrix
 from sidelight.solvers.annealing import fitted_path
 
 from ._annealed_mixin import AnnealedMixin
@@ -55,8 +55,6 @@ from .kernel_options import KernelOptions
 
 __all__ = ["KernelInformationEmbedding"]
 
-Array = npt.NDArray[Any]
-
 
 class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, RowChecks, BaseEstimator):
     """Embed rows by maximising the mutual information of data and latent points, with maps and densities both ways.
@@ -69,7 +67,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Width of the data kernel. "perplexity": one bandwidth per row, set so that the row has ``perplexity`` effective
         neighbours. "loo": one bandwidth for all rows, by leave-one-out likelihood of the data. "learned": one for all
         rows, learned with the embedding by leave-one-out likelihood of the data given the embedding (S0 3.3,
-        experimental). A number: that bandwidth, in units of squared distance.
+        experimental). A number: that bandwidth, in units of squared distance. One bandwidth for all rows is also that
+        of the maps, of the density of the data and of what derives from it (Gaussian kernel, Euclidean distance).
     perplexity : float, default=30
         With ``bandwidth="perplexity"``: effective neighbours of a row (at most a third of the rows). With the
         multilevel solver: length of the neighbour lists; the effective perplexity is half of it.
@@ -216,7 +215,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         init: str | Array = "mds",
         max_iter: int = 500,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -245,7 +244,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> KernelInformationEmbedding:
+    def fit(
+        self, X: object, y: object = None, *, given: object = None, same: object = None
+    ) -> KernelInformationEmbedding:
         """Embed the rows of ``X`` (n, d) and fit the maps both ways.
 
         Parameters
@@ -319,11 +320,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         if solution.sum_error is not None:
             self.sum_error_ = solution.sum_error
         if checked.filler is not None:
-            self.filler_, self.filled_ = checked.filler, X
+            self.filler_, self.filled_ = checked.filler, dense_points(X)
         self._keep_path(solution.path, kept, embedded.path)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, same: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None, *, given: object = None, same: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
 

@@ -9,10 +9,7 @@ parameter is the scale of Z relative to a latent kernel of bandwidth 1, chosen b
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -22,6 +19,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from sidelight.base.warnings import warn
 from sidelight.kernels.bandwidths import maximise_over_scale
@@ -40,7 +38,7 @@ from ._starts import padded
 
 __all__ = ["SmootherEmbedding"]
 
-Array = npt.NDArray[Any]
+
 _MODES = 64  # smooth directions the eigenproblem is preconditioned with
 
 
@@ -104,7 +102,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         bandwidth: str | float = "perplexity",
         perplexity: float = 30.0,
         n_neighbors: int | None = 15,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -116,7 +114,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> SmootherEmbedding:
+    def fit(self, X: Array, y: object = None) -> SmootherEmbedding:
         """Embed the rows of ``X`` (n, d) and fit the maps both ways; ``y`` is ignored."""
         del y
         self._check_parameters()
@@ -136,7 +134,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstima
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype)))
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 

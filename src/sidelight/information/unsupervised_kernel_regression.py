@@ -10,10 +10,7 @@ backward map is kernel regression in the other direction, which the source's met
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
@@ -23,6 +20,7 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.renamed_parameters import accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number, checked_start, validated
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import LATENT_PROFILES, profile
@@ -46,8 +44,6 @@ from ._starts import noise, padded
 from .annealing import Annealing
 
 __all__ = ["UnsupervisedKernelRegression"]
-
-Array = npt.NDArray[Any]
 
 
 class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, TwoWayMixin, BaseEstimator):
@@ -139,7 +135,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         init: str | Array = "mds",
         max_iter: int = 500,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -160,7 +156,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> UnsupervisedKernelRegression:
+    def fit(self, X: Array, y: object = None) -> UnsupervisedKernelRegression:
         """Embed the rows of ``X`` (n, d) and fit the maps both ways; ``y`` is ignored."""
         del y
         self._check_parameters()
@@ -196,7 +192,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         self._keep_path(path, kept, kept.stages)
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 

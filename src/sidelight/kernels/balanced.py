@@ -23,12 +23,10 @@ counterparts.) Time and memory then do not grow with the number of strata.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.search import Neighbours
 from sidelight.neighbours.sparse_distances import SparseDistances, reach
@@ -39,7 +37,7 @@ from .data_kernel import DataKernel
 
 __all__ = ["NEAREST", "balanced_kernel", "confounded_stratum_factors", "stratum_distances"]
 
-Array = npt.NDArray[Any]
+
 NEAREST = 5
 """Rows that a distance to a stratum is averaged over."""
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
@@ -84,13 +82,14 @@ def balanced_kernel(
     DataKernel
         Sparse, with its neighbour lists and graph.
     """
-    how: Any = {"precomputed": precomputed, "n_jobs": n_jobs, "visits": None if confounded or not short else _VISITS}
+    visits = None if confounded or not short else _VISITS
     n_neighbors = None if short else n_neighbors
     n, share = len(points), np.bincount(codes) / len(codes)
     p = np.maximum(1.5 if short else 2.0, perplexity * share)
     k = np.rint(2 * p).astype(int) if short else np.rint(3 * p).astype(int) + 1
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
-    strata = nearest_in_strata(points, codes, k if short else np.maximum(k, edges), **how)
+    lengths = k if short else np.maximum(k, edges)
+    strata = nearest_in_strata(points, codes, lengths, precomputed=precomputed, visits=visits, n_jobs=n_jobs)
     close = confounded_stratum_factors(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
     graph = None
     if n_neighbors is not None:
@@ -139,7 +138,7 @@ def _edges(strata: list[InStratum], close: Array, k: Array) -> Neighbours:
     return Neighbours(np.concatenate(index, axis=1), np.concatenate(distance, axis=1))
 
 
-def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_jobs: int | None) -> list[InStratum]:
+def _along(graph: SparseMatrix, strata: list[InStratum], codes: Array, k: Array, n_jobs: int | None) -> list[InStratum]:
     """The nearest rows in each stratum along the graph; Euclidean ones where the search met too few of a stratum."""
     n, n_strata = len(codes), len(strata)
     reach = min(n - 1, _WALK * int(k.sum()))
@@ -170,7 +169,7 @@ def _radius(stratum: InStratum, n: int) -> Array:
     return radius
 
 
-def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: csr_array | None) -> DataKernel:
+def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: SparseMatrix | None) -> DataKernel:
     """Combine the lists of all strata into the kernel: weights by perplexity, masses, normalised and symmetric."""
     n = len(mass)
     rows, cols, weights, lists = [], [], [], []

@@ -11,19 +11,18 @@ the profile's ``density_profile``, so that C is finite.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from sidelight.base.tiles import run_tiles
+from sidelight.base.types import Array
 
 from .profiles import Profile
 
 __all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows", "quick_rows"]
 
-Array = npt.NDArray[Any]
+
 _NOTHING = -100.0  # logarithm of a term too small to change a sum of at least 1, however many rows there are
 _CACHED = 50_000  # numbers that stay in the processor's cache over several passes
 _START = (0.5, 0.8)  # log β ≈ 0.5 + 0.8 log(k / perplexity) for distances of mean 1: within 0.1 mostly, measured

@@ -16,20 +16,18 @@ auto        up to 10,000 rows dense (compact ones sparse); beyond, sparse where 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
-from sidelight.neighbours.sparse_distances import nearest_known, reach
+from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
 from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, residual_row_moments
@@ -46,7 +44,7 @@ __all__ = [
     "perplexity_kernel",
 ]
 
-Array = npt.NDArray[Any]
+
 _FEW = 0.1  # share of pairs within reach: above it, stored pairs need more memory than tiles
 EXACT_ROWS = 10_000
 """Rows up to which every pair has its entry: below, tiles of pairs take less time than a hundred factors."""
@@ -75,14 +73,14 @@ class DataKernel:
         Approximation error, if the matrix approximates another.
     """
 
-    matrix: SymmetricTiles | csr_array | LowRankKernel
+    matrix: SymmetricTiles | SparseMatrix | LowRankKernel
     bandwidth: float | Array
     lists: Array | None = None
-    graph: csr_array | None = None
+    graph: SparseMatrix | None = None
     error: KernelError | None = None
 
     @property
-    def pairs(self) -> SymmetricTiles | csr_array:
+    def pairs(self) -> SymmetricTiles | SparseMatrix:
         """The matrix, where it is stored by pairs (dense or sparse, not of low rank)."""
         assert not isinstance(self.matrix, LowRankKernel)
         return self.matrix
@@ -96,7 +94,7 @@ class DataKernel:
 
 
 def perplexity_kernel(
-    points: Array,
+    points: Points,
     perplexity: float,
     n_neighbors: int | None,
     *,
@@ -128,11 +126,11 @@ def perplexity_kernel(
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
     if variance is not None:
-        found = nearest_expected(points, variance, k=width, n_jobs=n_jobs)
+        found = nearest_expected(dense_points(points), variance, k=width, n_jobs=n_jobs)
     elif precomputed:
         found = nearest_known(points, k=width, own=True)
     else:
-        found = nearest(points, k=width, n_jobs=n_jobs)
+        found = nearest(dense_points(points), k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
     graph, neighbours = None, straight
     if n_neighbors is not None:
@@ -247,7 +245,7 @@ def _negligible(points: Array, h: float, profile: Profile, n_jobs: int | None) -
     A = (points - points.mean(axis=0)) / np.sqrt(h)
     rows = spread_rows(len(A), CHECKED)
 
-    def some(part: slice) -> tuple[Array, Array, Array]:
+    def some(part: Slice) -> tuple[Array, Array, Array]:
         K = profile.value(squared_distances(A[rows[part]], A))
         cubes = K * K * K
         lost = np.array([residual_row_moments(np.where(least > K, K, 0.0), K, cubes) for least in _CUTS])

@@ -32,14 +32,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.fft import dctn
 from scipy.special import erf, erfc
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Untyped
 
 from .profiles import GAUSSIAN, STUDENT, Profile
 
@@ -56,7 +55,7 @@ __all__ = [
     "oversampling_of",
 ]
 
-Array = npt.NDArray[Any]
+
 _ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one cluster
 _FEW = 10_000  # fewer points get the same precision: pulls in a tight cluster are small, and need their digits
 _STUDENT_ERROR = 1e-8  # of one pair; a row sum of n is never small, as its tails reach everywhere
@@ -367,7 +366,7 @@ def _most_modes(n: int) -> int:
 
 
 @functools.cache
-def library() -> Any:
+def library() -> Untyped:
     """finufft, imported when first needed; None where there is none (no wheel for Linux on ARM)."""
     try:
         import finufft

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest
+from sidelight.neighbours.sparse_distances import Points, dense_points
 
 from .nearby import is_many
 from .weights import (
@@ -42,9 +43,11 @@ class KernelMap:
     weights: FixedWeights | AdaptiveWeights | PrecomputedWeights
     outputs: Array
 
-    def __call__(self, Q: Array, n_jobs: int | None = None) -> Array:
-        """Conditional mean (m, r) at each query."""
-        return self.weights.average(Q, self.outputs, n_jobs)
+    def __call__(self, Q: Points, n_jobs: int | None = None) -> Array:
+        """Conditional mean (m, r) at each query; queries of precomputed weights are distances to the training rows."""
+        if isinstance(self.weights, PrecomputedWeights):
+            return self.weights.average(Q, self.outputs, n_jobs)
+        return self.weights.average(dense_points(Q), self.outputs, n_jobs)
 
     def variance(self, Q: Array, n_jobs: int | None = None) -> Array:
         """Variance of the outputs around the conditional mean (m, r), without the variance v of the output kernel."""

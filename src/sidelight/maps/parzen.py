@@ -31,7 +31,7 @@ from sidelight.neighbours.search import distances_to_listed
 
 from .nearby import Searched, is_many, row_search
 
-__all__ = ["ParzenDensity", "fit_density", "neighbourhood_density"]
+__all__ = ["ParzenDensity", "fit_density", "kernel_density", "neighbourhood_density"]
 
 Array = npt.NDArray[Any]
 _BUDGET = 2_000_000
@@ -215,6 +215,29 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: in
     shape = profile("gaussian")
     factor = leave_one_out_bandwidth(points, shape, typical=1.0, relative=relative, rows=rows, n_jobs=n_jobs)
     return ParzenDensity(points, factor * relative)
+
+
+def kernel_density(points: Array, bandwidth: float | Array, *, n_jobs: int | None = None) -> ParzenDensity:
+    """The Gaussian density of the data that belongs to a data kernel.
+
+    One bandwidth h is kept, so that model and density are one: ``p(x) = (1/n) Σ_j exp(-|x - x_j|² / h) / (πh)^(d/2)``
+    (S0 3.6). Bandwidths of rows cover many neighbours each: ``fit_density`` keeps their proportions, not their size.
+
+    Parameters
+    ----------
+    points : array of shape (n, p)
+    bandwidth : float or array of shape (n,)
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ParzenDensity
+    """
+    given = np.asarray(bandwidth)
+    if given.ndim == 0 and given > 0:  # 0: all rows are equal
+        return ParzenDensity(points, np.full(len(points), float(given)))
+    return fit_density(points, np.broadcast_to(given, len(points)), n_jobs=n_jobs)
 
 
 class LeaveOneOutOfMany:

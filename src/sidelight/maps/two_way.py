@@ -6,8 +6,8 @@
 
 Two ways to build it, both for an embedding Z (n, q) of points (n, d):
 
-``kernel_maps``    by the kernels of the fit: the latent kernel has bandwidth 1; the data kernel keeps its bandwidth,
-                   or, for a perplexity kernel, has the perplexity with the least leave-one-out error.
+``kernel_maps``    by the kernels of the fit: the latent kernel has bandwidth 1; the data kernel keeps its bandwidth, in
+                   the density too, or, for a perplexity kernel, has the perplexity with the least leave-one-out error.
 ``adaptive_maps``  of any embedding: weights of both maps adapt to the neighbourhood.
 """
 
@@ -28,7 +28,7 @@ from .interpolation import BackwardMap, interpolate, smooth_part
 from .kernel_map import KernelMap, adaptive_map, adaptive_weights
 from .linear import LinearMaps
 from .modes import conditional_mode
-from .parzen import ParzenDensity, fit_density, neighbourhood_density
+from .parzen import ParzenDensity, kernel_density, neighbourhood_density
 from .weights import AdaptiveWeights, FixedWeights
 
 __all__ = ["LISTED", "TwoWayMaps", "adaptive_maps", "framed_log_density", "kernel_maps"]
@@ -160,14 +160,13 @@ def kernel_maps(
         weights = adaptive_weights(points, Z, kernel.lists)
     else:
         weights = FixedWeights(points, float(kernel.bandwidth))
-    density = fit_density(points, np.broadcast_to(np.asarray(kernel.bandwidth), len(Z)))
     return TwoWayMaps(
         frame,
         Frame(np.zeros(Z.shape[1]), 1.0),
         interpolate(KernelMap(weights, Z), n_jobs=n_jobs),
         ParzenDensity(Z, np.ones(len(Z)), latent_kernel),
         KernelMap(FixedWeights(Z, 1.0, latent_kernel), points),
-        density,
+        kernel_density(points, kernel.bandwidth),
     )
 
 

@@ -117,7 +117,7 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         """Log-density of rows under the model's Parzen density of the data, shape (m,).
 
         Each training row has its own bandwidth, proportional to that of its neighbourhood. The common factor
-        maximises the leave-one-out likelihood.
+        maximises the leave-one-out likelihood. A model with one Gaussian bandwidth for all rows keeps that (S0 3.6).
         """
         X = self._checked(X)
         return self._maps().log_density(X, self.n_jobs)

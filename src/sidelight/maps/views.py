@@ -23,7 +23,7 @@ from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from .frames import Frame
 from .interpolation import BackwardMap, interpolate
 from .kernel_map import KernelMap, best_perplexity
-from .parzen import ParzenDensity, fit_density
+from .parzen import ParzenDensity, kernel_density
 from .weights import AdaptiveWeights, FixedWeights
 
 __all__ = [
@@ -131,7 +131,7 @@ def fit_view_maps(view: ObservedView, Z: Array, latent_kernel: str) -> ViewMaps:
         view.frame,
         interpolate(KernelMap(weights, one_place)),
         _forward(view, own, len(Z), latent_kernel),
-        fit_density(view.points, np.broadcast_to(np.asarray(kernel.bandwidth), len(own))),
+        kernel_density(view.points, kernel.bandwidth),
     )
 
 

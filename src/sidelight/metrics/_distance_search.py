@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.result import Callback, Status
+from sidelight.base.types import Array
 from sidelight.maps.hinted import ridge_of, variances_of
 from sidelight.objectives.partial_distances import PartialDistances
 from sidelight.solvers.anneal import Path, anneal
@@ -16,7 +15,7 @@ from sidelight.solvers.generalised import principal_factor
 
 __all__ = ["FoundMetric", "KnownDistances", "SearchSettings", "search_metric"]
 
-Array = npt.NDArray[Any]
+
 _STRENGTHS = (0.1, 0.03, 0.01, 1e-3, 1e-4)  # of the prior, strongest first
 _USUAL = 1e-3  # where too few distances are known to hold any out: 20, or fewer than there are coordinates
 _FEW, _SOME = 20, 300  # distances: too few to hold any out; few enough to hold each out once

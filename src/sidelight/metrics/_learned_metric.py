@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
 from sidelight.maps.hinted import regression
 from sidelight.maps.span import KernelSpan, LinearSpan, kernel_span, linear_span
@@ -22,8 +21,8 @@ from sidelight.solvers.eigen import fix_signs
 
 __all__ = ["FORMS", "KernelMetric", "LinearMetric", "learned_metric", "span_rows"]
 
-Array = npt.NDArray[Any]
-Kernel = str | Callable[[Array, Array], Any]
+
+Kernel = str | Callable[[Array, Array], object]
 FORMS = ("generalised", "literal")
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -15,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, checked_array, validated
 from sidelight.maps.span import KernelSpan
 from sidelight.side.pairs import Pairs, as_pairs
@@ -23,7 +22,7 @@ from ._learned_metric import Kernel, KernelMetric, LinearMetric
 
 __all__ = ["MetricMixin"]
 
-Array = npt.NDArray[Any]
+
 _KERNELS = ("rbf", "poly")
 _FARTHEST = 1e153  # learned coordinates that can be squared and summed
 _LARGE = 5000  # columns: a matrix of them is 200 MB
@@ -79,7 +78,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ValueError(error_message(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
         return self._linear_metric().reconstruct(Z)
 
-    def pair_distance(self, X: Array, Y: Any = None, *, pairs: Any = None) -> Array:
+    def pair_distance(self, X: Array, Y: Array | Pairs | None = None, *, pairs: object = None) -> Array:
         """Learned distances between rows of X and rows of Y, or between pairs of rows of X, shape (m,).
 
         Parameters
@@ -99,6 +98,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if pairs is not None:
             index = as_pairs(pairs, len(first)).index
             return np.asarray(np.linalg.norm(first[index[:, 0]] - first[index[:, 1]], axis=1))
+        assert Y is not None
         second = self._mapped(self._checked(Y))
         check_rows(self, "Y", second, len(first))
         return np.asarray(np.linalg.norm(first - second, axis=1))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -14,19 +12,18 @@ from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
-from sidelight.base.result import Status
+from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.base.warnings import warn
 from sidelight.side.contradictions import check_distances
 
 from ._distance_search import FoundMetric, KnownDistances, SearchSettings, search_metric
-from ._learned_metric import learned_metric, span_rows
+from ._learned_metric import Kernel, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
 __all__ = ["DistanceMetric"]
-
-Array = npt.NDArray[Any]
 
 
 class DistanceMetric(MetricMixin, BaseEstimator):
@@ -97,7 +94,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         self,
         n_components: int | None = None,
         *,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
         prior: str = "trace",
@@ -105,7 +102,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         max_iter: int = 5000,
         tol: float = 1e-8,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -120,7 +117,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None, *, pairs: Any = None, distances: Any = None) -> DistanceMetric:
+    def fit(self, X: Array, y: object = None, *, pairs: object = None, distances: object = None) -> DistanceMetric:
         """Learn the metric.
 
         Parameters

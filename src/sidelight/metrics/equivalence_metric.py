@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice
 from sidelight.maps.hinted import informed_directions, literal_directions
 from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 
-from ._learned_metric import FORMS, learned_metric, span_rows
+from ._learned_metric import FORMS, Kernel, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
 __all__ = ["EquivalenceMetric"]
-
-Array = npt.NDArray[Any]
 
 
 class EquivalenceMetric(MetricMixin, BaseEstimator):
@@ -97,7 +93,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self,
         n_components: int | None = None,
         *,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
         regularization: float | str = "auto",
@@ -112,7 +108,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None, *, same: Any = None, different: Any = None) -> EquivalenceMetric:
+    def fit(self, X: Array, y: object = None, *, same: object = None, different: object = None) -> EquivalenceMetric:
         """Learn the metric.
 
         Parameters
@@ -137,7 +133,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
         return self
 
-    def _scatters(self, y: Any, same: Any, different: Any, n: int) -> tuple[Scatter, Scatter]:
+    def _scatters(self, y: object, same: object, different: object, n: int) -> tuple[Scatter, Scatter]:
         """Scatter matrices of same and of different pairs, from labels or from pairs."""
         none = np.empty((0, 2), dtype=np.int64)
         if same is None and different is None:

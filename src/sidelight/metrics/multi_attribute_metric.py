@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import METRIC
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer
 from sidelight.maps.hinted import informed_directions, literal_directions, variances_of, weight_of
 from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter, pooled
@@ -21,12 +20,12 @@ from sidelight.side.labels import label_codes
 from sidelight.side.pairs import Pairs
 from sidelight.solvers.generalised import joined
 
-from ._learned_metric import FORMS, learned_metric, span_rows
+from ._learned_metric import FORMS, Kernel, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
 __all__ = ["MultiAttributeMetric"]
 
-Array = npt.NDArray[Any]
+
 _NONE = np.empty((0, 2), dtype=np.int64)
 
 
@@ -78,7 +77,7 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         self,
         n_components: int = 1,
         *,
-        kernel: Any = None,
+        kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
         regularization: float | str = "auto",
@@ -93,7 +92,7 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None, *, same: Any = None) -> MultiAttributeMetric:
+    def fit(self, X: Array, y: object = None, *, same: object = None) -> MultiAttributeMetric:
         """Learn the metric.
 
         Parameters
@@ -130,13 +129,13 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         variances = variances_of(T)
         return pooled(variances, n, np.full(p, variances.mean()), weight_of(self.regularization, p))
 
-    def _scatters(self, y: Any, same: Any, n: int) -> dict[str, Scatter]:
+    def _scatters(self, y: object, same: object, n: int) -> dict[str, Scatter]:
         """The scatter matrix of same pairs of each attribute, from labels or from pairs."""
         if same is None:
             if y is None:
                 return {"nothing": PairScatter(_NONE, n)}
             return {name: LabelScatter(codes) for name, codes in label_codes(self, y, n).items()}
-        named: Any = {"same": same} if isinstance(same, Pairs) else same
+        named = {"same": same} if isinstance(same, Pairs) else same
         if not isinstance(named, Mapping) or not named:
             rule, remedy = "does not name attributes", "Give a dict from names to pairs, or labels as y"
             raise ValueError(error_message(self, "same", type(same).__name__, rule, remedy))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
 from sidelight.maps.mixture_stream import MixtureStream
@@ -19,8 +19,6 @@ from sidelight.rows import Rows, Statistic, Sums
 from sidelight.solvers.partition import partition
 
 __all__ = ["BernoulliKind", "BinaryRows", "binary"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +10,7 @@ from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import checked_latent, validated
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
 from sidelight.objectives.gaussian import Gaussian
@@ -20,14 +18,12 @@ from sidelight.objectives.linear_gaussian import LinearGaussian
 
 __all__ = ["LinearGaussianMixin"]
 
-Array = npt.NDArray[Any]
-
 
 class LinearGaussianMixin(MapRepresentation, TransformerMixin):
     """Maps, imputation and densities of a fitted ``model_`` (and, for missing entries, ``gaussian_``)."""
 
     n_jobs: int | None
-    random_state: Any
+    random_state: RandomState
     model_: LinearGaussian
     gaussian_: Gaussian | None
     centre_: Array
@@ -91,7 +87,7 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
         X = self._checked(X)
         return self._maps().log_density(X, self.n_jobs)
 
-    def score(self, X: Array, y: Any = None) -> float:
+    def score(self, X: Array, y: object = None) -> float:
         """Mean log density of rows, as scikit-learn's PCA has it."""
         del y
         return float(np.mean(self.score_samples(X), dtype=np.float64))
@@ -102,7 +98,7 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
         return np.asarray(-0.5 * ((Z.astype(np.float64) ** 2).sum(axis=1) + Z.shape[1] * np.log(2 * np.pi)))
 
     @one_blas_thread
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows (n_samples, d); ``random_state=None`` uses the model's own, so that it gives the same rows."""
         check_is_fitted(self, "model_")
         if n_samples < 1:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +15,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.maps.charts import ChartEstimator
 from sidelight.maps.mixture_fit import EMSettings, Family, Mixture, MixtureKind, fit_mixture, information_criterion
@@ -24,9 +24,9 @@ from sidelight.rows import BLOCK, ArrayRows, Rows, Sums, as_rows
 
 __all__ = ["MixtureMixin"]
 
-Array = npt.NDArray[Any]
+
 P = TypeVar("P", bound=Mixture)
-F = TypeVar("F", bound=Family[Any])
+F = TypeVar("F", bound=Family[Untyped])
 
 
 class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChartEstimator):
@@ -40,7 +40,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     n_init: int
     max_iter: int
     tol: float
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     verbose: int
     callback: Callback | None
@@ -52,7 +52,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> Self:
+    def fit(self, X: Array, y: object = None) -> Self:
         """Fit to rows in memory.
 
         Parameters
@@ -68,7 +68,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: Any) -> Self:
+    def fit_batches(self, source: object) -> Self:
         """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
         Parameters
@@ -82,7 +82,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @all_or_nothing_continued
     @one_blas_thread
-    def partial_fit(self, X: Array, y: Any = None) -> Self:
+    def partial_fit(self, X: Array, y: object = None) -> Self:
         """Move the mixture towards one more batch of a stream (stepwise EM).
 
         The first batch makes the start, and must have rows enough for one; each later batch counts for less, with the
@@ -128,7 +128,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         X = self._checked(X)
         return by_block(self.charts_.expected, X, self.n_jobs)
 
-    def score(self, X: Array, y: Any = None) -> float:
+    def score(self, X: Array, y: object = None) -> float:
         """Mean log density of rows."""
         del y
         return float(np.mean(self.score_samples(X), dtype=np.float64))
@@ -143,7 +143,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         return float(-2.0 * logs.sum() + 2.0 * self.charts_.n_parameters)
 
     @one_blas_thread
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows (n_samples, d) from the fitted density; ``random_state=None`` uses the model's own."""
         check_is_fitted(self, "charts_")
         if n_samples < 1:
@@ -214,9 +214,12 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
-    def _validated(self, X: Array, **options: Any) -> Array:
-        kinds = [np.float64, np.float32]
-        return np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", **options))
+    def _validated(self, X: Array, *, reset: bool = True, spread: float = np.inf, ensure_min_samples: int = 1) -> Array:
+        found = validated(
+            self, X, reset=reset, spread=spread, ensure_min_samples=ensure_min_samples,
+            dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+        )  # fmt: skip
+        return np.asarray(found)
 
     def _checked(self, X: Array) -> Array:
         """New rows, as the mixture sees them."""

@@ -6,10 +6,9 @@ The objective and its EM are in ``objectives/bernoulli.py``, starts in ``_bernou
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
@@ -17,6 +16,7 @@ from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_number
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
@@ -28,8 +28,6 @@ from ._bernoulli_kind import BernoulliKind, BinaryRows, binary
 from ._mixture_mixin import MixtureMixin
 
 __all__ = ["BernoulliMixture"]
-
-Array = npt.NDArray[Any]
 
 
 class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMixin, BaseEstimator):
@@ -114,7 +112,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         n_init: int = 4,
         max_iter: int = 500,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,

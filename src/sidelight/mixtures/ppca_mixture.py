@@ -6,10 +6,9 @@ The objective and its EM are in ``objectives/mixtures.py``, starts and fits in `
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
@@ -17,6 +16,7 @@ from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number
 from sidelight.maps.frames import Frame
 from sidelight.maps.mixture_stream import MixtureStream
@@ -28,8 +28,6 @@ from sidelight.rows import BLOCK
 from ._mixture_mixin import MixtureMixin
 
 __all__ = ["PPCAMixture"]
-
-Array = npt.NDArray[Any]
 
 
 class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEstimator):
@@ -121,7 +119,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
         noise_floor: float = 1e-6,
         max_iter: int = 500,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,

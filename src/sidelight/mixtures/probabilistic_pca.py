@@ -7,10 +7,7 @@ The model, its posterior and its EM are in ``objectives/linear_gaussian.py``, th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -22,6 +19,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.linear_gaussian_fit import (
@@ -40,7 +38,7 @@ from ._linear_gaussian_mixin import LinearGaussianMixin
 
 __all__ = ["ProbabilisticPCA"]
 
-Array = npt.NDArray[Any]
+
 _BLOCK = 8192  # rows of a block in the fit, at least
 
 
@@ -140,7 +138,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         refinements: int = 3,
         max_iter: int = 200,
         tol: float = 5e-3,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -157,7 +155,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
+    def fit(self, X: Array, y: object = None) -> ProbabilisticPCA:
         """Fit to rows in memory.
 
         Parameters
@@ -181,7 +179,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
     @all_or_nothing
     @one_blas_thread
-    def fit_batches(self, source: Any) -> ProbabilisticPCA:
+    def fit_batches(self, source: object) -> ProbabilisticPCA:
         """Fit to rows that are read once for each EM step, in memory that does not depend on their number.
 
         Parameters
@@ -200,7 +198,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
     @all_or_nothing_continued
     @one_blas_thread
-    def partial_fit(self, X: Array, y: Any = None) -> ProbabilisticPCA:
+    def partial_fit(self, X: Array, y: object = None) -> ProbabilisticPCA:
         """Add the rows of one more batch of a stream; the model is that of all rows since the first, exactly.
 
         After ``fit`` it begins anew.

@@ -8,16 +8,13 @@ For a fixed row i, v_i is the same for all j. So the nearest are found among the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 from .search import Neighbours, nearest
 
 __all__ = ["nearest_expected"]
-
-Array = npt.NDArray[Any]
 
 
 def nearest_expected(means: Array, variance: Array, *, k: int, n_jobs: int | None = None) -> Neighbours:

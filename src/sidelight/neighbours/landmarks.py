@@ -5,18 +5,15 @@ Cost: O(L n log n) along the graph, O(L n d) Euclidean; memory L · n.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, SparseMatrix
+
+from .sparse_distances import Points, dense_points
 
 __all__ = ["landmark_distances", "spread_rows"]
-
-Array = npt.NDArray[Any]
 
 
 def spread_rows(n: int, count: int) -> Array:
@@ -29,8 +26,8 @@ def spread_rows(n: int, count: int) -> Array:
 
 
 def landmark_distances(
-    points: Array,
-    graph: csr_array | None,
+    points: Points,
+    graph: SparseMatrix | None,
     *,
     n_landmarks: int = 128,
     precomputed: bool = False,
@@ -40,7 +37,7 @@ def landmark_distances(
 
     Parameters
     ----------
-    points : array of shape (n, d), or distances (n, n)
+    points : array of shape (n, d), or distances (n, n), with a graph also sparse
     graph : csr_array of shape (n, n) or None
         Take path lengths in this graph. None: the distances themselves.
     n_landmarks : int
@@ -60,8 +57,9 @@ def landmark_distances(
         paths = run_tiles(lambda part: dijkstra(graph, indices=rows[part]), spans(len(rows), 32), n_jobs)
         return rows, np.concatenate(paths)
     if precomputed:
-        return rows, np.asarray(points[rows], dtype=np.float64)
-    centred = points - points.mean(axis=0)
+        return rows, np.asarray(dense_points(points)[rows], dtype=np.float64)
+    X = dense_points(points)
+    centred = X - X.mean(axis=0)
     norms = np.einsum("ij,ij->i", centred, centred)
     squares = norms[rows, None] + norms - 2 * (centred[rows] @ centred.T)
     return rows, np.sqrt(np.maximum(squares, 0.0))

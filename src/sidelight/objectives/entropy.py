@@ -31,7 +31,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +38,7 @@ from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order, tile_buffer
+from sidelight.base.types import Array, DType, Slice, SparseMatrix
 from sidelight.kernels.gauss_transform import FastSums, fast_sums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, multiply
@@ -58,8 +58,8 @@ __all__ = [
     "joint_information",
 ]
 
-Array = npt.NDArray[Any]
-Kernel = SymmetricTiles | csr_array | LowRankKernel
+
+Kernel = SymmetricTiles | SparseMatrix | LowRankKernel
 Key = tuple[int, int]
 _FACTORED = {"gaussian": 1e-5, "student": 1e-7}
 """Tolerance of the transforms for low-rank kernels: gradients to 1e-5, in two thirds of the time of full accuracy."""
@@ -241,7 +241,7 @@ class EntropySum:
         return moved
 
     def _weights(
-        self, terms: list[DenseTerm], key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]
+        self, terms: list[DenseTerm], key: Key, parts: list[Slice], inverse: Array, spare: tuple[Array, Array]
     ) -> Array:
         """One tile of ``Σ_c coefficient_c W_c``; ``spare`` are two work buffers."""
         rows, cols = parts[key[0]], parts[key[1]]
@@ -265,7 +265,7 @@ class _LatentTiles:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.kept: dict[Key, Array] = {}
-        self.kind: tuple[int, np.dtype[Any]] | None = None
+        self.kind: tuple[int, DType] | None = None
 
     def move(self, Z: Array) -> None:
         """Set the latent points ``Z`` (n, q); tiles have their dtype."""

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.eigenvalues import selected_pairs
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array
 from sidelight.rows import Sums, summed
 
 from . import linear_gaussian
@@ -30,7 +29,7 @@ from .linear_gaussian import Expected, LinearGaussian
 
 __all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised", "supported_dimension"]
 
-Array = npt.NDArray[Any]
+
 _FEW_COLUMNS = 32  # columns up to which all products x_i x_j of a row are computed once, for all charts
 _COVARIANCES = 300  # columns up to which a d x d matrix per chart is cheaper than the extra iterations without
 _NO_ROWS = 1e-9  # a chart with fewer rows is not updated

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -16,8 +14,6 @@ from sidelight.base.warnings import warn
 from sidelight.side.relation import Relation
 
 __all__ = ["check_relations", "check_weights", "with_two_rows"]
-
-Array = npt.NDArray[Any]
 
 
 def check_weights(owner: str, weights: Mapping[str, float] | None, names: Sequence[str]) -> None:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
+from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import interpolate
 from sidelight.maps.kernel_map import adaptive_map
@@ -24,8 +22,6 @@ from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
 
 __all__ = ["RelationalMaps", "relational_maps"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

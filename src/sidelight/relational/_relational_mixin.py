@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import checked_array
 from sidelight.kernels.profiles import profile
 from sidelight.maps.two_way_mixin import TwoWayMixin, has_data_space
@@ -20,8 +19,6 @@ from sidelight.maps.views import ViewMaps
 from ._relational_maps import RelationalMaps
 
 __all__ = ["RelationalMixin"]
-
-Array = npt.NDArray[Any]
 
 
 class RelationalMixin(TwoWayMixin):
@@ -38,7 +35,7 @@ class RelationalMixin(TwoWayMixin):
     transformations_: Array
 
     @one_blas_thread
-    def transform(self, X: Any, *, relation: str | None = None) -> Array:
+    def transform(self, X: object, *, relation: str | None = None) -> Array:
         """Embed rows, each independently of the others: ``transform(X)[i] == transform(X[i:i+1])``.
 
         Parameters
@@ -57,7 +54,9 @@ class RelationalMixin(TwoWayMixin):
         return np.asarray(self._relational_maps().embed(name, X, self.n_jobs).astype(X.dtype, copy=False))
 
     @one_blas_thread
-    def inverse_transform(self, X: Any, *, relation: str | None = None, ignore: Any = None) -> Array:
+    def inverse_transform(
+        self, X: object, *, relation: str | None = None, ignore: str | Sequence[str] | None = None
+    ) -> Array:
         """Map latent points to the data space, by the conditional mean.
 
         Parameters
@@ -81,11 +80,11 @@ class RelationalMixin(TwoWayMixin):
         return np.asarray(rows.astype(Z.dtype, copy=False))
 
     @available_if(has_data_space)
-    def transform_mode(self, X: Any) -> Array:
+    def transform_mode(self, X: object) -> Array:
         """Embed rows by the mode of p(z | x) instead of its mean, which may lie between two modes; shape (m, q)."""
         return np.asarray(super().transform_mode(X))
 
-    def similarity(self, relation: str, i: Any, j: Any) -> Array:
+    def similarity(self, relation: str, i: int | Sequence[int] | Array, j: int | Sequence[int] | Array) -> Array:
         """Similarity of rows i and j in the sense of a relation: 1 at distance 0, near 0 far apart.
 
         The kernel of the latent distance after the relation's linear map; also for rows that the relation does not
@@ -143,7 +142,7 @@ class RelationalMixin(TwoWayMixin):
             raise ValueError(error_message(self, "relation", relation, rule, "Make it with Relation.from_data"))
         return relation
 
-    def _checked_features(self, X: Any, relation: str) -> Array:
+    def _checked_features(self, X: object, relation: str) -> Array:
         """New rows, checked against those that the relation was made of."""
         if self.has_data_ and relation == next(iter(self.maps_)):
             return np.asarray(self._checked(X))

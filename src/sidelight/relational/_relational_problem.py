@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.random import random_numbers
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import checked_start
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import Similarity
@@ -24,7 +23,7 @@ from ._relational_start import Start
 
 __all__ = ["ObjectiveSettings", "first_unknowns", "relational_objective"]
 
-Array = npt.NDArray[Any]
+
 _SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # scales of the start to try: the one with the smallest objective is taken
 
 
@@ -80,7 +79,9 @@ def relational_objective(
     return RelationalSum(parts, n, transformation, sparsity=settings.sparsity)
 
 
-def first_unknowns(owner: str, objective: RelationalSum, start: Start, init: Any, random_state: Any) -> Array:
+def first_unknowns(
+    owner: str, objective: RelationalSum, start: Start, init: object, random_state: RandomState
+) -> Array:
     """Initial values of the unknowns, as one array.
 
     Parameters

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.kernels.relations import Similarity, similarity
 from sidelight.maps.effect import smooth_effect
 from sidelight.neighbours.landmarks import landmark_distances
@@ -25,7 +24,7 @@ from sidelight.solvers.harmonic import harmonic
 
 __all__ = ["Start", "relational_start"]
 
-Array = npt.NDArray[Any]
+
 _WIDTHS = np.array([0.3, 1.0, 3.0, 10.0, 30.0])  # of the ridge's kernel, in mean squared distances
 _LAYOUT = 10  # coordinates that a relation of data is laid out in
 _WEAK = 0.1  # weight of a relation on axes that are not its own: at 0 it would have no gradient
@@ -37,7 +36,7 @@ class Start:
 
     Z: Array
     R: Array
-    graph: csr_array
+    graph: SparseMatrix
 
 
 def relational_start(relations: Sequence[Relation], similarities: Sequence[Similarity], n: int, q: int) -> Start:
@@ -85,7 +84,7 @@ class _Carrier:
 
     n: int
     features: Array | None
-    graph: csr_array
+    graph: SparseMatrix
 
     @classmethod
     def of(cls, relations: Sequence[Relation], similarities: Sequence[Similarity], n: int) -> _Carrier:

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
@@ -28,6 +26,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, State, Status
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState, SparseMatrix
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.profiles import profile
@@ -49,7 +48,7 @@ from ._relational_start import relational_start
 
 __all__ = ["MultipleRelationalEmbedding"]
 
-Array = npt.NDArray[Any]
+
 _DATA = "data"
 _MODES = 64  # smooth eigenvectors of the graph in the preconditioner
 
@@ -154,7 +153,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         init: str | Array = "relations",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -177,7 +176,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array | None, y: Any = None, *, relations: Any = None) -> MultipleRelationalEmbedding:
+    def fit(self, X: Array | None, y: object = None, *, relations: object = None) -> MultipleRelationalEmbedding:
         """Embed the rows that the relations are about.
 
         Parameters
@@ -221,7 +220,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         raise_if_interrupted(path.status is Status.INTERRUPTED)
         return self
 
-    def fit_transform(self, X: Array | None, y: Any = None, *, relations: Any = None) -> Array:
+    def fit_transform(self, X: Array | None, y: object = None, *, relations: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, relations=relations).embedding_)
 
@@ -262,7 +261,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             self.transformation, self.weights or {}, self.latent_kernel, self.sparsity, self.n_jobs
         )
 
-    def _solve(self, objective: RelationalSum, start: Array, graph: csr_array) -> Path:
+    def _solve(self, objective: RelationalSum, start: Array, graph: SparseMatrix) -> Path:
         n, bar = objective.n, ProgressBar(type(self).__name__) if self.verbose else None
         spectrum = graph_spectrum(graph, _MODES)
 
@@ -283,7 +282,13 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         return path
 
     def _keep(
-        self, given: Relations, names: list[str], path: Path, axes: Axes, maps: RelationalMaps, dtype: Any
+        self,
+        given: Relations,
+        names: list[str],
+        path: Path,
+        axes: Axes,
+        maps: RelationalMaps,
+        dtype: npt.DTypeLike | None,
     ) -> None:
         """Set all fitted attributes; ``dtype`` is that of X, None without X."""
         embedding = axes.Z.astype(np.float64 if dtype is None else dtype)

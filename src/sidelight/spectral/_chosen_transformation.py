@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function
 from sidelight.base.validation import check_choice
 
-from ._transformations import Transformation, rotated, shifted
+from ._transformations import Parameter, Transformation, rotated, shifted
 
 __all__ = ["STEPS", "chosen_transformation", "is_local", "picture_shape"]
 
-Array = npt.NDArray[Any]
+
 _NAMES = ("shift", "rotate", "local")
 STEPS = {"shift": 1.0, "rotate": 10.0}
 """Default step of each named transformation: a pixel, ten degrees."""
 
 
-def is_local(transformation: Any) -> bool:
+def is_local(transformation: object) -> bool:
     """Whether the transformation is the local filter, which is fitted to the data."""
     return isinstance(transformation, str) and transformation == "local"
 
 
-def picture_shape(owner: str, image_shape: Any, n_columns: int) -> tuple[int, int]:
+def picture_shape(owner: str, image_shape: Sequence[int] | None, n_columns: int) -> tuple[int, int]:
     """Height and width of the image that a row holds; without ``image_shape`` a single line, (1, n_columns).
 
     Parameters
@@ -45,7 +44,9 @@ def picture_shape(owner: str, image_shape: Any, n_columns: int) -> tuple[int, in
     return int(image_shape[0]), int(image_shape[1])
 
 
-def chosen_transformation(owner: str, transformation: Any, image_shape: Any, n_columns: int) -> Transformation:
+def chosen_transformation(
+    owner: str, transformation: object, image_shape: Sequence[int] | None, n_columns: int
+) -> Transformation:
     """Return the transformation as a function ``(X, θ) -> X'`` of rows (n, ``n_columns``).
 
     Parameters
@@ -63,11 +64,11 @@ def chosen_transformation(owner: str, transformation: Any, image_shape: Any, n_c
         return lambda rows, theta: _checked_move(owner, transformation, rows, theta)
     check_choice(owner, "transformation", transformation, _NAMES)
     shape = picture_shape(owner, image_shape, n_columns)
-    function: Callable[..., Array] = shifted if transformation == "shift" else rotated
+    function: Function[Array] = shifted if transformation == "shift" else rotated
     return lambda rows, theta: function(rows, theta, shape)
 
 
-def _checked_move(owner: str, function: Callable[[Array, Any], Any], rows: Array, theta: Any) -> Array:
+def _checked_move(owner: str, function: Function[object], rows: Array, theta: Parameter) -> Array:
     """Rows that the user's function made of rows: finite, and of the same shape."""
     moved = np.asarray(function(rows, theta), dtype=np.float64)
     if moved.shape != rows.shape or not np.isfinite(moved).all():

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.neighbours.search import Neighbours
 
 __all__ = ["connected_graph"]
 
-Array = npt.NDArray[Any]
+
 _BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge"
 
 
-def connected_graph(edges: Neighbours, lengths: Callable[[slice], Array]) -> csr_array:
+def connected_graph(edges: Neighbours, lengths: Callable[[Slice], Array]) -> SparseMatrix:
     """Return a connected symmetric graph (n, n) of the listed edges, each at its smaller length.
 
     Parameters
@@ -41,7 +40,7 @@ def connected_graph(edges: Neighbours, lengths: Callable[[slice], Array]) -> csr
         rows, columns, values = np.r_[rows, start], np.r_[columns, end], np.r_[values, length]
 
 
-def _shortest_links(piece: Array, lengths: Callable[[slice], Array]) -> tuple[Array, Array, Array]:
+def _shortest_links(piece: Array, lengths: Callable[[Slice], Array]) -> tuple[Array, Array, Array]:
     """For each piece its shortest link to any other piece (one round of Borůvka's algorithm)."""
     n = len(piece)
     best, target = np.empty(n), np.empty(n, dtype=np.int64)
@@ -54,7 +53,7 @@ def _shortest_links(piece: Array, lengths: Callable[[slice], Array]) -> tuple[Ar
     return start, target[start], best[start]
 
 
-def _symmetric(n: int, rows: Array, columns: Array, lengths: Array) -> csr_array:
+def _symmetric(n: int, rows: Array, columns: Array, lengths: Array) -> SparseMatrix:
     """Each edge both ways at its smallest length, edges from a row to itself left out."""
     apart = rows != columns
     low, high = np.minimum(rows, columns)[apart], np.maximum(rows, columns)[apart]

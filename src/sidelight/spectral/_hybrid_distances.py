@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, SparseMatrix, Untyped
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import AnyFrame, Frame
 
 from ._hybrid_problem import Distances, from_graph, from_rows, from_squares
 
 __all__ = ["DataView", "check_square", "distance_kind", "hybrid_distances"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -35,12 +32,12 @@ class DataView:
     """
 
     X: Array
-    table: Any
+    table: object
     points: Array
     frame: AnyFrame
 
 
-def distance_kind(metric: Any) -> str:
+def distance_kind(metric: Untyped) -> str:
     """The kind of distance that the parameter ``metric`` asks for.
 
     Returns
@@ -68,9 +65,9 @@ def check_square(owner: str, X: Array) -> None:
 
 def hybrid_distances(
     owner: str,
-    metric: Any,
+    metric: Untyped,
     data: DataView,
-    edges: csr_array,
+    edges: SparseMatrix,
     *,
     n_landmarks: int | None,
     n_components: int,
@@ -116,7 +113,7 @@ def hybrid_distances(
     return from_squares(0.5 * (D**2 + D.T**2)), unit
 
 
-def _checked_matrix(owner: str, distances: Any, n: int) -> Array:
+def _checked_matrix(owner: str, distances: object, n: int) -> Array:
     """Finite distances (n, n) of 0 or more."""
     D = np.asarray(distances, dtype=np.float64)
     if D.shape != (n, n) or not np.isfinite(D).all() or (D < 0).any():

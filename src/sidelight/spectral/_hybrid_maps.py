@@ -8,12 +8,10 @@ equal rows). The residual at the training rows is added back, and fades with dis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.maps.frames import AnyFrame, Frame
 from sidelight.maps.interpolation import Correction, correction_at_rows, interpolate, nearest_anchors
 from sidelight.maps.kernel_map import KernelMap, adaptive_map
@@ -28,7 +26,7 @@ from ._hybrid_problem import Distances, Hybrid
 
 __all__ = ["NystromPlaces", "hybrid_maps", "nystrom_map", "nystrom_places"]
 
-Array = npt.NDArray[Any]
+
 _FADE = 1.0  # range of the correction of Nyström's residual at training rows
 
 
@@ -61,7 +59,7 @@ def nystrom_map(
     M: Distances,
     found: Hybrid,
     factor: Array,
-    edges: csr_array,
+    edges: SparseMatrix,
     *,
     alpha: float,
     locality: str,

@@ -10,13 +10,12 @@ one's variance: in the others landmark scaling divides noise by a small number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.objectives.spectral import (
     centred_kernel,
     edge_weights,
@@ -30,7 +29,7 @@ from sidelight.solvers.spectral import Eigenpairs, SymmetricSum, leading_pairs
 
 __all__ = ["Distances", "Hybrid", "from_graph", "from_rows", "from_squares", "locality_matrix", "solve_hybrid"]
 
-Array = npt.NDArray[Any]
+
 _SHARE = 0.01
 
 
@@ -92,7 +91,7 @@ def from_squares(squares: Array, *, keep_paths: bool = False) -> Distances:
     )
 
 
-def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_jobs: int | None) -> Distances:
+def from_graph(graph: SparseMatrix, landmarks: int | None, n_components: int, n_jobs: int | None) -> Distances:
     """M of distances along a graph: between all rows, or from evenly spaced landmark rows.
 
     Parameters
@@ -123,8 +122,8 @@ def from_graph(graph: csr_array, landmarks: int | None, n_components: int, n_job
 
 
 def locality_matrix(
-    kind: str, points: Array, index: Array, graph: csr_array, heat: float | None, *, precomputed: bool
-) -> csr_array:
+    kind: str, points: Array, index: Array, graph: SparseMatrix, heat: float | None, *, precomputed: bool
+) -> SparseMatrix:
     """The matrix L: the Laplacian of ``graph``, or LLE's matrix for the neighbour lists ``index`` (n, k; -1: none)."""
     if kind == "laplacian":
         return laplacian(edge_weights(graph, heat))[0]
@@ -132,7 +131,7 @@ def locality_matrix(
     return lle_matrix(weights, index)
 
 
-def solve_hybrid(M: SymmetricSum, L: csr_array, alpha: float, k: int) -> Hybrid:
+def solve_hybrid(M: SymmetricSum, L: SparseMatrix, alpha: float, k: int) -> Hybrid:
     """Return the top ``k`` eigenpairs of ``(1-α) s M - (α/2) L``, without the constant vector."""
     constant = np.full(M.n, M.n**-0.5)
     alone = leading_pairs(M, k, trivial=constant, tolerance=1e-8 if alpha else 1e-10)

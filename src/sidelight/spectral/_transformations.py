@@ -17,14 +17,13 @@ are orthogonal as soon as a line has moved by its own width, so images are smoot
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
 from scipy.sparse import coo_array, csr_array
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 from sidelight.neighbours.search import Neighbours, nearest, smallest
 
 __all__ = [
@@ -42,8 +41,10 @@ __all__ = [
     "transformed_neighbours",
 ]
 
-Array = npt.NDArray[Any]
-Transformation = Callable[[Array, Any], Array]
+
+Parameter = float | Array
+"""Of a transformation: a number, or an array of several."""
+Transformation = Callable[[Array, Parameter], Array]
 _BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _RIDGE = 1e-8  # of a filter's normal equations, which are singular for a blank image
 
@@ -99,7 +100,7 @@ def tangents(X: Array, transformation: Transformation, steps: Sequence[float]) -
     """
     found = []
     for a, step in enumerate(steps):
-        there: Any = step if len(steps) == 1 else step * np.eye(len(steps))[a]
+        there: Parameter = step if len(steps) == 1 else step * np.eye(len(steps))[a]
         found.append((transformation(X, there) - transformation(X, -there)) / (2 * step))
     return np.stack(found, axis=1)
 
@@ -130,7 +131,7 @@ def squared_sines(P: Array, Q: Array, *, n_jobs: int | None = None) -> Array:
     n, p, d = P.shape
     flat = Q.reshape(-1, d).T
 
-    def one(rows: slice) -> Array:
+    def one(rows: Slice) -> Array:
         cosines = (P[rows].reshape(-1, d) @ flat).reshape(rows.stop - rows.start, p, len(Q), p)
         return np.asarray(1.0 - np.einsum("ipjr,ipjr->ij", cosines, cosines) / p)
 
@@ -151,7 +152,7 @@ def sine_neighbours(P: Array, Q: Array, *, k: int, n_jobs: int | None = None) ->
 
 
 def transformed_neighbours(
-    X: Array, transformation: Transformation, parameters: Sequence[Any], *, k: int, n_jobs: int | None = None
+    X: Array, transformation: Transformation, parameters: Sequence[Parameter], *, k: int, n_jobs: int | None = None
 ) -> Neighbours:
     """For each row and each θ the ``k`` rows nearest to T(x, θ), concatenated: index and error (n, k · |θ|)."""
     found = [nearest(X, np.asarray(transformation(X, theta)), k=k, n_jobs=n_jobs) for theta in parameters]
@@ -169,7 +170,7 @@ def filter_neighbours(X: Array, shape: tuple[int, int], size: int, *, k: int, n_
     k = min(k, n - 1)
     norms = np.einsum("ij,ij->i", X, X)
 
-    def one(rows: slice) -> tuple[Array, Array]:
+    def one(rows: Slice) -> tuple[Array, Array]:
         basis = orthonormal(_surroundings(X[rows], shape, size))
         m, p, d = basis.shape
         explained = (basis.reshape(-1, d) @ X.T).reshape(m, p, n)

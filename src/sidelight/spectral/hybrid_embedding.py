@@ -9,11 +9,7 @@ matrix of LLE).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -26,6 +22,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState, SparseMatrix
 from sidelight.base.validation import check_choice, check_integer, check_number, relative_bandwidth, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.frames import Frame
@@ -44,7 +41,7 @@ from ._hybrid_problem import Hybrid, locality_matrix, solve_hybrid
 
 __all__ = ["HybridEmbedding"]
 
-Array = npt.NDArray[Any]
+
 _EXACT, _LANDMARKS = 2000, 256  # rows up to which all geodesic distances are computed, and landmarks beyond
 
 
@@ -138,7 +135,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self,
         n_components: int = 2,
         *,
-        metric: Any = "geodesic",
+        metric: object = "geodesic",
         locality: str = "laplacian",
         alpha: float = 0.5,
         n_neighbors: int = 12,
@@ -147,7 +144,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         heat: float | None = None,
         n_landmarks: int | str | None = "auto",
         negative: str = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -165,7 +162,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> HybridEmbedding:
+    def fit(self, X: Array, y: object = None) -> HybridEmbedding:
         """Embed rows and fit the maps both ways.
 
         Parameters
@@ -210,7 +207,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self.nystrom_, self.correction_ = (None, None) if places is None else (places.nystrom, places.correction)
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 
@@ -281,7 +278,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
             return nearest_precomputed(points, k=width, own=True)
         return nearest(points, k=width, n_jobs=self.n_jobs)
 
-    def _graph(self, points: Array, wide: Neighbours, scale: float) -> tuple[csr_array, Array]:
+    def _graph(self, points: Array, wide: Neighbours, scale: float) -> tuple[SparseMatrix, Array]:
         """The neighbourhood graph with edge lengths, and neighbour lists (n, k) for LLE (padded with -1)."""
         if self.radius is not None:
             radius = float(self.radius) / scale

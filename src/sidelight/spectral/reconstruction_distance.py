@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function, SparseMatrix
 from sidelight.base.validation import check_integer
 from sidelight.objectives.spectral import geodesic_squares
 
 from ._chosen_transformation import STEPS, chosen_transformation, is_local, picture_shape
 from ._connected_graph import connected_graph
-from ._transformations import filter_neighbours, transformed_neighbours
+from ._transformations import Parameter, filter_neighbours, transformed_neighbours
 
 __all__ = ["ReconstructionDistance"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -63,9 +59,9 @@ class ReconstructionDistance:
     True
     """
 
-    transformation: Any = "shift"
+    transformation: str | Function[Array] = "shift"
     image_shape: tuple[int, int] | None = None
-    parameters: Any = None
+    parameters: Iterable[Parameter] | None = None
     n_neighbors: int = 20
     size: int = 3
     n_jobs: int | None = None
@@ -74,7 +70,7 @@ class ReconstructionDistance:
         """Distances (n, n) between the rows of ``X``."""
         return np.sqrt(geodesic_squares(self.graph(X), n_jobs=self.n_jobs))
 
-    def graph(self, X: Array) -> csr_array:
+    def graph(self, X: Array) -> SparseMatrix:
         """The connected graph of reconstruction errors, whose shortest paths are the distances.
 
         Parameters
@@ -97,7 +93,7 @@ class ReconstructionDistance:
             edges = transformed_neighbours(X, move, self._tried_parameters(), k=k, n_jobs=self.n_jobs)
         return connected_graph(edges, lambda rows: cdist(X[rows], X))
 
-    def _tried_parameters(self) -> Sequence[Any]:
+    def _tried_parameters(self) -> Sequence[Parameter]:
         """The values of θ to try: those of the user, or one step in either direction."""
         if self.parameters is not None:
             return list(self.parameters)

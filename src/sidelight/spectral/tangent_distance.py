@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 from sklearn.utils.metaestimators import available_if
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, Function, SparseMatrix
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.objectives.spectral import geodesic_squares
 
 from ._chosen_transformation import STEPS, chosen_transformation, is_local, picture_shape
 from ._connected_graph import connected_graph
 from ._transformations import (
+    Parameter,
     Transformation,
     filtered,
     orthonormal,
@@ -30,7 +30,7 @@ from ._transformations import (
 
 __all__ = ["TangentDistance"]
 
-Array = npt.NDArray[Any]
+
 _SHARE = 1 / 7  # smoothing, in shorter sides of an image: chosen on five draws of three digits, see the reproduction
 
 
@@ -86,13 +86,13 @@ class TangentDistance:
     ((6, 6), True)
     """
 
-    transformation: Any = "local"
+    transformation: str | Function[Array] = "local"
     image_shape: tuple[int, int] | None = None
-    step: Any = None
+    step: npt.ArrayLike | None = None
     size: int = 3
-    smoothing: Any = "auto"
+    smoothing: bool | float | str = "auto"  # False is 0
     paths: bool = False
-    parameters: Any = None
+    parameters: Iterable[Parameter] | None = None
     n_neighbors: int = 20
     n_jobs: int | None = None
 
@@ -127,7 +127,7 @@ class TangentDistance:
         return self._tangents(self._smoothed(X))
 
     @available_if(lambda self: self.paths)
-    def graph(self, X: Array) -> csr_array:
+    def graph(self, X: Array) -> SparseMatrix:
         """The connected graph of sin², whose shortest paths give the distances."""
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
         X = self._smoothed(X)

@@ -12,20 +12,17 @@ with z = (x - μ) A and x = z B + μ (``maps.linear``). A is what ``transform`` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
 
 from sidelight.maps.linear import LinearMaps
 
 __all__ = ["own_maps"]
 
-Array = npt.NDArray[Any]
 
-
-def own_maps(estimator: Any) -> LinearMaps | None:
+def own_maps(estimator: object) -> LinearMaps | None:
     """The maps of a fitted linear method; None for every other estimator.
 
     A subclass may compute something else, so only the classes themselves are known.
@@ -44,11 +41,11 @@ def own_maps(estimator: Any) -> LinearMaps | None:
     return None if builder is None else builder(estimator)
 
 
-def _maps(mean: Any, to_latent: Any, to_data: Any) -> LinearMaps:
+def _maps(mean: object, to_latent: object, to_data: object) -> LinearMaps:
     return LinearMaps(*(np.array(part, dtype=np.float64) for part in (mean, to_latent, to_data)))
 
 
-def _of_pca(fitted: Any) -> LinearMaps:
+def _of_pca(fitted: PCA | IncrementalPCA) -> LinearMaps:
     V = np.asarray(fitted.components_, dtype=np.float64)
     if not fitted.whiten:
         return _maps(fitted.mean_, V.T, V)
@@ -58,23 +55,23 @@ def _of_pca(fitted: Any) -> LinearMaps:
     return _maps(fitted.mean_, V.T / divisor, V * spread[:, None])
 
 
-def _of_factor_analysis(fitted: Any) -> LinearMaps:
+def _of_factor_analysis(fitted: FactorAnalysis) -> LinearMaps:
     W = np.asarray(fitted.components_, dtype=np.float64)
     scaled = W / fitted.noise_variance_
     return _maps(fitted.mean_, np.linalg.solve(np.eye(len(W)) + scaled @ W.T, scaled).T, W)
 
 
-def _of_ica(fitted: Any) -> LinearMaps:
+def _of_ica(fitted: FastICA) -> LinearMaps:
     mean = fitted.mean_ if fitted.whiten else np.zeros(fitted.components_.shape[1])
     return _maps(mean, fitted.components_.T, fitted.mixing_.T)
 
 
-def _of_svd(fitted: Any) -> LinearMaps:
+def _of_svd(fitted: TruncatedSVD) -> LinearMaps:
     V = fitted.components_
     return _maps(np.zeros(V.shape[1]), V.T, V)
 
 
-_BUILDERS: dict[type, Callable[[Any], LinearMaps]] = {
+_BUILDERS: dict[type, Callable[[BaseEstimator], LinearMaps]] = {
     PCA: _of_pca,
     IncrementalPCA: _of_pca,
     FactorAnalysis: _of_factor_analysis,

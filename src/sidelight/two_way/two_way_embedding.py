@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags
@@ -26,6 +24,7 @@ from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
 from sidelight.maps.linear import LinearMaps
@@ -36,8 +35,6 @@ from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from ._own_maps import own_maps
 
 __all__ = ["TwoWayEmbedding"]
-
-Array = npt.NDArray[Any]
 
 
 class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
@@ -106,7 +103,12 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     linear_: LinearMaps
 
     def __init__(
-        self, estimator: Any = None, *, maps: str = "own", random_state: Any = None, n_jobs: int | None = None
+        self,
+        estimator: object = None,
+        *,
+        maps: str = "own",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.maps = maps
@@ -115,7 +117,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None, *, embedding: Any = None) -> TwoWayEmbedding:
+    def fit(self, X: Array, y: object = None, *, embedding: object = None) -> TwoWayEmbedding:
         """Embed with the estimator, or take a ready embedding, and fit the maps both ways.
 
         Parameters
@@ -150,7 +152,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
             self.linear_ = linear
         return self
 
-    def fit_transform(self, X: Array, y: Any = None, *, embedding: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None, *, embedding: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, embedding=embedding).embedding_)
 
@@ -162,7 +164,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         found = super()._maps()
         return replace(found, linear=self.linear_) if hasattr(self, "linear_") else found
 
-    def _embedded(self, X: Array, y: Any) -> tuple[Any, Any]:
+    def _embedded(self, X: Array, y: object) -> tuple[BaseEstimator, object]:
         """A fitted clone of the estimator, and its embedding."""
         chosen = PCA(n_components=min(2, *X.shape)) if self.estimator is None else self.estimator
         if not hasattr(chosen, "fit_transform"):
@@ -173,7 +175,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         with np.errstate(over="ignore", invalid="ignore") if self.estimator is None else nullcontext():
             return estimator, estimator.fit_transform(X, y)
 
-    def _checked_embedding(self, embedding: Any, n: int) -> Array:
+    def _checked_embedding(self, embedding: object, n: int) -> Array:
         Z = np.asarray(checked_array(self, embedding, dtype=[np.float64, np.float32], input_name="embedding"))
         check_rows(self, "embedding", Z, n)
         return Z
@@ -184,7 +186,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return tags
 
 
-def _describe(estimator: Any) -> str:
+def _describe(estimator: object) -> str:
     """Class and parameters of an estimator, as text."""
     kind = type(estimator)
     return f"{kind.__module__}.{kind.__qualname__}: {estimator!r}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sized
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
 from sidelight.base.validation import check_integer, check_number
 from sidelight.maps.rigid import RigidMap
 from sidelight.maps.two_way_mixin import TwoWayMixin
@@ -21,8 +23,6 @@ from ._localization import Localization, localized
 from ._measured_rows import distances_to_rows, squares_to_rows
 
 __all__ = ["ActionMixin"]
-
-Array = npt.NDArray[Any]
 
 
 class ActionMixin(TwoWayMixin):
@@ -36,15 +36,23 @@ class ActionMixin(TwoWayMixin):
     states_: Array
     place_rows_: Array
     actions_: Actions
-    rigid_maps_: list[tuple[Any, RigidMap]]
+    rigid_maps_: list[tuple[Hashable, RigidMap]]
 
     @property
-    def action_maps_(self) -> dict[Any, RigidMap]:
+    def action_maps_(self) -> dict[Hashable, RigidMap]:
         """The rigid map of each action: label -> rotation and translation of ``latent_``."""
         return dict(self.rigid_maps_)
 
+    @overload
+    def predict_next(self, rows: object, action: Hashable, *, return_points: Literal[False] = False) -> Array: ...
+
+    @overload
+    def predict_next(self, rows: object, action: Hashable, *, return_points: Literal[True]) -> tuple[Array, Array]: ...
+
     @one_blas_thread
-    def predict_next(self, rows: Any, action: Any, *, return_points: bool = False) -> Any:
+    def predict_next(
+        self, rows: object, action: Hashable, *, return_points: bool = False
+    ) -> Array | tuple[Array, Array]:
         """Predict where an action leads from training rows.
 
         Parameters
@@ -73,7 +81,7 @@ class ActionMixin(TwoWayMixin):
         return (following, world.maps[action](self.latent_[rows])) if return_points else following
 
     @one_blas_thread
-    def plan(self, start: Any, goal: Any, *, max_length: int | None = None) -> list[Any]:
+    def plan(self, start: npt.ArrayLike, goal: npt.ArrayLike, *, max_length: int | None = None) -> list[Hashable]:
         """Find the shortest list of actions that leads from one place to another.
 
         Every step leads from a place of the training rows to another one. Steps taken in training are known; others are
@@ -99,7 +107,7 @@ class ActionMixin(TwoWayMixin):
         return planned(owner, world, start, goal, n_components=self.n_components, max_length=max_length)
 
     @one_blas_thread
-    def localize(self, X: Any, actions: Any, *, wrong: float = 0.1, slip: float = 0.0) -> Localization:
+    def localize(self, X: object, actions: object, *, wrong: float = 0.1, slip: float = 0.0) -> Localization:
         """Localize a new trajectory: a Bayes filter over places, with the actions as motion and X as observations.
 
         Parameters
@@ -127,12 +135,12 @@ class ActionMixin(TwoWayMixin):
     @one_blas_thread
     def score(
         self,
-        X: Any = None,
-        y: Any = None,
+        X: Sized | None = None,
+        y: object = None,
         *,
-        actions: Any = None,
-        trajectory: Any = None,
-        sample_weight: Any = None,
+        actions: object = None,
+        trajectory: object = None,
+        sample_weight: object = None,
     ) -> float:
         """Accuracy of predicted steps: each step is predicted from the steps of the same action at *other* places.
 
@@ -171,7 +179,7 @@ class ActionMixin(TwoWayMixin):
         """The fitted places and rigid maps, collected from the fitted attributes."""
         return ActionModel(self.latent_, self.states_, self.place_rows_, self.actions_, self.action_maps_)
 
-    def _training_rows(self, rows: Any) -> Array:
+    def _training_rows(self, rows: object) -> Array:
         rows = np.atleast_1d(np.asarray(rows))
         n = len(self.states_)
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or ((rows < 0) | (rows >= n)).any():
@@ -179,7 +187,7 @@ class ActionMixin(TwoWayMixin):
             raise ValueError(error_message(self, "rows", rows, rule, "Give their numbers"))
         return np.asarray(rows)
 
-    def _nearest_places(self, X: Any) -> Array:
+    def _nearest_places(self, X: object) -> Array:
         """The place of the training row nearest to each row (m,)."""
         D = distances_to_rows(self.frame_, self.backward_, self._checked(X))
         return np.asarray(self.states_[D.argmin(axis=1)])

@@ -11,20 +11,19 @@ and the prediction is the place whose distances fit best (4.6; an arg min, not t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
+from sidelight.base.types import Array
 from sidelight.maps.rigid import RigidMap, fit_rigid
 from sidelight.side.actions import Actions
 
 __all__ = ["ActionModel", "action_model"]
 
-Array = npt.NDArray[Any]
+
 _AT_ONCE = 2**22  # numbers of the largest temporary array of distances from queries to candidates
 _TIED = 1e-9  # of the largest distance: misfits that differ by less count as ties
 
@@ -51,7 +50,7 @@ class ActionModel:
     states: Array
     place_rows: Array
     actions: Actions
-    maps: Mapping[Any, RigidMap]
+    maps: Mapping[Hashable, RigidMap]
 
     @property
     def points(self) -> Array:
@@ -63,11 +62,11 @@ class ActionModel:
         """Distances between places (n_places, n_places)."""
         return np.asarray(cdist(self.points, self.points))
 
-    def moves(self, action: Any) -> Array:
+    def moves(self, action: Hashable) -> Array:
         """The places (from, to) of an action's steps (m, 2), each once."""
         return _moves(self.states, self.actions, action)
 
-    def next_places(self, places: Array, action: Any) -> Array:
+    def next_places(self, places: Array, action: Hashable) -> Array:
         """The place (m,) that an action leads to from each of ``places`` (m,).
 
         The observed one if the action was taken at this place in training, else the best fit by distances (4.6).
@@ -118,7 +117,7 @@ def action_model(latent: Array, states: Array, place_rows: Array, actions: Actio
     return ActionModel(latent, states, place_rows, actions, maps)
 
 
-def _moves(states: Array, actions: Actions, action: Any) -> Array:
+def _moves(states: Array, actions: Actions, action: Hashable) -> Array:
     steps = actions.steps[actions.codes == actions.names.index(action)]
     return np.unique(states[steps], axis=0)
 

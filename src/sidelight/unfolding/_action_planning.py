@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.neighbours.distances import squared_distances
 
 from ._action_model import ActionModel
@@ -18,12 +18,16 @@ from ._action_steps import Step, action_steps, transitions
 
 __all__ = ["planned"]
 
-Array = npt.NDArray[Any]
-
 
 def planned(
-    owner: str, world: ActionModel, start: Any, goal: Any, *, n_components: int, max_length: int | None
-) -> list[Any]:
+    owner: str,
+    world: ActionModel,
+    start: npt.ArrayLike,
+    goal: npt.ArrayLike,
+    *,
+    n_components: int,
+    max_length: int | None,
+) -> list[Hashable]:
     """Return the labels of a shortest path of actions from ``start`` to ``goal``.
 
     Parameters
@@ -52,7 +56,7 @@ def planned(
 
 
 def _matching_places(
-    owner: str, argument: str, place: Any, world: ActionModel, steps: Sequence[Step], n_components: int
+    owner: str, argument: str, place: npt.ArrayLike, world: ActionModel, steps: Sequence[Step], n_components: int
 ) -> Array:
     """Candidate places of a training row or latent point, nearest first.
 

@@ -20,14 +20,13 @@ of equal distances, and has one unknown. Its bound is the smallest of its member
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.search import nearest_precomputed
 from sidelight.objectives.action_gram import TiedProgram, tied_program
@@ -49,7 +48,7 @@ __all__ = [
     "row_squares",
 ]
 
-Array = npt.NDArray[Any]
+
 _LANDMARKS, _ROUNDS, _NEAREST = 500, 10, 10
 _MAIN = 0.05  # share of variance: narrower columns of the start are mostly artefacts of bent shortest paths
 
@@ -242,7 +241,7 @@ def _refuse_too_long(argument: str, known: Array, reach: Array) -> None:
         raise ValueError(error_message("ActionRespectingEmbedding", argument, f"{len(known)} distances", rule, remedy))
 
 
-def _or_shared(near: csr_array) -> Array:
+def _or_shared(near: SparseMatrix) -> Array:
     """Pairs (n, n) that are neighbours or share a neighbour."""
     both = (near + near @ near).toarray() > 0
     np.fill_diagonal(both, False)

@@ -15,14 +15,13 @@ is also accepted if the inverse action leads back from k to i within the toleran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.maps.rigid import RigidMap
 from sidelight.neighbours.distances import squared_distances
 
@@ -30,7 +29,7 @@ from ._action_model import ActionModel
 
 __all__ = ["Step", "action_steps", "transitions"]
 
-Array = npt.NDArray[Any]
+
 _EXACT = 1e-5  # of a step: lower bound of the residual, as no solver is more exact
 _TIED = 1e-9  # of a step: errors that differ by less count as ties
 
@@ -52,7 +51,7 @@ class Step:
         Root mean square length of the steps, and of the map's errors on them.
     """
 
-    name: Any
+    name: Hashable
     ends: Array
     error: Array
     guess: Array
@@ -146,7 +145,7 @@ def _undoing(known: Array, Z: Array, steps: Sequence[Step]) -> Array:
     return undoes
 
 
-def _step(name: Any, Z: Array, rigid: RigidMap, ends: Array) -> Step:
+def _step(name: Hashable, Z: Array, rigid: RigidMap, ends: Array) -> Step:
     """The errors of one action over places Z (n_places, r), from the places (m, 2) at the ends of its steps."""
     before, after = Z[ends[:, 0]], Z[ends[:, 1]]
     residual = _rms(rigid(before) - after)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Status
+from sidelight.base.types import Array, NamedValues
 from sidelight.base.warnings import warn
 from sidelight.solvers.eigen import factor_spectrum, steady_signs
 from sidelight.solvers.semidefinite import Certificate, GramResult
 
 __all__ = ["GramSpectrum", "SolverReport", "gram_spectrum", "report_of", "shown_progress", "warn_unless_converged"]
 
-Array = npt.NDArray[Any]
+
 _EMPTY = 1e-8  # of the trace: axes with smaller eigenvalues are dropped
 
 
@@ -27,9 +26,9 @@ _EMPTY = 1e-8  # of the trace: axes with smaller eigenvalues are dropped
 class SolverReport:
     """``history_``, ``n_iter_`` and ``certificate_`` of a fit."""
 
-    history: list[dict[str, Any]]
+    history: list[NamedValues]
     n_iter: int
-    certificate: dict[str, Any]
+    certificate: NamedValues
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["START_RANK", "with_spare_columns"]
 
-Array = npt.NDArray[Any]
+
 START_RANK = 8
 """Number of columns (rank) that the solver starts with."""
 _SMALL = 1e-3  # of the spread of the start

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.base.validation import refuse_too_large
 from sidelight.base.warnings import warn
 from sidelight.side.contradictions import check_distances, listed
 
 __all__ = ["KnownDistances", "known_distances"]
 
-Array = npt.NDArray[Any]
+
 _REMEDY = "Leave out rows that are the same place"
 
 
@@ -41,7 +40,7 @@ class KnownDistances:
 
 
 def known_distances(
-    owner: str, n: int, *, pairs: Any = None, distances: Any = None, known: Any = None
+    owner: str, n: int, *, pairs: object = None, distances: object = None, known: object = None
 ) -> KnownDistances:
     """Validate the known distances between n rows.
 
@@ -76,7 +75,7 @@ def known_distances(
     return KnownDistances(found.index, values)
 
 
-def _from_triples(owner: str, known: Any, n: int) -> KnownDistances:
+def _from_triples(owner: str, known: object, n: int) -> KnownDistances:
     """Rows i and j and their distance (m, 3), checked."""
     hints = np.asarray(known, dtype=np.float64)
     if hints.ndim != 2 or hints.shape[1] != 3:

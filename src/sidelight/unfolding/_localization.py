@@ -8,14 +8,13 @@ stands for its surroundings up to half a step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.side.actions import as_actions
 
 from ._action_model import ActionModel
@@ -23,7 +22,7 @@ from ._action_steps import Step, action_steps
 
 __all__ = ["Localization", "likelihood_of_places", "localized", "motion"]
 
-Array = npt.NDArray[Any]
+
 _CELL = 1 / 12  # variance of a uniform spread over one step, in squared steps
 
 
@@ -47,7 +46,7 @@ class Localization:
 
 
 def localized(
-    owner: str, world: ActionModel, squares: Array, actions: Any, *, wrong: float, slip: float
+    owner: str, world: ActionModel, squares: Array, actions: object, *, wrong: float, slip: float
 ) -> Localization:
     """Run the Bayes filter along a trajectory.
 
@@ -106,7 +105,7 @@ def _filtered(likelihood: Array, moves: Array, before: Array) -> Array:
     return belief
 
 
-def _moves_before(owner: str, actions: Any, names: Sequence[Any], m: int) -> Array:
+def _moves_before(owner: str, actions: object, names: Sequence[Hashable], m: int) -> Array:
     """Index in ``names`` of the action that led to each row (m,); -1 where a trajectory begins."""
     done = as_actions(actions, m)
     known = {name: place for place, name in enumerate(names)}

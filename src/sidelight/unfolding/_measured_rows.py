@@ -7,15 +7,14 @@ precomputed distances; its forward map to the data is as for any rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array
 from sidelight.base.validation import refuse_too_large
 from sidelight.maps.frames import AnyFrame, Frame
 from sidelight.maps.interpolation import BackwardMap, interpolate
@@ -41,7 +40,7 @@ __all__ = [
     "unfolded_maps",
 ]
 
-Array = npt.NDArray[Any]
+
 _OTHERS = ("braycurtis", "canberra", "chebyshev", "correlation", "hamming", "minkowski", "sqeuclidean")
 METRICS = tuple(sorted({"euclidean", *PAIRWISE_DISTANCE_FUNCTIONS, *_OTHERS} - {"nan_euclidean", "haversine"}))
 """Names of metrics between rows that the unfolding methods take."""
@@ -53,7 +52,7 @@ class MeasuredFrame:
 
     data: Frame
     rows: Array
-    metric: Any
+    metric: object
     unit: float
 
     @property
@@ -75,17 +74,17 @@ class MeasuredFrame:
         return np.asarray(pairwise_distances(X, self.rows, metric=self.metric)) / self.unit
 
 
-def is_rows_or_distances(metric: Any) -> bool:
+def is_rows_or_distances(metric: object) -> bool:
     """Whether the methods work on distances: for any metric but "euclidean"."""
     return not (isinstance(metric, str) and metric == "euclidean")
 
 
-def is_precomputed(metric: Any) -> bool:
+def is_precomputed(metric: object) -> bool:
     """Whether X holds distances, so that there is no data space for an inverse map."""
     return isinstance(metric, str) and metric == "precomputed"
 
 
-def check_metric(owner: str, metric: Any) -> None:
+def check_metric(owner: str, metric: object) -> None:
     """``metric`` must be one of ``METRICS``, "precomputed", or a function of two rows."""
     if not (callable(metric) or (isinstance(metric, str) and metric in (*METRICS, "precomputed"))):
         rule = "is not a distance that is known here"
@@ -93,7 +92,7 @@ def check_metric(owner: str, metric: Any) -> None:
         raise ValueError(error_message(owner, "metric", metric, rule, remedy))
 
 
-def frame_of(owner: str, X: Array, metric: Any) -> tuple[Frame | MeasuredFrame, float]:
+def frame_of(owner: str, X: Array, metric: object) -> tuple[Frame | MeasuredFrame, float]:
     """Return the frame of rows under a metric, and the unit of its distances.
 
     Parameters
@@ -114,7 +113,7 @@ def frame_of(owner: str, X: Array, metric: Any) -> tuple[Frame | MeasuredFrame, 
     return MeasuredFrame(Frame.of(rows), rows, metric, unit), unit
 
 
-def checked_distances(owner: str, points: Array, metric: Any) -> Array:
+def checked_distances(owner: str, points: Array, metric: object) -> Array:
     """Distances (n, n) between all rows by a metric, checked and made symmetric."""
     if points.shape[0] != points.shape[1]:
         raise ValueError(
@@ -129,7 +128,7 @@ def checked_distances(owner: str, points: Array, metric: Any) -> Array:
 
 
 def unfolded_maps(
-    frame: Frame | MeasuredFrame, X: Array, Z: Array, points: Array, metric: Any, *, n_jobs: int | None
+    frame: Frame | MeasuredFrame, X: Array, Z: Array, points: Array, metric: object, *, n_jobs: int | None
 ) -> TwoWayMaps:
     """Fit the maps of an embedding.
 

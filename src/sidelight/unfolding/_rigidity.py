@@ -14,19 +14,18 @@ Cost: O(n k d²) per round, with d the rank of the rows, below the number of nei
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, eye_array
+
+from sidelight.base.types import Array, SparseMatrix
 
 __all__ = ["is_rigid"]
 
-Array = npt.NDArray[Any]
+
 _FLAT = 1e-10  # of the largest variance: directions with less count as 0 in a rank
 
 
-def is_rigid(points: Array, graph: csr_array) -> bool:
+def is_rigid(points: Array, graph: SparseMatrix) -> bool:
     """Whether rows (n, d) form one rigid body if each row's distances to and among its graph neighbours are fixed.
 
     Examples
@@ -66,7 +65,7 @@ def _own_axes(points: Array, most: int) -> Array | None:
     return np.asarray(U[:, used] * s[used]) if 0 < used.sum() < most else None
 
 
-def _ranks(members: csr_array, X: Array, chosen: Array) -> Array:
+def _ranks(members: SparseMatrix, X: Array, chosen: Array) -> Array:
     """Rank (n,): dimensions spanned by the ``chosen`` (n,) members of each row's neighbourhood."""
     n, d = X.shape
     count = np.maximum(members @ chosen, 1.0)

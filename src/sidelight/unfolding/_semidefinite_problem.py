@@ -11,12 +11,11 @@ neighbours reconstruct it with the same weights as in the data (Weinberger, Pack
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array, eye_array, triu
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.bridges import graph_without_shortcuts
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, nearest_precomputed
@@ -30,7 +29,7 @@ from ._rigidity import is_rigid
 
 __all__ = ["SemidefiniteProblem", "distinct", "near_graph", "placed_by_neighbours", "semidefinite_problem"]
 
-Array = npt.NDArray[Any]
+
 _START_LANDMARKS = 256
 _CORE = 5  # at least so many nearest neighbours form the graph that confirms the other edges
 
@@ -108,7 +107,7 @@ def semidefinite_problem(
     return SemidefiniteProblem(program, with_spare_columns(start), rows)
 
 
-def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: int | None) -> csr_array:
+def near_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs: int | None) -> SparseMatrix:
     """The connected graph of mutual neighbours, without shortcuts between layers."""
     near = _neighbours(points, n_neighbors, precomputed=precomputed, n_jobs=n_jobs)
     core = max(_CORE, (near.index.shape[1] + 1) // 2)
@@ -153,7 +152,7 @@ def _neighbours(points: Array, k: int, *, precomputed: bool, n_jobs: int | None)
     return nearest_precomputed(points, k=k, own=True) if precomputed else nearest(points, k=k, n_jobs=n_jobs)
 
 
-def _near_pairs(graph: csr_array) -> Array:
+def _near_pairs(graph: SparseMatrix) -> Array:
     """Pairs (p, 2) of rows that are neighbours or share a neighbour."""
     near = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     both = triu(near + near @ near, k=1).tocoo()

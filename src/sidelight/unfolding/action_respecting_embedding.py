@@ -8,10 +8,7 @@ space. Only the labels of the actions are given, not what the actions do.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
@@ -21,6 +18,7 @@ from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.two_way import LISTED
@@ -54,7 +52,7 @@ from ._measured_rows import (
 
 __all__ = ["ActionRespectingEmbedding"]
 
-Array = npt.NDArray[Any]
+
 _INTERIOR = 2e11  # largest cost of a Newton step (operations) for the interior-point solver over all distance classes
 
 
@@ -143,12 +141,12 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         n_components: int = 2,
         *,
         window: int = 1,
-        metric: Any = "euclidean",
+        metric: object = "euclidean",
         merge: float = 0.3,
         tol: float = 1e-3,
         gap: float = 0.01,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -170,13 +168,13 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     def fit(
         self,
         X: Array,
-        y: Any = None,
+        y: object = None,
         *,
-        actions: Any = None,
-        trajectory: Any = None,
-        pairs: Any = None,
-        distances: Any = None,
-        known: Any = None,
+        actions: object = None,
+        trajectory: object = None,
+        pairs: object = None,
+        distances: object = None,
+        known: object = None,
     ) -> ActionRespectingEmbedding:
         """Embed rows and the actions between them.
 
@@ -236,13 +234,13 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     def fit_transform(
         self,
         X: Array,
-        y: Any = None,
+        y: object = None,
         *,
-        actions: Any = None,
-        trajectory: Any = None,
-        pairs: Any = None,
-        distances: Any = None,
-        known: Any = None,
+        actions: object = None,
+        trajectory: object = None,
+        pairs: object = None,
+        distances: object = None,
+        known: object = None,
     ) -> Array:
         """Fit, and return ``embedding_`` (n, q); parameters as those of ``fit``."""
         given = {"actions": actions, "trajectory": trajectory, "pairs": pairs, "distances": distances, "known": known}

@@ -8,10 +8,7 @@ The spectrum of K shows the dimension of the data, and its first principal axes 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
@@ -21,6 +18,7 @@ from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.two_way import LISTED
@@ -41,7 +39,7 @@ from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neig
 
 __all__ = ["SemidefiniteEmbedding"]
 
-Array = npt.NDArray[Any]
+
 _RECONSTRUCTING = 12  # neighbours that reconstruct a row that is no landmark
 _EXACT, _LANDMARKS = 2000, 1000
 _FLAT = 1e-6  # of the largest eigenvalue: a rigid body with less beyond q axes is flat already, and needs no warning
@@ -133,13 +131,13 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         n_components: int = 2,
         *,
         n_neighbors: int = 12,
-        metric: Any = "euclidean",
+        metric: object = "euclidean",
         equality: bool = False,
         n_landmarks: int | str | None = "auto",
         tol: float = 1e-3,
         gap: float = 0.01,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         callback: Callback | None = None,
@@ -159,7 +157,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: Any = None) -> SemidefiniteEmbedding:
+    def fit(self, X: Array, y: object = None) -> SemidefiniteEmbedding:
         """Embed rows and fit the maps both ways.
 
         Parameters
@@ -196,7 +194,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         raise_if_interrupted(found is not None and found.status is Status.INTERRUPTED)
         return self
 
-    def fit_transform(self, X: Array, y: Any = None) -> Array:
+    def fit_transform(self, X: Array, y: object = None) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y).embedding_)
 
