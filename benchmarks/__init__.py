@@ -31,6 +31,7 @@ BENCHMARKS = (
     "dimensions",
     "imputation",
     "tables",
+    "imputation_intervals",
     "many_rows",
     "streaming",
     "large_maps",

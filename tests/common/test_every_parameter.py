@@ -68,6 +68,10 @@ def answers(model):
     found = {"n_iter": getattr(model, "n_iter_", 0)}
     if hasattr(model, "blocks_"):
         return {"transform": model.transform(TABLE)}
+    if hasattr(model, "held_out_"):
+        return {
+            "draw": model.draws(TABLE.assign(size=TABLE["size"].where(np.arange(len(TABLE)) % 3 > 0)), 1)[0]["size"]
+        }
     found["history"] = [record["objective"] for record in getattr(model, "history_", [])]
     if hasattr(model, "parameters_"):
         return found | model.parameters_

@@ -11,6 +11,7 @@ from . import _options as options
 from ._actions import SequenceColumns
 from ._columns import ColumnRoles
 from ._given import parse_periods
+from ._impute_command import impute
 from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
 from ._options import MissingValues, TableFormats, parse_size
 from ._output import open_output
@@ -133,6 +134,9 @@ def embed(
             embed_batches(talk, request, sample)
         else:
             run(talk, request)
+
+
+app.command()(impute)
 
 
 @app.command()

@@ -17,6 +17,7 @@ from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
+from sidelight.tables.imputer import Imputer
 from sidelight.tables.table_encoder import TableEncoder
 
 from ._encoded_table import EncodedTable
@@ -64,7 +65,12 @@ class ModelFile:
     @classmethod
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
-        encoder, model = _without_encoder(as_chain(load(path)))
+        loaded = load(path)
+        if isinstance(loaded, Imputer):
+            raise CommandError(
+                f"{path}: is an imputer and has no map; use it with sidelight impute DATA --model {path}"
+            )
+        encoder, model = _without_encoder(as_chain(loaded))
         notes = load_notes(path)
         if capabilities(model).takes_fields:
             what = f"a {name_of(model)} takes sequences or pictures of any size"

@@ -15,10 +15,10 @@ from ._columns import ColumnRoles, choose_columns, encode_columns, encode_new_ro
 from ._encoded_table import TableOptions
 from ._matrix import Matrix
 from ._output import CommandError
-from ._plain_columns import plain_columns
+from ._plain_columns import plain_columns, unique_names
 from ._source import STANDARD_INPUT, Source, open_source
 
-__all__ = ["Reading", "Table", "open_data", "read", "read_frame", "read_table"]
+__all__ = ["Reading", "Table", "open_data", "read", "read_frame", "read_table", "read_written"]
 
 _ARRAYS = {"array": "NumPy file", "mtx": "Matrix Market file"}
 
@@ -80,12 +80,15 @@ class Table:
         Name of the file, for messages.
     remarks : tuple of str
         How the file was read, where that is worth saying.
+    source : Source, optional
+        The file, opened.
     """
 
     frame: pd.DataFrame
     kind: str
     title: str
     remarks: tuple[str, ...] = ()
+    source: Source | None = None
 
 
 def read(path: Path, how: Reading) -> Matrix:
@@ -141,6 +144,17 @@ def read_table(path: Path, how: Reading | None = None) -> Table:
     return found
 
 
+def read_written(table: Table) -> tuple[pd.DataFrame | None, str | None]:
+    """Return the entries of a text table as they are written, and its delimiter; None for other tables."""
+    if table.source is None or table.source.format != "text":
+        return None, None
+    from ._read_text import read_written_text
+
+    written, delimiter = read_written_text(table.source)
+    written = written.set_axis(unique_names(list(written.columns)), axis=1)
+    return written[list(table.frame.columns)], delimiter
+
+
 def _is_folder(path: Path) -> bool:
     """Whether a path is a folder of pictures; a folder whose name ends with ``.parquet`` is one table in many files."""
     return path.is_dir() and path.suffix.lower() != ".parquet"
@@ -160,7 +174,7 @@ def _read_table(source: Source, how: Reading) -> Table:
     frame, changed = plain_columns(frame.reset_index(drop=True))
     packed = "" if source.content is None or source.path == STANDARD_INPUT else f", packed ({source.path.suffix[1:]})"
     title = source.title if source.path == STANDARD_INPUT else source.path.name
-    return Table(frame, kind + packed, title, (*remarks, *changed))
+    return Table(frame, kind + packed, title, (*remarks, *changed), source)
 
 
 def _read_format(source: Source, how: Reading) -> tuple[pd.DataFrame, str, list[str]]:

@@ -18,6 +18,7 @@ A joint draw follows from conditional means alone (Matheron's rule): with x* dra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,7 +117,15 @@ class HeldOut:
     hidden: Array
 
 
-def fit_entry_model(X: Array, model: str = "auto", *, owner: str, seed: int, n_jobs: int | None) -> EntryModel:
+def fit_entry_model(
+    X: Array,
+    model: str = "auto",
+    *,
+    owner: str,
+    seed: int,
+    n_jobs: int | None,
+    tell: Callable[[str, float], None] | None = None,
+) -> EntryModel:
     """Fit a model of the missing entries of rows.
 
     Parameters
@@ -130,6 +139,9 @@ def fit_entry_model(X: Array, model: str = "auto", *, owner: str, seed: int, n_j
         For the held-out entries and the starts of mixtures.
     n_jobs : int or None
         Threads.
+    tell : callable, optional
+        Called with the name of each model that was tried and its root mean squared error on the held-out entries, in
+        standard deviations of the columns.
     """
     centre, scale = _column_frame(X)
     inside = (np.asarray(X, dtype=np.float64) - centre) / scale
@@ -139,6 +151,8 @@ def fit_entry_model(X: Array, model: str = "auto", *, owner: str, seed: int, n_j
     if test.hidden.any():
         for name in _candidates(model, inside):
             error, ratio = _tried(_fit(test.rows, name, **how), test, n_jobs)
+            if tell is not None:
+                tell(name, float(np.sqrt(error)))
             if best is None or error < best[0]:
                 best = error, name, ratio
     if best is None:  # too few entries to hold any out: normal errors

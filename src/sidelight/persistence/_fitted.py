@@ -11,6 +11,7 @@ A ``~`` in front of a specification: not every fit leaves the attribute behind.
 from __future__ import annotations
 
 from sidelight.kernels.profiles import PROFILES
+from sidelight.tables._column_fill import SOURCES
 from sidelight.tables._column_kinds import KINDS
 from sidelight.tables._table_columns import STORED
 from sidelight.unfolding._measured_rows import METRICS
@@ -163,6 +164,13 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     # columns of a table
     "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},
     "ColumnBlock": {"start": "count", "stop": "count"},
+    "ColumnFill": {"source": f"choice:{'|'.join(SOURCES)}", "low": "?number", "high": "?number", "decimals": "number"},
+    "FillPlan": {
+        "columns": "list:d record",
+        "fills": "list:d record",
+        "codes": "list:k record",
+        "blocks": "list:k record",
+    },
     "ColumnLayout": {"stored": f"choice:{'|'.join(STORED)}", "decimals": "number", "levels": "?list plain"},
     "TableLayout": {"columns": "list record"},
     "NumberCode": {"centre": "number", "scale": "positive", "middle": "number", "unit": "number"},
@@ -367,6 +375,15 @@ FITTED: dict[str, dict[str, str]] = {
         "codes_": "list:p record",
         "blocks_": "list:p record",
         "layout_": "record",
+    },
+    "Imputer": _ROWS
+    | {
+        "plan_": "record d=d",
+        "model_": "?record d=p",
+        "method_": "string",
+        "held_out_": "dict number",
+        "n_held_out_": "count",
+        "seed_": "count",
     },
     "RestrictedBoltzmannMachine": _NETWORK_ROWS,
     "Autoencoder": _NETWORK_ROWS,
