@@ -31,6 +31,7 @@ BENCHMARKS = (
     "metrics",
     "dimensions",
     "imputation",
+    "tables",
     "imputation_intervals",
     "missing_maps",
     "overlap",
