@@ -363,6 +363,19 @@ def test_one_pair_comes_together_from_any_start(init, transformation):
         np.testing.assert_allclose(model.relation_weights_[1], model.relation_weights_[0], rtol=1e-6)
 
 
+def test_one_pair_beside_labels_alone_is_seen_through_these():
+    relations = {"class": Relation.from_labels(np.arange(40) % 3), "same": Relation.from_pairs([[0, 1]], 40)}
+    model = MultipleRelationalEmbedding().fit(None, relations=relations)
+    np.testing.assert_allclose(model.transformations_[1], model.transformations_[0], atol=1e-6)
+
+
+def test_pairs_alone_coincide():
+    relations = {"a": Relation.from_pairs([[0, 1]], 3), "b": Relation.from_pairs([[1, 2]], 3)}
+    model = MultipleRelationalEmbedding().fit(None, relations=relations)
+    assert model.similarity("a", 0, 1) > 0.99
+    assert model.similarity("b", 1, 2) > 0.99
+
+
 def test_two_relations_of_one_pair_align_two_sets():
     """Fig. 4.3: two sets without common columns, which set, and two relations of a pair each."""
     t, u = np.linspace(0, 1, 30), np.linspace(0, 1, 40)
