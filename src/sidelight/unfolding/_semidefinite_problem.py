@@ -166,7 +166,7 @@ def _nearest_graph(points: Array, n_neighbors: int, *, precomputed: bool, n_jobs
     n, k = near.index.shape
     rows, cols = np.repeat(np.arange(n), k), near.index.ravel()
     listed = csr_array((np.ones(n * k), (rows, cols)), shape=(n, n))
-    pieces = int(connected_components(listed, directed=False, return_labels=False))
+    pieces = int(connected_components(listed, directed=False)[0])
     if pieces > 1:
         raise UnconnectedError(pieces)
     along = joined_links(points, rows, cols, near.distance.ravel(), precomputed=precomputed)
