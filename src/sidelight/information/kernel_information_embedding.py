@@ -123,10 +123,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
         the types of the columns of ``given``, their bandwidths and the weight of its term.
     missing : "refuse", "impute" or "expected", default="refuse"
-        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": they
-        have the mean and variance that a Gaussian gives them from the observed entries of their row, and the fit uses
-        expected squared distances, in which uncertain rows are farther from all others; for
-        ``bandwidth="perplexity"`` and the Euclidean metric, without ``given``. ``transform`` takes the means.
+        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": the
+        nearest rows give them a mean and a variance, and the fit uses the expected kernel, in which uncertain columns
+        count less and uncertain rows are less of a neighbour; for Gaussian kernels of Euclidean distances, with a
+        bandwidth that is not learned.
 
     Attributes
     ----------
@@ -352,7 +352,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self._given_settings().check(owner)
         kernel = self._kernel_settings("annealed")
         check_learned(kernel, self.latent_kernel, given=given)
-        check_missing(kernel, self.missing, given=given)
+        check_missing(kernel, self.missing)
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
@@ -394,4 +394,5 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             return plain_problem(training.points, scale, kernel, latent, training.variance)
         rows = training.fitted
         some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
-        return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)
+        known, variance = training.known.take(rows), None if training.variance is None else training.variance[rows]
+        return informed_problem(some, scale, training.given, known, hints, kernel, settings, latent, variance)

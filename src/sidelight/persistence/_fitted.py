@@ -245,6 +245,8 @@ _COORDINATED = _COURSE | {
     "off_plane_": "real (*)",
     "bridging_": "int",
     "embedding_": "~float (N, q)",
+    "training_densities_": "~real (*, *)",
+    "training_latent_densities_": "~real (*)",
 }
 _GRAM = {"certificate_": "dict plain", "gram_eigenvalues_": "float (*)", "explained_": "float (*)"}
 _NETWORK = _COURSE | {"parameters_": "dict float", "architecture_": "~record"}
@@ -272,6 +274,7 @@ _MIXTURE = (
         "means_": "float (k, d)",
         "n_samples_seen_": "count",
         "running_": "dict plain",
+        "training_densities_": "~real (*)",
     }
 )
 
@@ -372,6 +375,8 @@ FITTED: dict[str, dict[str, str]] = {
         "explained_variance_": "float (q)",
         "noise_variance_": "number / float (d)",
         "embedding_": "~float (N, q)",
+        "training_densities_": "~real (*)",
+        "training_latent_densities_": "~real (*)",
         "unit_": "~number",
         "moments_": "~dict float",
     },
