@@ -269,7 +269,7 @@ BAD = [
     ({"model": 3}, "model=3 is not a GatedBoltzmannMachine"),
     (
         {"model": GatedBoltzmannMachine(visible="gaussian-learned")},
-        "model.visible=gaussian-learned has a standard deviation for each pixel",
+        "model.visible=gaussian-learned has a standard",
     ),
     ({"model": GatedBoltzmannMachine(persistent=True)}, "model.persistent=True is not for crops"),
     ({"patch_size": 0}, "patch_size=0 is not"),
