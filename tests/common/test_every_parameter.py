@@ -16,7 +16,7 @@ from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
 import sidelight
-from sidelight.base.renamed_parameters import option_kinds
+from sidelight.base.alias import option_kinds
 
 REASONS = {
     "n_jobs": "threads: the result does not depend on them (test_contracts.py)",

@@ -169,7 +169,7 @@ IMPUTER = _ROWS.also("has_transform", "has_cost")
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
-    "has_impute",    "has_history", "has_iterations",
+    "has_impute", "has_typicality", "has_history", "has_iterations",
 )  # fmt: skip
 """A density of several components; ``predict`` is the component of a row."""
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sidelight.tables.table_encoder import TableEncoder
 
@@ -51,6 +53,8 @@ class Reading:
         How columns of a table become numbers; None: numeric columns are taken as they are.
     encoder : TableEncoder, optional
         Of a fitted model, for new rows of a table.
+    singular : array of shape (k, d), optional
+        Singular vectors that the sparse matrix of a fitted model was reduced by, for new rows.
     """
 
     wishes: ColumnRoles = field(default_factory=ColumnRoles)
@@ -65,6 +69,7 @@ class Reading:
     recursive: bool = False
     table: TableOptions | None = None
     encoder: TableEncoder | None = None
+    singular: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : {"auto", "gaussian", "mixture", "neighbours"}, default="auto"
-        The model: one Gaussian; a mixture of Gaussians; local regression on similar rows. "auto" takes the one with the
-        least squared error on a tenth of the observed entries, which it holds out (``held_out_``).
+    method : {"auto", "gaussian", "mixture", "neighbours", "trees"}, default="auto"
+        The model: one Gaussian; a mixture of Gaussians; local regression on similar rows; regression trees on rows that
+        the Gaussian has completed. "auto" blends them by the squared error on a tenth of the observed entries, which it
+        holds out (``held_out_``), and keeps the Gaussian alone unless the blend is clearly better.
     kinds : dict or None, default=None
         Column -> kind, for columns that are to be understood otherwise, as in :class:`TableEncoder`; "drop" leaves a
         column as it is.

@@ -37,9 +37,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, categories, dates and text into numbers of equal weight, and back.
 
     A transformer, to be put before any embedding. Each column counts the same: its code has a total variance of 1,
-    whether it is a number or a category of many levels. What a column means is decided by its type, its entries and its
-    name (``columns_`` says what and why; ``kinds`` overrules it). Identifiers, constant and empty columns are left out.
-    Missing entries stay missing: NaN in all columns of their code.
+    whether it is a number (1 if it is Gaussian, since quartiles set its scale) or a category of many levels. What a
+    column means is decided by its type, its entries and its name (``columns_`` says what and why; ``kinds`` overrules
+    it). Identifiers, constant and empty columns are left out. Missing entries stay missing: NaN in all columns of their
+    code.
 
     Parameters
     ----------
