@@ -41,6 +41,7 @@ REPRODUCTIONS = (
     "super_resolution",
     "shifts",
     "usps_distance",
+    "digit_fields",
     "gated_patches",
     "canvas",
 )

@@ -129,6 +129,7 @@ TRAINING = {
     "learning_rate": 0.1,
     "momentum": to(0.1, optimizer="sgd"),
     "weight_decay": 0.5,
+    "decay_biases": to(True, weight_decay=0.5),
     "batch_size": 7,
     "max_iter": 3,
     "validation_fraction": 0.4,
@@ -137,7 +138,8 @@ TRAINING = {
 NETWORK = {
     **{name: to(TRAINING[name], optimizer="adam") for name in ("learning_rate", "batch_size")},
     **{
-        name: TRAINING[name] for name in ("momentum", "weight_decay", "max_iter", "validation_fraction", "random_state")
+        name: TRAINING[name]
+        for name in ("momentum", "weight_decay", "decay_biases", "max_iter", "validation_fraction", "random_state")
     },
     "optimizer": "sgd",
     "patience": to(1, **WAITING),
@@ -325,6 +327,8 @@ CASES = {
             "activation": to("relu", hidden=(4,)),
             "loss": to("cross-entropy", "bits"),
             "levels": to(2, "kinds", loss="multinomial", refused=True),
+            "code_activation": "tanh",
+            "sparsity": 0.5,
             "tied": True,
         },
     ),
@@ -377,6 +381,7 @@ CASES = {
             "n_mapping": 2,
             "n_factors": 4,
             "visible": to("binary", "bit views"),
+            "noise": 0.5,
             "mapping": "gaussian",
             "levels": to(2, "kind views", visible="multinomial", refused=True),
             "biases": ("y", "z"),

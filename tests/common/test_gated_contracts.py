@@ -315,6 +315,7 @@ BAD = {
     "n_factors": [0, "many"],
     "visible": ["binomial", None],
     "mapping": ["real", 3],
+    "noise": [0.0, -1, "loud"],
     "levels": [1, "two"],
     "biases": [("xx",), ("x",)],
     "premapping": [0, (5, 0), "deep"],

@@ -267,7 +267,10 @@ def test_not_fitted_is_said():
 
 BAD = [
     ({"model": 3}, "model=3 is not a GatedBoltzmannMachine"),
-    ({"model": GatedBoltzmannMachine(visible="poisson")}, "model.visible=poisson is not one that overlapping"),
+    (
+        {"model": GatedBoltzmannMachine(visible="gaussian-learned")},
+        "model.visible=gaussian-learned has a standard",
+    ),
     ({"model": GatedBoltzmannMachine(persistent=True)}, "model.persistent=True is not for crops"),
     ({"patch_size": 0}, "patch_size=0 is not"),
     ({"stride": 0}, "stride=0 is not"),

@@ -89,7 +89,7 @@ class _Descent:
         self.module.zero_grad(set_to_none=True)
         value = self.loss()
         if self.schedule.weight_decay:
-            value = value + self.schedule.weight_decay * total_weight(self.module)
+            value = value + self.schedule.weight_decay * total_weight(self.module, biases=self.schedule.decay_biases)
         value.backward()
         gradient = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.module.parameters()]
         return float(value.detach()), parameters_to_vector(gradient).numpy().copy(), {}

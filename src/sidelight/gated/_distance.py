@@ -2,6 +2,8 @@ r"""Distance modulo a learned transformation: infer it, apply it, measure the re
 
     ẑ = arg max p(z | x, y),   ŷ = arg max p(y | x, ẑ),   d(x, y) = |y - ŷ|        x: template, y: query
 
+``mode``: ŷ is that arg max; else the mean of p(y | x, ẑ), which is the same for Gaussian outputs only.
+
 For all pairs of n templates and m queries. The filters F (b, j, k) of a group of templates are computed once; each pair
 then takes a product with them, j k multiplications. For Gaussian outputs ŷ = ν (F ẑ + b) is never computed: with
 r = y / ν - b, and η from the first step,
@@ -31,27 +33,28 @@ _GROUP, _FILTERS = 32, 1 << 23  # largest number of templates in a group, and of
 _TILE = 1 << 19  # numbers in a tile of pairs, so that it fits into the second-level cache
 
 
-def pairwise_distance(machine: GatedMachine, x: Tensor, y: Tensor, *, soft: bool = False) -> Tensor:
+def pairwise_distance(machine: GatedMachine, x: Tensor, y: Tensor, *, soft: bool = False, mode: bool = False) -> Tensor:
     """Squared distances (n, m) from templates ``x`` (n, i) to queries ``y`` (m, j).
 
-    ``soft``: use the means of the mapping units instead of the most probable ẑ. The caller limits torch to one thread.
+    ``soft``: use the means of the mapping units instead of the most probable ẑ. ``mode``: ŷ is the most probable output
+    instead of the mean. The caller limits torch to one thread.
     """
     group = max(1, min(_GROUP, _FILTERS // (machine.visible.size * machine.hidden.size)))
 
     def rows(span: Slice) -> Tensor:
-        return _from_templates(machine.condition(x[span]), len(x[span]), y, soft)
+        return _from_templates(machine.condition(x[span]), len(x[span]), y, soft, mode)
 
     return torch.cat(run_tiles(rows, spans(len(x), group), n_jobs=None if x.device.type == "cpu" else 1))
 
 
-def _from_templates(machine: Conditioned, b: int, y: Tensor, soft: bool) -> Tensor:
+def _from_templates(machine: Conditioned, b: int, y: Tensor, soft: bool, mode: bool) -> Tensor:
     """Squared distances (b, m) of a group of templates to all queries."""
     filters = machine.ties[0].filters(b)
     for tie in machine.ties[1:]:
         filters = filters + tie.filters(b)
     visible, hidden = machine.visible, machine.hidden
     quick = isinstance(visible, GaussianUnits) and visible.log_scale.numel() == 1
-    work = (_Squares if quick else _Outputs).of(filters, machine)
+    work = _Squares.of(filters, machine) if quick else _Outputs.of(filters, machine, mode)
     size = max(1, _TILE // (b * (filters.shape[2] if quick else filters.shape[1])))
     parts = []
     for part in y.split(size):
@@ -75,19 +78,21 @@ class _Outputs:
     filters: Tensor
     visible_bias: Tensor
     hidden_bias: Tensor
+    mode: bool
 
     @classmethod
-    def of(cls, filters: Tensor, machine: Conditioned) -> _Outputs:
+    def of(cls, filters: Tensor, machine: Conditioned, mode: bool) -> _Outputs:
         """Biases as (b or 1, 1, ·)."""
-        biases = (bias.reshape(-1, 1, bias.shape[-1]) for bias in (machine.visible_bias, machine.hidden_bias))
-        return cls(machine.visible, filters, *biases)
+        visible, hidden = (b.reshape(-1, 1, b.shape[-1]) for b in (machine.visible_bias, machine.hidden_bias))
+        return cls(machine.visible, filters, visible, hidden, mode)
 
     def squared(self, y: Tensor, eta: Tensor, code: Tensor) -> Tensor:
         """|y - ŷ|² (b, m)."""
         del eta
         back = torch.matmul(code, self.filters.transpose(1, 2))
         back += self.visible_bias
-        expected = self.visible.mean(back.reshape(-1, back.shape[2])).reshape(back.shape)
+        rows = back.reshape(-1, back.shape[2])
+        expected = (self.visible.mode(rows) if self.mode else self.visible.mean(rows)).reshape(back.shape)
         expected -= y
         return torch.linalg.vector_norm(expected, dim=2) ** 2
 

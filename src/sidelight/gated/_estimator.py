@@ -68,7 +68,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
     def _refuse_change(self, before: Parameters, now: Parameters) -> None:
         """Raise an error if parameters have changed since the fit that is to be continued."""
         for name, value in before.items():
-            if now[name] != value:
+            if _differ(now[name], value):
                 rule = f"is not that of the fit, which had {name}={value!r}"
                 raise ValueError(error_message(self._owner, name, now[name], rule, "Set it back, or fit again"))
 
@@ -103,3 +103,10 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
     def __sidelight_state__(self) -> NamedValues:
         """Model files do not hold that state either."""
         return {"_paused_": ...}
+
+
+def _differ(now: object, before: object) -> bool:
+    """Whether two parameters differ; modules are compared by their layers, not by their weights."""
+    if isinstance(now, nn.Module) and isinstance(before, nn.Module):
+        return repr(now) != repr(before)
+    return bool(now != before)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sidelight.base.messages import error_message
 from sidelight.base.types import Array, Parameters
-from sidelight.base.validation import check_choice, check_integer
+from sidelight.base.validation import check_choice, check_integer, check_number
 
 from ._architecture import own_fields
 from ._machines import BIASES, GatedMachine, PlainMachine
-from ._premapping import check_layers, check_mapping, checked_biases, premapping
+from ._premapping import Network, check_mapping, check_premapping, checked_biases, premapping_of
 from ._units import KINDS, Units, units
 from ._values import ValueKind
 
@@ -58,16 +59,18 @@ class GatedMachineArchitecture:
     mapping: str
     levels: int | None
     biases: tuple[str, ...]
-    premapping: tuple[int, ...]
+    premapping: Network
+    noise: float = 1.0
 
     @classmethod
     def checked(cls, owner: str, parameters: Parameters) -> GatedMachineArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], BIASES)
-        sizes = check_layers(owner, "premapping", parameters["premapping"])
+        network = check_premapping(owner, parameters["premapping"])
         _check_units(owner, parameters, "mapping")
-        return cls(**own_fields(cls, parameters, biases=biases, premapping=sizes))
+        _check_noise(owner, parameters)
+        return cls(**own_fields(cls, parameters, biases=biases, premapping=network))
 
     @property
     def values(self) -> ValueKind:
@@ -80,10 +83,10 @@ class GatedMachineArchitecture:
 
     def build(self, n_inputs: int, n_outputs: int) -> GatedMachine:
         """A machine with three-way weights, and a premapping of the inputs if there is one."""
-        network, n_features = premapping(n_inputs, self.premapping)
+        network, n_features = premapping_of("GatedBoltzmannMachine", n_inputs, self.premapping)
         return GatedMachine(
             n_features,
-            _visible_units(self.values, n_outputs),
+            _visible_units(self.values, n_outputs, self.noise),
             units(self.mapping, self.n_mapping),
             n_factors=self.n_factors,
             biases=self.biases,
@@ -98,6 +101,15 @@ def _check_units(owner: str, parameters: Parameters, hidden: str) -> None:
         check_integer(owner, "levels", parameters["levels"], 2)
 
 
-def _visible_units(values: ValueKind, size: int) -> Units:
+def _check_noise(owner: str, parameters: Parameters) -> None:
+    check_number(owner, "noise", parameters["noise"], 0.0)
+    if parameters["noise"] != 1.0 and not parameters["visible"].startswith("gaussian"):
+        rule = f"is the standard deviation of Gaussian outputs, and visible={parameters['visible']!r}"
+        raise ValueError(error_message(owner, "noise", parameters["noise"], rule, "Leave it out"))
+
+
+def _visible_units(values: ValueKind, size: int, noise: float = 1.0) -> Units:
+    if values.is_real:
+        return units(values.kind, size, scale=noise)
     options = {"levels": values.levels} if values.kind == "multinomial" and values.levels is not None else {}
     return units(values.kind, size, **options)

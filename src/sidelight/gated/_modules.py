@@ -45,13 +45,20 @@ def load_module(
     parameters: Mapping[str, Array],
     device: str,
     dtype: npt.DTypeLike = np.float32,
+    *,
+    trainable: bool = False,
 ) -> Module:
-    """The fitted module, for rows of type ``dtype``; ``sizes``: numbers of input and output columns."""
+    """The fitted module, for rows of type ``dtype``; ``sizes``: numbers of input and output columns.
+
+    ``trainable``: to go on training; parameters that a module of the user's has fixed stay so.
+    """
     with torch.random.fork_rng(devices=[]):
         module = architecture.build(*sizes)
     module.load_state_dict({name: torch.tensor(value) for name, value in parameters.items()})
     kind = torch.float64 if np.dtype(dtype) == np.float64 else torch.float32
-    module.to(torch.device(device), kind).requires_grad_(False).eval()
+    module.to(torch.device(device), kind)
+    if not trainable:
+        module.requires_grad_(False).eval()
     return module
 
 

@@ -16,7 +16,15 @@ from sidelight.base.validation import check_choice, check_integer
 from ._architecture import Architecture, own_fields
 from ._batches import Batch
 from ._networks import ACTIVATIONS, LOSSES, PATHS, AutoencoderNetwork, BiasedNetwork, GatedNetwork, finished
-from ._premapping import check_layers, check_mapping, checked_biases, layers, premapping
+from ._premapping import (
+    Network,
+    check_layers,
+    check_mapping,
+    check_premapping,
+    checked_biases,
+    layers,
+    premapping_of,
+)
 from ._values import ValueKind
 
 __all__ = [
@@ -59,12 +67,14 @@ class AutoencoderArchitecture:
     tied: bool
     loss: str
     levels: int | None
+    code_activation: str = "linear"
 
     @classmethod
     def checked(cls, owner: str, parameters: Parameters) -> AutoencoderArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_integer(owner, "n_components", parameters["n_components"], 1)
         sizes = {"hidden": check_layers(owner, "hidden", parameters["hidden"])}
+        check_choice(owner, "code_activation", parameters["code_activation"], tuple(ACTIVATIONS))
         _check_loss(owner, parameters)
         return cls(**own_fields(cls, parameters, **sizes))
 
@@ -81,7 +91,8 @@ class AutoencoderArchitecture:
     def build(self, n_inputs: int, n_outputs: int) -> AutoencoderNetwork:
         """Inputs are the outputs."""
         del n_inputs
-        return AutoencoderNetwork((n_outputs, *self.hidden, self.n_components), self.activation, tied=self.tied)
+        sizes = (n_outputs, *self.hidden, self.n_components)
+        return AutoencoderNetwork(sizes, self.activation, tied=self.tied, code=self.code_activation)
 
     def weighted_outputs(self, module: AutoencoderNetwork, batch: Batch) -> WeightedOutputs:
         """Reconstructions."""
@@ -160,7 +171,7 @@ class GatedArchitecture:
     n_factors: int | None
     activation: str
     biases: tuple[str, ...]
-    premapping: tuple[int, ...]
+    premapping: Network
     predictor: tuple[int, ...] | None
     loss: str
     levels: int | None
@@ -170,10 +181,11 @@ class GatedArchitecture:
         """The architecture for an estimator's ``parameters``; ValueError if one is out of range."""
         check_mapping(owner, parameters)
         biases = checked_biases(owner, parameters["biases"], PATHS)
-        sizes = {name: check_layers(owner, name, parameters[name]) for name in ("premapping", "predictor")}
-        predictor = None if parameters["predictor"] is None else sizes["predictor"]
+        network = check_premapping(owner, parameters["premapping"])
+        sizes = check_layers(owner, "predictor", parameters["predictor"])
+        predictor = None if parameters["predictor"] is None else sizes
         _check_loss(owner, parameters)
-        return cls(**own_fields(cls, parameters, biases=biases, premapping=sizes["premapping"], predictor=predictor))
+        return cls(**own_fields(cls, parameters, biases=biases, premapping=network, predictor=predictor))
 
     @property
     def values(self) -> ValueKind:
@@ -187,7 +199,7 @@ class GatedArchitecture:
 
     def build(self, n_inputs: int, n_outputs: int) -> GatedNetwork:
         """A network with three-way weights and, if specified, a premapping of inputs and a predictor."""
-        network, n_features = premapping(n_inputs, self.premapping)
+        network, n_features = premapping_of("GatedAutoencoder", n_inputs, self.premapping)
         return GatedNetwork(
             n_features,
             n_outputs,

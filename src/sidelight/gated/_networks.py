@@ -40,6 +40,7 @@ __all__ = [
     "GatedNetwork",
     "error",
     "finished",
+    "is_decayed",
     "total_weight",
 ]
 
@@ -74,11 +75,15 @@ def finished(loss: str, raw: Tensor, levels: int | None = None) -> Tensor:
 class AutoencoderNetwork(nn.Module):
     """An encoder with layers of ``sizes``, from columns (first) to code (last), and a decoder in reverse.
 
-    Code and outputs are linear. ``tied``: the decoder has the transposed weights of the encoder.
+    Outputs are linear, and so is the code, unless it has an activation ``code``. ``tied``: the decoder has the
+    transposed weights of the encoder.
     """
 
-    def __init__(self, sizes: tuple[int, ...], activation: str = "tanh", *, tied: bool = False) -> None:
+    def __init__(
+        self, sizes: tuple[int, ...], activation: str = "tanh", *, tied: bool = False, code: str = "linear"
+    ) -> None:
         super().__init__()
+        self.code = ACTIVATIONS[code]()
         self.encoder = layers(sizes, ACTIVATIONS[activation])
         if tied:
             self.decoder: nn.Module = _Transposed(sizes[::-1], ACTIVATIONS[activation])
@@ -88,7 +93,7 @@ class AutoencoderNetwork(nn.Module):
 
     def encode(self, y: Tensor) -> Tensor:
         """Codes (n, q)."""
-        return self.encoder(y)
+        return self.code(self.encoder(y))
 
     def decode(self, z: Tensor) -> Tensor:
         """Raw outputs (n, j)."""
@@ -100,6 +105,18 @@ class AutoencoderNetwork(nn.Module):
     def forward(self, y: Tensor) -> Tensor:
         """Raw reconstructions (n, j)."""
         return self.decode(self.encode(y))
+
+    def code_size(self, y: Tensor) -> Tensor:
+        """Mean over rows of Σ_k |z_k| |w_k|, a scalar; w_k: weights of code k in the first layer of the decoder.
+
+        The same for codes twice as large and weights half as large: Σ_k |z_k| of a decoder with |w_k| = 1.
+        """
+        if self.tied:
+            last = [layer for layer in self.encoder if isinstance(layer, nn.Linear)][-1]
+            sizes = torch.linalg.vector_norm(last.weight, dim=1)
+        else:
+            sizes = torch.linalg.vector_norm(self.decoder[0].weight, dim=0)
+        return (self.encode(y).abs() * sizes).sum(dim=1).mean()
 
 
 class _Transposed(nn.Module):
@@ -228,7 +245,12 @@ class BiasedNetwork(nn.Module):
         return raw if self.autoencoder is None else self.autoencoder(finished(self.loss, raw, self.levels))
 
 
-def total_weight(module: nn.Module) -> Tensor:
-    """½ Σ W² over weights without biases: the weight decay penalty."""
-    squares = [(p**2).sum() for p in module.parameters() if p.dim() > 1]
+def total_weight(module: nn.Module, *, biases: bool = False) -> Tensor:
+    """½ Σ W² over weights, and over ``biases`` if asked: the weight decay penalty."""
+    squares = [(p**2).sum() for name, p in module.named_parameters() if is_decayed(name, p, biases=biases)]
     return 0.5 * torch.stack(squares).sum()
+
+
+def is_decayed(name: str, parameter: Tensor, *, biases: bool = False) -> bool:
+    """Whether weight decay applies: to weights, and to ``biases`` if asked; never to standard deviations."""
+    return parameter.dim() > 1 or (biases and not name.endswith("log_scale"))

@@ -1,4 +1,4 @@
-"""The thirteen training parameters that all estimators of this package share, with their documentation.
+"""The fourteen training parameters that all estimators of this package share, with their documentation.
 
 Helpers get a ``TrainingSettings`` instead of the estimator. ``shows_training_parameters`` inserts the texts below into
 the docstring of an estimator, with that class's own defaults, so that ``help`` and the API pages show them.
@@ -42,8 +42,9 @@ _TEXTS = {
     "momentum": ("float", 'Of "sgd".'),
     "weight_decay": (
         "float",
-        "λ in the penalty λ/2 Σ W² on weights, not on biases.< The loss itself is a mean over rows and columns.>",
+        "λ in the penalty λ/2 Σ W² on weights.< The loss itself is a mean over rows and columns.>",
     ),
+    "decay_biases": ("bool", "True: the penalty is on biases, too."),
     "batch_size": ("int", 'Rows of an update<, of "adam" and "sgd">.'),
     "max_iter": ("int", "Updates, of one batch each<, or iterations on all rows>."),
     "validation_fraction": (
@@ -80,6 +81,7 @@ class TrainingSettings:
     learning_rate: float
     momentum: float
     weight_decay: float
+    decay_biases: bool
     batch_size: int
     max_iter: int
     validation_fraction: float
@@ -132,6 +134,7 @@ class TrainingSettings:
             learning_rate=self.learning_rate,
             momentum=self.momentum,
             weight_decay=self.weight_decay,
+            decay_biases=bool(self.decay_biases),
             max_iter=self.max_iter,
             patience=self.patience,
             seed=seed,

@@ -5,8 +5,11 @@ r"""One gated machine at every patch of an image: shared weights, separate hidde
 
 Biases and the h(y) of a patch are in S_s like the rest, so c patches over a site mean
 
-    binary      η = Σ_s η^s                    Gaussian    mean ν Σ_s η^s / c,   variance ν² / c
+    binary, Poisson, multinomial    η = Σ_s η^s
+    Gaussian                        mean ν Σ_s η^s / c,   variance ν² / c
 
+The 1/y! of a count is no part of S_s but of the measure that the product is a density for (as in S0 5.13), so it counts
+once. Multinomial outputs have their levels in the channels of a site.
 With one patch it is the machine itself. Training uses crops; inference uses whole images, in bands of patches.
 """
 
@@ -19,7 +22,7 @@ from torch import Tensor
 
 from ._machines import Conditioned, GatedMachine
 from ._patches import Patches, bands
-from ._units import GaussianUnits
+from ._units import GaussianUnits, MultinomialUnits
 
 __all__ = ["SiteProduct"]
 
@@ -108,6 +111,8 @@ class SiteProduct:
     def _outputs(self, total: Tensor, mean_field: bool, generator: torch.Generator | None) -> Tensor:
         """Outputs of summed natural parameters: means or samples."""
         visible = self.machine.visible
+        if isinstance(visible, MultinomialUnits):
+            return _at_sites(visible, total, mean_field, generator)
         if not isinstance(visible, GaussianUnits):
             return visible.mean(total) if mean_field else visible.sample(total, generator)
         counts = self.patches.counts((total.shape[2], total.shape[3]), total)
@@ -116,3 +121,13 @@ class SiteProduct:
             return mean
         noise = torch.randn(total.shape, generator=generator, dtype=total.dtype, device=total.device)
         return mean + noise * visible.scale / counts.sqrt()
+
+
+def _at_sites(visible: MultinomialUnits, total: Tensor, mean_field: bool, generator: torch.Generator | None) -> Tensor:
+    """Means or samples (n, channels, h, w) of one-hot groups of channels, from natural parameters of that shape."""
+    channels = total.shape[1]
+    own = MultinomialUnits(channels, levels=min(visible.levels, channels))  # None means one group: all channels
+    rows = total.movedim(1, 3)
+    eta = rows.reshape(-1, channels)
+    drawn = own.mean(eta) if mean_field else own.sample(eta, generator)
+    return drawn.reshape(rows.shape).movedim(3, 1).contiguous()

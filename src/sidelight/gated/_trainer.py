@@ -2,7 +2,7 @@
 
 The design of this package, from the bottom up:
 
-    ``_settings``       ``TrainingSettings``: the thirteen training parameters, checked, and their only documentation
+    ``_settings``       ``TrainingSettings``: the fourteen training parameters, checked, and their only documentation
     ``_architecture``   the network as a value; builds the module for any number of columns; fitted models keep it
     ``_values``         the kind of modelled values (``ValueKind``): which values are allowed, whether they are scaled
     ``_objectives``     an architecture with its training loss (of module and batch) and its validation loss
@@ -19,6 +19,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar, cast
 
@@ -167,7 +168,7 @@ class Trainer(Generic[Module]):
         """Minimise the ``loss`` of all rows by L-BFGS, in double precision."""
         bar = ProgressBar(self.owner) if self.settings.verbose else None
         callback = combine_callbacks(bar, self.settings.callback)
-        with one_thread():
+        with one_thread(), _seeded(seed):
             schedule = self.settings.schedule(seed)
             found = descend(module.double(), loss, schedule, held_out=held_out, callback=callback)
         if bar is not None:
@@ -183,7 +184,7 @@ class Trainer(Generic[Module]):
         """Train in minibatches; warn if training did not converge."""
         bar = ProgressBar(self.owner) if self.settings.verbose else None
         held_out = stream.held_out
-        with one_thread():
+        with one_thread(), _seeded(seed):
             found = train(
                 module,
                 self._loss_of(module),
@@ -220,7 +221,7 @@ class Trainer(Generic[Module]):
         """
         schedule = self.settings.schedule(0)  # the learning rate does not fall: a stream has no known end
         run = self._continued_run(progress, schedule, opening)
-        with one_thread():
+        with one_thread(), _seeded(run.schedule.seed + progress.n_iter):
             for batch in batches:
                 run.update(batch)
         recent, run.recent = run.recent, []
@@ -246,9 +247,7 @@ class Trainer(Generic[Module]):
 
     def _trainable(self, parameters: Mapping[str, Array]) -> Module:
         architecture = self.objective.architecture
-        module = load_module(architecture, self.sizes, parameters, self.settings.device)
-        module.requires_grad_(True).train()
-        return module
+        return load_module(architecture, self.sizes, parameters, self.settings.device, trainable=True)
 
     def _shares(self, arrays: Sequence[Array], seed: int) -> tuple[tuple[Array, ...], tuple[Array, ...] | None]:
         """Rows to train on, and held-out rows: the last share of a fixed shuffle."""
@@ -262,8 +261,11 @@ class Trainer(Generic[Module]):
         return lambda batch, generator: self.objective.loss(module, batch, generator)
 
     def _judged(self, module: Module, batch: Batch) -> float:
+        module.eval()
         with torch.no_grad():
-            return float(self.objective.held_out_loss(module, batch))
+            value = float(self.objective.held_out_loss(module, batch))
+        module.train()
+        return value
 
     def _kept(self, module: nn.Module, found: Trained) -> TrainedNetwork:
         """The trained parameters as arrays; raises an error if they are not finite."""
@@ -280,6 +282,14 @@ class Trainer(Generic[Module]):
 
     def _warn(self, rule: str, remedy: str) -> None:
         warn(error_message(self.owner, "max_iter", self.settings.max_iter, rule, remedy), ConvergenceWarning)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Context with its own random state of torch, for modules of the user's that draw (dropout)."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def _doubles(arrays: Sequence[Array]) -> Batch:

@@ -1,6 +1,7 @@
 """The minibatch training loop of every model of this package.
 
-    θ ← θ - rate · step(∇ loss(batch))     plain gradient with momentum, or Adam; weight decay on weights, not on biases
+    θ ← θ - rate · step(∇ loss(batch))     plain gradient with momentum, or Adam; weight decay on weights, and on
+                                           biases if asked
 
 Every ``check`` updates the validation loss (of held-out rows) is evaluated. The best parameters are kept, and a run
 ends after ``patience`` evaluations without improvement. A run with a checkpoint can be stopped at any time and resumed,
@@ -24,6 +25,7 @@ from sidelight.base.types import Function, NamedValues
 
 from ._batches import Batch, share
 from ._checkpoints import read
+from ._networks import is_decayed
 
 __all__ = ["Run", "Schedule", "Trained", "several", "train"]
 
@@ -43,6 +45,7 @@ class Schedule:
     learning_rate: float = 1e-3
     momentum: float = 0.9
     weight_decay: float = 0.0
+    decay_biases: bool = False
     max_iter: int = 1000
     patience: int = 0
     check: int = 100
@@ -252,10 +255,12 @@ class Run:
 
 
 def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    parameters = [p for p in module.parameters() if p.requires_grad]
+    named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
+    parameters = [p for _, p in named]
+    decayed = [is_decayed(name, p, biases=schedule.decay_biases) for name, p in named]
     groups = [
-        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+        {"params": [p for p, is_one in zip(parameters, decayed, strict=True) if is_one == which], "weight_decay": decay}
+        for which, decay in ((True, schedule.weight_decay), (False, 0.0))
     ]
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)

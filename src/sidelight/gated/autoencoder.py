@@ -6,15 +6,20 @@ The networks are in ``_networks.py``, the two training loops in ``_training.py``
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import numpy as np
+import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.types import Array, RandomState
+from sidelight.base.validation import check_number
 
+from ._batches import Batch
 from ._frames import explained
 from ._network_architectures import AutoencoderArchitecture
 from ._networks import AutoencoderNetwork
@@ -29,7 +34,7 @@ __all__ = ["Autoencoder"]
 class Autoencoder(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowEstimator[AutoencoderArchitecture, AutoencoderNetwork]
 ):
-    """Auto-encoder: a network encodes rows as short codes, a second one decodes them.
+    r"""Auto-encoder: a network encodes rows as short codes, a second one decodes them.
 
     Parameters
     ----------
@@ -39,7 +44,9 @@ class Autoencoder(
         Sizes of the hidden layers of the encoder; the decoder has the same in reverse. (): a linear auto-encoder, whose
         codes span the subspace of PCA.
     activation : {"tanh", "sigmoid", "relu", "linear"}, default="tanh"
-        Activation of the hidden layers. The code and the outputs are linear.
+        Activation of the hidden layers. The outputs are linear.
+    code_activation : same, default="linear"
+        Activation of the code.
     loss : {"squared", "cross-entropy", "multinomial"}, default="squared"
         "squared": rows are real numbers. "cross-entropy": from 0 to 1; reconstructions are probabilities.
         "multinomial": one-hot in adjacent groups of ``levels`` columns; reconstructions are probabilities per group.
@@ -47,6 +54,10 @@ class Autoencoder(
         For "multinomial": number of columns of a group; None: all columns are one group.
     tied : bool, default=False
         True: the decoder has the transposed weights of the encoder.
+    sparsity : float, default=0.0
+        Weight of a penalty on the codes, for a sparse auto-encoder: λ in Σ_d (x_d - x̂_d)² + λ Σ_k \|z_k\| \|w_k\|,
+        with the weights w_k of code k in the decoder (so that smaller codes with larger weights gain nothing). With
+        ``code_activation="relu"`` most codes become 0, and ``n_components`` may exceed the number of columns.
     {training parameters}
 
     Attributes
@@ -88,13 +99,16 @@ class Autoencoder(
         *,
         hidden: tuple[int, ...] = (),
         activation: str = "tanh",
+        code_activation: str = "linear",
         loss: str = "squared",
         levels: int | None = None,
         tied: bool = False,
+        sparsity: float = 0.0,
         optimizer: str = "auto",
         learning_rate: float = 1e-3,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        decay_biases: bool = False,
         batch_size: int = 100,
         max_iter: int = 2000,
         validation_fraction: float = 0.0,
@@ -108,13 +122,16 @@ class Autoencoder(
         self.n_components = n_components
         self.hidden = hidden
         self.activation = activation
+        self.code_activation = code_activation
         self.loss = loss
         self.levels = levels
         self.tied = tied
+        self.sparsity = sparsity
         self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.weight_decay = weight_decay
+        self.decay_biases = decay_biases
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.validation_fraction = validation_fraction
@@ -164,4 +181,17 @@ class Autoencoder(
         return AutoencoderArchitecture.checked(self._owner, self.get_params(deep=False))
 
     def _objective(self, architecture: AutoencoderArchitecture) -> PredictionObjective[AutoencoderNetwork]:
-        return PredictionObjective(architecture, architecture.weighted_outputs)
+        check_number(self, "sparsity", self.sparsity, -1e-12)
+        more = _Sparsity(float(self.sparsity)) if self.sparsity else None
+        return PredictionObjective(architecture, architecture.weighted_outputs, more)
+
+
+@dataclass(frozen=True)
+class _Sparsity:
+    """Loss term λ Σ_k |z_k| |w_k| / d, a mean over rows: the other terms are means over rows and d columns."""
+
+    weight: float
+
+    def __call__(self, module: AutoencoderNetwork, batch: Batch, generator: torch.Generator) -> Tensor:
+        del generator
+        return self.weight * module.code_size(batch[0]) / batch[0].shape[1]

@@ -97,6 +97,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         learning_rate: float = 1e-3,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        decay_biases: bool = False,
         batch_size: int = 100,
         max_iter: int = 2000,
         validation_fraction: float = 0.0,
@@ -118,6 +119,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.weight_decay = weight_decay
+        self.decay_biases = decay_biases
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.validation_fraction = validation_fraction

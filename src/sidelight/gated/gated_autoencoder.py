@@ -21,6 +21,7 @@ from ._network_architectures import GatedArchitecture
 from ._networks import PATHS, GatedNetwork
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
+from ._premapping import Premapping
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
@@ -44,9 +45,10 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     biases : collection of {"xz", "yz", "z", "xy", "zy", "y"}, default=all
         Generalised biases to include: of mapping units from inputs ("xz"), outputs ("yz") or constant ("z"); of outputs
         from inputs ("xy"), mapping units ("zy") or constant ("y").
-    premapping : int, tuple of int or None, default=None
-        Layer sizes of a network that transforms the inputs first, trained jointly with the rest; its last layer is
-        linear. None: no such network.
+    premapping : int, tuple of int, torch.nn.Module or None, default=None
+        Network that transforms the inputs first, trained jointly with the rest. Layer sizes: its last layer is linear.
+        A module: takes rows (n, d), returns (n, f); a copy of it is trained, from the weights that it has. None: no
+        such network.
     predictor : tuple of int or None, default=None
         Hidden layer sizes of a network, trained jointly, that makes the first guess in ``predict``; (): a linear one.
         None: the guess is an argument of ``predict``, or the input itself.
@@ -101,7 +103,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         n_factors: int | None = None,
         activation: str = "sigmoid",
         biases: Collection[str] = PATHS,
-        premapping: int | tuple[int, ...] | None = None,
+        premapping: Premapping = None,
         predictor: tuple[int, ...] | None = None,
         loss: str = "squared",
         levels: int | None = None,
@@ -109,6 +111,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         learning_rate: float = 1e-3,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        decay_biases: bool = False,
         batch_size: int = 100,
         max_iter: int = 2000,
         validation_fraction: float = 0.0,
@@ -131,6 +134,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.weight_decay = weight_decay
+        self.decay_biases = decay_biases
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.validation_fraction = validation_fraction

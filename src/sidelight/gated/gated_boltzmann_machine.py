@@ -18,6 +18,7 @@ from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.types import Array, Function, RandomState
+from sidelight.base.validation import check_choice
 
 from ._distance import pairwise_distance
 from ._flow import arrows, check_picture, targets
@@ -27,7 +28,7 @@ from ._machines import BIASES, GatedMachine
 from ._modules import as_rows, one_thread
 from ._objectives import GatedObjective, Sampling
 from ._pair_estimator import PairEstimator
-from ._premapping import check_layers
+from ._premapping import Premapping, check_premapping, premapping_of, shown
 from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedBoltzmannMachine"]
@@ -50,15 +51,19 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     visible : {"binary", "gaussian", "gaussian-learned", "poisson", "multinomial"}, default="gaussian"
         Unit type of the outputs ``y``: values from 0 to 1; real numbers (with unit or learned standard deviations);
         counts; one-hot rows.
+    noise : float, default=1.0
+        Standard deviation ν of Gaussian outputs, in units of ``output_frame_.scale``: fixed, or where learning starts
+        ("gaussian-learned").
     mapping : same, default="binary"
         Unit type of the mapping units.
     levels : int or None, default=None
         For multinomial outputs: number of columns of a group (groups are adjacent); None: all columns are one group.
     biases : collection of {"xy", "xz", "yz", "y", "z"}, default=all
         Generalised biases to include: input to output, input to mapping, output to mapping, and constant ones.
-    premapping : int, tuple of int or None, default=None
-        Layer sizes of a network that transforms the inputs first, trained jointly with the rest; its last layer is
-        linear. None: no such network.
+    premapping : int, tuple of int, torch.nn.Module or None, default=None
+        Network that transforms the inputs first, trained jointly with the rest. Layer sizes: its last layer is linear.
+        A module: takes rows (n, d), returns (n, f); a copy of it is trained, from the weights that it has. None: no
+        such network.
     cd_steps : int, default=1
         Gibbs sampling steps per update (the k of CD-k).
     negatives : {"mean-field", "sampled"}, default="mean-field"
@@ -119,10 +124,11 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         *,
         n_factors: int | None = None,
         visible: str = "gaussian",
+        noise: float = 1.0,
         mapping: str = "binary",
         levels: int | None = None,
         biases: Collection[str] = BIASES,
-        premapping: int | tuple[int, ...] | None = None,
+        premapping: Premapping = None,
         cd_steps: int = 1,
         negatives: str = "mean-field",
         persistent: bool = False,
@@ -130,6 +136,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         learning_rate: float = 0.01,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        decay_biases: bool = False,
         batch_size: int = 100,
         max_iter: int = 3000,
         validation_fraction: float = 0.0,
@@ -143,6 +150,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         self.n_mapping = n_mapping
         self.n_factors = n_factors
         self.visible = visible
+        self.noise = noise
         self.mapping = mapping
         self.levels = levels
         self.biases = biases
@@ -154,6 +162,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.weight_decay = weight_decay
+        self.decay_biases = decay_biases
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.validation_fraction = validation_fraction
@@ -216,12 +225,17 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         module = self._module(X.dtype)
         return self._by_block(lambda x, y: self._back(module.condition(self._in(x)).reconstruct(self._out(y))), X, Y)
 
-    def distance(self, X: Array, Y: Array, *, symmetric: bool = False, soft: bool = False) -> Array:
+    def distance(
+        self, X: Array, Y: Array, *, symmetric: bool = False, soft: bool = False, output: str = "mean"
+    ) -> Array:
         """Distances (n, m) of templates ``X`` (n, d) from queries ``Y`` (m, e) after the best transformation.
 
         Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite direction, for rows of
-        the same kind. ``soft`` uses the means of the mapping units instead of their most probable values.
+        the same kind. ``soft`` uses the means of the mapping units instead of their most probable values. ``output``:
+        the transformed template is the "mean" of the outputs, or their "mode" (arg max), as in section 5.4.2 of [1]_;
+        these differ unless outputs are Gaussian.
         """
+        check_choice(self._owner, "output", output, ("mean", "mode"))
         X = self._inputs(X)
         Y = self._outputs("Y", Y).astype(X.dtype, copy=False)
         if symmetric and self.n_outputs_ != self.n_features_in_:
@@ -231,15 +245,16 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
                 error_message(self, "symmetric", True, f"needs inputs and outputs of one kind ({kinds})", remedy)
             )
         module = self._module(X.dtype)
-        found = self._far(module, X, Y, soft)
+        options = {"soft": soft, "mode": output == "mode"}
+        found = self._far(module, X, Y, options)
         if symmetric:
-            found = found + self._far(module, Y, self._outputs("X", X), soft).T
+            found = found + self._far(module, Y, self._outputs("X", X), options).T
         return np.asarray(found)
 
-    def _far(self, module: GatedMachine, X: Array, Y: Array, soft: bool) -> Array:
+    def _far(self, module: GatedMachine, X: Array, Y: Array, options: dict[str, bool]) -> Array:
         with one_thread():
             x, y = self._in(as_rows(X, self.device)), self._out(as_rows(Y, self.device))
-            squares = pairwise_distance(module, x, y, soft=soft)
+            squares = pairwise_distance(module, x, y, **options)
             return np.asarray(squares.sqrt().cpu().numpy() * self.output_frame_.scale)
 
     @renamed_argument("Y", "y")
@@ -250,10 +265,9 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         of images: displacements (n, height, width, 2), down and to the right.
         """
         premapping = self._architecture().premapping
-        if premapping:
+        if premapping != ():
             rule = "mixes the columns of inputs, so that they have no places to go to"
-            shown = premapping[0] if len(premapping) == 1 else premapping
-            raise ValueError(error_message(self, "premapping", shown, rule, "Fit without one"))
+            raise ValueError(error_message(self, "premapping", shown(premapping), rule, "Fit without one"))
         mapping = self.infer(X, y)
         if shape is not None:
             check_picture(self, shape, self.n_features_in_, self.n_outputs_)
@@ -277,7 +291,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         """Estimate memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (``e=None``: ``d``)."""
         e = d if e is None else e
         k, rows = self.n_mapping, min(self.batch_size, n)
-        inputs = (d, *check_layers(self, "premapping", self.premapping))[-1]
+        inputs = premapping_of(self._owner, d, check_premapping(self._owner, self.premapping))[1]
         if self.n_factors is None:
             weights, states = inputs * e * k, 4 * rows * e * k
         else:

@@ -46,7 +46,8 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     ----------
     model : GatedBoltzmannMachine or None, default=None
         The patch model, and the training parameters: its ``learning_rate``, ``max_iter``, ``cd_steps`` and so on are
-        used, with crops in the place of rows. Outputs are "gaussian" or "binary". None: ``GatedBoltzmannMachine()``.
+        used, with crops in the place of rows. Outputs are of any type but
+        "gaussian-learned"; levels of "multinomial" ones are channels. None: ``GatedBoltzmannMachine()``.
     patch_size : int or (int, int), default=5
         Height and width of a patch.
     stride : int, default=1
@@ -200,9 +201,10 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
             rule = "is not a GatedBoltzmannMachine"
             raise ValueError(error_message(self, "model", model, rule, "Give one, not fitted"))
         model._check_parameters()
-        if model.visible not in ("gaussian", "binary"):
-            rule = "is not one that overlapping patches can share"
-            raise ValueError(error_message(self, "model.visible", model.visible, rule, 'Choose "gaussian" or "binary"'))
+        if model.visible == "gaussian-learned":
+            rule = "has a standard deviation for each pixel of a patch, and overlapping patches share pixels"
+            remedy = 'Choose "gaussian", "binary", "poisson" or "multinomial"'
+            raise ValueError(error_message(self, "model.visible", model.visible, rule, remedy))
         if model.persistent:
             rule = "is not for crops, which are drawn anew for every batch"
             raise ValueError(error_message(self, "model.persistent", True, rule, "Leave it out"))

@@ -210,6 +210,9 @@ class Encoder:
             return self._record(value, where)
         if _is_foreign(value) and parameter:
             return self._record(ForeignEstimator.of(value), where)
+        if _is_torch_module(value):
+            remedy = "Pickle the model, or give layer sizes instead of a module"
+            raise _refusal(where, type(value).__name__, "is a torch module, and a model file never holds code", remedy)
         if callable(value):
             return _callable(value, where)
         remedy = "Only numbers, text, arrays, lists, dictionaries and models of this library can be saved"
@@ -345,6 +348,11 @@ def _state(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     attributes = {name: value for name, value in attributes.items() if name not in clones}
     kept = {n: v for n, v in attributes.items() if v is not ... and always_saved(type(model), n)}
     return parameters, kept
+
+
+def _is_torch_module(value: object) -> bool:
+    """Whether a value is a ``torch.nn.Module``; does not import torch."""
+    return any(f"{kind.__module__}.{kind.__name__}" == "torch.nn.modules.module.Module" for kind in type(value).__mro__)
 
 
 def _scalar(value: np.generic, where: str) -> Json:

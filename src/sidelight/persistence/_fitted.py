@@ -178,7 +178,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "BiasedArchitecture": {"activation": _ACTIVATION, "loss": _LOSS},
     "GatedArchitecture": {"n_mapping": "positive", "activation": _ACTIVATION, "loss": _LOSS},
     "RestrictedArchitecture": {"n_components": "positive", "visible": _UNITS, "hidden": _UNITS},
-    "GatedMachineArchitecture": {"n_mapping": "positive", "visible": _UNITS, "mapping": _UNITS},
+    "GatedMachineArchitecture": {"n_mapping": "positive", "visible": _UNITS, "mapping": _UNITS, "noise": "positive"},
     "FieldLayout": {
         "height": "positive",
         "width": "positive",
