@@ -137,8 +137,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "Known factors are taken out, and the map shows the rest.",
             "no such data",
             "-",
-            "R² of the light {given the person: azimuth R² across people}, person hit "
-            "{given the light: person hit}",
+            "R² of the light {given the person: azimuth R² across people}, person hit {given the light: person hit}",
             "no claim",
             "faces of ours.",
         ),

@@ -33,7 +33,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         ),
         Claim(
             "fig. 5.5",
-            "They form oriented edge filters.",
+            "Weights of video patches form oriented edge filters.",
             published="not run (its videos are not public)",
             default="one direction in a filter {video: one direction in a filter (0 to 1)} (random "
             "{the same, random weights})",
@@ -44,8 +44,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "fig. 5.6",
             "The inferred flow is the global motion of the patch.",
             published="not run (its videos are not public)",
-            default="correlation with the best shift "
-            "{video: mean arrow and best shift of moving pairs, correlation}",
+            default="correlation with the best shift {video: mean arrow and best shift of moving pairs, correlation}",
             verdict="holds with luck",
             because="the correlation on test frames is moderate; the pair in the picture was chosen.",
         ),
@@ -69,8 +68,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         Claim(
             "figs. 5.11 to 5.13",
             "A canvas effect is learned from one pair of pictures.",
-            published="PSNR {camera: PSNR of the field, dB} dB (linear filter "
-            "{camera: PSNR of the linear filter})",
+            published="PSNR {camera: PSNR of the field, dB} dB (linear filter {camera: PSNR of the linear filter})",
             default="the same",
             because="the effect is ours, so that the truth is known. Drawn by Gibbs sampling, the source's way, "
             "{drawn from the target alone: share of the weave in what was added} of what is added is the weave.",

@@ -133,7 +133,7 @@ ACTIONS: dict[str, tuple[Claim, ...]] = {
         ),
         Claim(
             "table 4.2",
-            "SDE does not (line, double steps back, rotation, A, zoom).",
+            "SDE predicts badly (line, double steps back, rotation, A, zoom).",
             "10.2, 14.0, 28.0, 41.7, 25.0 %",
             "{line: SDE-d, %, median}, {line-double-back: SDE-d, %, median}, {rotation: SDE-d, %, median}, "
             "{A: SDE-d, %, median}, {zoom: SDE-d, %, median} %",
