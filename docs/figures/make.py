@@ -13,6 +13,7 @@ import warnings
 import clusters
 import digits
 import informed
+import lecture
 import many
 import mixtures
 import relations
@@ -23,7 +24,20 @@ import two_ways
 import wrapping
 from canvas import write
 
-PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures, relations, many)
+PAGES = (
+    two_ways,
+    informed,
+    sheets,
+    digits,
+    clusters,
+    wrapping,
+    screenshot,
+    spectral,
+    mixtures,
+    relations,
+    many,
+    lecture,
+)
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 
