@@ -25,7 +25,7 @@ sets (`SIDELIGHT_DATA`); run one with `python -m reproductions NAME`.
 """
 _SOURCES = """\
 S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4 Ghodsi's thesis
-(2005). Formulas are on [another page](published.md).
+(2005). Formulas are on [another page](published.md), the examples of S3, a lecture, on [a third](lecture.md).
 """
 _HEADER = ("figure", "claim", "source", "ours, source's setting", "ours, default", "verdict")
 

@@ -140,6 +140,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 RUN = (
     "index",
     "evaluation",
+    "lecture",
     "tables",
     "methods/hybrid_embedding",
     "methods/informed_embedding",
