@@ -20,6 +20,7 @@ import relations
 import screenshot
 import sheets
 import spectral
+import tutorial
 import two_ways
 import wrapping
 from canvas import write
@@ -36,7 +37,11 @@ PAGES = (
     mixtures,
     relations,
     many,
+<<<<<<< HEAD
     lecture,
+=======
+    tutorial,
+>>>>>>> main
 )
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 

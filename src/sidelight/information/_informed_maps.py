@@ -29,6 +29,7 @@ from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpol
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
 from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.uncertain import map_uncertain, with_uncertain_rows
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
@@ -96,27 +97,32 @@ class InformedMaps:
     plain: TwoWayMaps
     given: GivenMaps | None
 
-    def backward(self, X: Points, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
-        """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame."""
+    def backward(
+        self, X: Points, known: EncodedGiven | None, read: Read, n_jobs: int | None, variance: Array | None = None
+    ) -> Array:
+        """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame.
+
+        With ``variance`` (m, d) of their entries, in units of the data frame: by the mean, whatever ``read`` is.
+        """
         points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
-        if given is not None and given.product is not None:
-            product = given.product
-            return _by_knowledge(
-                known,
-                points,
-                lambda rows: read(mapped, rows, n_jobs),
-                lambda rows, features: read(
-                    product.backward, np.column_stack([rows, product.scale * features]), n_jobs
-                ),
-            )
-        if given is None or given.effect is None:
-            return np.asarray(read(mapped, points, n_jobs))
-        effect, marginal = given.effect, given.marginal
+        if given is None or (given.effect is None and given.product is None):
+            return _read(read, mapped, points, variance, n_jobs)
+        of_known = of_others = variance
+        if variance is not None and known is not None and known.complete.any():
+            of_known, of_others = variance[known.complete], variance[~known.complete]
+        averaged, informed = (mapped, given.product.backward) if given.product is not None else (given.marginal, mapped)
+
+        def inputs(rows: Array, features: Array) -> Array:
+            if given.product is not None:
+                return np.column_stack([rows, given.product.scale * features])
+            assert given.effect is not None
+            return np.asarray(rows - given.effect(features))
+
         return _by_knowledge(
             known,
             points,
-            lambda rows: read(marginal, rows, n_jobs),
-            lambda rows, features: read(mapped, rows - effect(features), n_jobs),
+            lambda rows: _read(read, averaged, rows, of_others, n_jobs),
+            lambda rows, features: _read(read, informed, inputs(rows, features), of_known, n_jobs),
         )
 
     def forward(self, Z: Array, known: EncodedGiven | None, read: ReadForward, n_jobs: int | None) -> Array:
@@ -150,6 +156,13 @@ class InformedMaps:
     def _forward(self) -> KernelMap:
         assert self.plain.forward is not None  # estimators offer no way back otherwise
         return self.plain.forward
+
+
+def _read(read: Read, mapped: BackwardMap, rows: Array, variance: Array | None, n_jobs: int | None) -> Array:
+    """Evaluate a backward map, by the expected kernel where rows are uncertain."""
+    if variance is None:
+        return np.asarray(read(mapped, rows, n_jobs))
+    return map_uncertain(mapped, rows, variance, n_jobs)
 
 
 def _by_knowledge(
@@ -256,14 +269,17 @@ def _row_maps(
     ``one_place`` (m, q) is ``Z`` averaged over equal inputs, since a backward map has one value for equal inputs.
     """
     inside = training.inside(settings.metric)
-    backward, relative = _backward_map(inputs, problem.kernel, one_place, settings)
+    smooth, relative = _backward_map(inputs, problem.kernel, one_place, settings)
+    backward = with_uncertain_rows(smooth, training.fitted_variance)
     given, features = None, training.features
     if training.given is None or features is None:
         forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     else:
         given, forward, relative = _given_maps(training, inside, features, Z, problem.effect, settings, latent_kernel)
         if product:
-            given = replace(given, product=_product_map(problem, training.given, features, Z, settings))
+            product_map = _product_map(problem, training.given, features, Z, settings)
+            exact = with_uncertain_rows(product_map.backward, training.fitted_variance)
+            given = replace(given, product=replace(product_map, backward=exact))
     if problem.kernel.lists is None and settings.metric == "euclidean" and settings.profile == "gaussian":
         density = kernel_density(inside, problem.kernel.bandwidth, n_jobs=settings.n_jobs)
     else:
@@ -316,7 +332,8 @@ def _given_maps(
     points, n_jobs = training.fitted_points, settings.n_jobs
     near = nearest(points, k=min(_NEAR, len(points) - 1), n_jobs=n_jobs)
     one_place = group_means(Z, equal_row_groups(points))
-    marginal = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
+    smooth = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
+    marginal = with_uncertain_rows(smooth, training.fitted_variance)
     marginal_forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     if effect is not None and settings.metric == "euclidean":
         forward_effect = effect
@@ -347,7 +364,10 @@ def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: Kern
     if maps.given is not None and maps.given.effect is not None:
         backward = maps.given.marginal
     queries = submatrix(points, unknown, rows, settings.owner) if settings.precomputed else points[unknown]
-    places = backward(queries, n_jobs)
+    if training.variance is None:
+        places = backward(queries, n_jobs)
+    else:
+        places = map_uncertain(backward, dense_points(queries), training.variance[unknown], n_jobs)
 
     def average(values: Array) -> Array:
         return KernelMap(backward.weights, values.astype(np.float64))(queries, n_jobs)

@@ -65,7 +65,7 @@ class SideInformation:
     """What is known of the rows that are fitted.
 
     ``strata`` (n,) are the groups among which neighbours are balanced, ``categories`` (n,) those of the categories
-    alone; ``hints`` (m, 2) are rows that correspond (None: there are none).
+    alone; ``hints`` (m, 2) are rows that correspond (None: there are none). ``variance`` (n, d): of missing entries.
     """
 
     given: Given
@@ -73,6 +73,7 @@ class SideInformation:
     categories: Array
     strata: Array
     hints: Array | None
+    variance: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Problem:
 def plain_problem(
     points: Points, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
 ) -> Problem:
-    """Embed rows of which nothing is known; ``variance`` (n,): of missing entries, whose means ``points`` have."""
+    """Embed rows of which nothing is known; ``variance`` (n, d): of missing entries, whose means ``points`` have."""
     chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
@@ -164,6 +165,7 @@ def informed_problem(
     kernel: KernelSettings,
     settings: GivenSettings,
     latent: Latent,
+    variance: Array | None = None,
 ) -> Problem:
     """Embed rows of which ``given`` is known, so that the map shows the rest.
 
@@ -182,12 +184,14 @@ def informed_problem(
         Of the kernel of the data, and of ``given``.
     latent : Latent
         For the cost of a kernel of all pairs.
+    variance : array of shape (n, d) or None
+        Variances of missing entries, whose means ``points`` have.
     """
     hints = None if hints is None or len(hints) == 0 else hints
     check_given(kernel.owner, settings, kernel.bandwidth, points, hints)
     widths: list[float] | None = given.bandwidths(given_bandwidth(known.features, given.chosen))
     categories, strata = strata_of(given, known)
-    side = SideInformation(given, known.features, categories, strata, hints)
+    side = SideInformation(given, known.features, categories, strata, hints, variance)
     if settings.conditioning == "product":
         return _conditional_problem(points, scale, side, kernel, latent, widths)
     rest: Points = points
@@ -242,7 +246,7 @@ def _conditional_problem(
     widths: list[float] | None,
 ) -> Problem:
     """The published product of the kernels of the points and of ``given``."""
-    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False)
+    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False, variance=side.variance)
     G = given_kernel(side.features, kernel.n_jobs, chosen=side.given.chosen)
     return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), given_bandwidth=widths)
 
@@ -265,8 +269,8 @@ def _balanced(
         rows, others = dense_points(points), dense_points(rest)
         rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
     kernel = balanced_kernel(
-        rest, side.strata, perplexity, settings.n_neighbors,
-        precomputed=precomputed, confounded=confounded, short=settings.multilevel, n_jobs=n_jobs,
+        rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed,
+        confounded=confounded, short=settings.multilevel, variance=side.variance, n_jobs=n_jobs,
     )  # fmt: skip
     return as_chosen_kernel(kernel, perplexity)
 

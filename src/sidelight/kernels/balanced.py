@@ -34,6 +34,7 @@ from sidelight.neighbours.strata import InStratum, nearest_in_strata
 
 from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
+from .expected import expected_neighbours
 
 __all__ = ["NEAREST", "balanced_kernel", "confounded_stratum_factors", "stratum_distances"]
 
@@ -55,6 +56,7 @@ def balanced_kernel(
     confounded: bool = False,
     precomputed: bool = False,
     short: bool = False,
+    variance: Array | None = None,
     n_jobs: int | None = None,
 ) -> DataKernel:
     """The balanced kernel of rows in strata.
@@ -74,6 +76,8 @@ def balanced_kernel(
         Whether ``points`` are distances.
     short : bool
         Use short lists, see above.
+    variance : array of shape (n, d or less) or None
+        Variances of the (first) columns of ``points``, which are means: the kernel is then the expected one.
     n_jobs : int or None
         Threads.
 
@@ -95,6 +99,8 @@ def balanced_kernel(
     if n_neighbors is not None:
         graph = joined_graph(points, _edges(strata, close, edges), precomputed=precomputed)
         strata = _along(graph, strata, codes, k, n_jobs)
+    if variance is not None and not isinstance(points, SparseDistances):
+        strata = _expected(strata, points, variance, p, k, n_jobs)
     return _assembled(strata, close * share, p, k, graph)
 
 
@@ -159,6 +165,21 @@ def _along(graph: SparseMatrix, strata: list[InStratum], codes: Array, k: Array,
         numbers[enough] = np.take_along_axis(index[rows], places, axis=1)
         lengths[enough] = np.take_along_axis(distance[rows], places, axis=1)
         found.append(InStratum(stratum.rows, Neighbours(numbers, lengths)))
+    return found
+
+
+def _expected(
+    strata: list[InStratum], points: Array, variance: Array, p: Array, k: Array, n_jobs: int | None
+) -> list[InStratum]:
+    """The lists with effective distances, under which the kernel of each stratum is the expected one."""
+    spread = np.zeros_like(points)
+    spread[:, : variance.shape[1]] = variance
+    found = []
+    for s, stratum in enumerate(strata):
+        near = Neighbours(*(part[:, : k[s]] for part in vars(stratum.neighbours).values()))
+        if near.index.shape[1] > 1:  # a list of one row has one weight
+            near = expected_neighbours(points, spread, near, float(p[s]), rows=stratum.rows, n_jobs=n_jobs)
+        found.append(InStratum(stratum.rows, near))
     return found
 
 

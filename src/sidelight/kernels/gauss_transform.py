@@ -219,7 +219,11 @@ def fast_sums(
         Factors that every sum is taken for.
     """
     n, q = Z.shape
-    if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
+    if not 1 <= q <= 3 or n < 2:
+        return None
+    if columns == 1 and n * n / 2 * _LOOSE_PAIR <= (q + 3) * _PLAN:
+        return None  # pairs take no longer than the plans alone, whatever the extent: below 600 points
+    if not np.isfinite(Z).all():
         return None
     modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
     if modes is None or library() is None:

@@ -54,6 +54,8 @@ class PairDistances:
 
     def __init__(self, Z: Array) -> None:
         self.columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
+        if len(self.columns) <= 3:
+            return
         squares = np.einsum("ij,ij->i", Z, Z)
         self.left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
         self.right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)

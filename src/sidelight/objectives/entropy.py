@@ -203,12 +203,13 @@ class EntropySum:
     def _row_sums(self, terms: list[DenseTerm], Z: Array) -> Array:
         """``s_i`` of every dense term (n, C); stores the tiles of the latent kernel if they fit (``_KEPT``)."""
         n, parts = len(Z), spans(len(Z))
-        ones = np.ones(TILE, dtype=self.dtype)
+        side = min(n, TILE)  # a buffer of a whole tile costs a fit of few rows more than its computations
+        ones = np.ones(side, dtype=self.dtype)
         self.latent.move(Z)
 
         def row(i: int) -> Array:
             out = np.zeros((n, len(terms)))
-            spare = np.empty((TILE, TILE), dtype=self.dtype)
+            spare = np.empty((side, side), dtype=self.dtype)
             for j in range(i, len(parts)):
                 K = self.latent.compute((i, j), spare)
                 for c, term in enumerate(terms):
@@ -222,13 +223,13 @@ class EntropySum:
 
     def _dense_gradient(self, terms: list[DenseTerm], Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
-        n, parts = len(Z), spans(len(Z))
+        n, parts, side = len(Z), spans(len(Z)), min(len(Z), TILE)
         inverse = inverse_of(sums, self.dtype, np.array([term.floor for term in terms]))
         extended = np.column_stack([Z, np.ones(n, dtype=self.dtype)])
 
         def row(i: int) -> Array:
             out = np.zeros((n, Z.shape[1] + 1))
-            spare = (np.empty((TILE, TILE), dtype=self.dtype), np.empty((TILE, TILE), dtype=self.dtype))
+            spare = (np.empty((side, side), dtype=self.dtype), np.empty((side, side), dtype=self.dtype))
             for j in range(i, len(parts)):
                 W = self._weights(terms, (i, j), parts, inverse, spare)
                 out[parts[i]] += W @ extended[parts[j]]

@@ -88,7 +88,7 @@ class LeaveOneOutReconstruction:
 
         def row(i: int) -> Array:
             out = np.zeros((n, extended.shape[1]))
-            spare = np.empty((TILE, TILE), dtype=self.dtype)
+            spare = np.empty((min(n, TILE), min(n, TILE)), dtype=self.dtype)
             for j in range(i, len(self.parts)):
                 K = self._latent[i, j]
                 self.profile.value(distances.fill(K, self.parts[i], self.parts[j], spare))
