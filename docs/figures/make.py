@@ -37,11 +37,8 @@ PAGES = (
     mixtures,
     relations,
     many,
-<<<<<<< HEAD
     lecture,
-=======
     tutorial,
->>>>>>> main
 )
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
