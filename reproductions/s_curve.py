@@ -15,8 +15,8 @@ from sidelight.evaluate import sheet_correlation, trustworthiness
 TITLE = "S-curve"
 SOURCE = "S0 (Memisevic 2007), section 3.1.2, fig. 3.1"
 N, SEEDS, STEPS = 2000, 10, 20
-BANDWIDTHS = (1.0, 3.0, 30.0, 100.0)
-FLAT = 0.9
+BANDWIDTHS, NARROW = (1.0, 3.0, 30.0, 100.0), (1.0, 3.0)
+FLAT, EARLY = 0.9, 0.8
 ALIKE = "largest difference between two starts, relative to the spread, up to 90° turns and mirrors"
 
 
@@ -50,6 +50,9 @@ def run() -> Outcome:
     for h in BANDWIDTHS:
         found = min(_affine_fit(_as_published(int(flat[0]), h).fit(data.X).embedding_, data))
         outcome.note(f"h = {h:g}: affine R², the worse of both", found, '"without significant differences"')
+    for h in NARROW:
+        what = f"h = {h:g}: starts of ten with both affine R² ≥ {EARLY} at the first λ"
+        outcome.note(what, _flat_starts(data, h), '"without significant differences"')
     outcome.notes.append(
         "A start that fails is in a local optimum from the first λ on: the sheet is twisted, with its height the "
         "other way round in one half. With 1,000 points all ten starts end in the same map, and with 2,000 points "
@@ -61,12 +64,18 @@ def run() -> Outcome:
     return outcome
 
 
-def _as_published(seed: int, bandwidth: float = 10.0) -> KernelInformationEmbedding:
+def _flat_starts(data: Any, bandwidth: float) -> int:
+    """How many of ten starts are not twisted at the first λ, where a twist is made and from where it stays."""
+    maps = [_as_published(seed, bandwidth, steps=1).fit(data.X).embedding_ for seed in range(SEEDS)]
+    return sum(min(_affine_fit(Z, data)) >= EARLY for Z in maps)
+
+
+def _as_published(seed: int, bandwidth: float = 10.0, steps: int = STEPS) -> KernelInformationEmbedding:
     return KernelInformationEmbedding(
         2,
         bandwidth=bandwidth,
         penalty="l4",
-        regularization=Annealing(0.1 * 0.8 ** (STEPS - 1), start=0.1, decay=0.8),
+        regularization=Annealing(0.1 * 0.8 ** (steps - 1), start=0.1, decay=0.8),
         init="random",
         random_state=seed,
     )
