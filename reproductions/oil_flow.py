@@ -40,6 +40,14 @@ def run() -> Outcome:
     middle, end = zip(*by_stage, strict=True)
     outcome.at_least("1-NN hit at λ = 0.0035, worst of three starts", min(middle), 0.9, '"strong separation" (picture)')
     outcome.at_least("1-NN hit at the end of the path, worst of three", min(end), 0.9, '"strong separation" (picture)')
+    narrow = _as_published(0, "loo").fit(data.X)
+    outcome.note("bandwidth with the largest leave-one-out likelihood", narrow.bandwidth_, "about 8.23")
+    hit = neighbour_hit(narrow.path_[-1], labels, n_neighbors=1)
+    outcome.note("1-NN hit at the end of the path with that bandwidth", hit, "-")
+    outcome.notes.append(
+        "The source calls h = 8.23 the bandwidth with the largest leave-one-out likelihood (eq. 3.20). On these raw "
+        "data that one is far smaller. h = 8.23 is run as the source's setting, because its number is what it gives."
+    )
     outcome.note("1-NN hit of principal components", hits["principal components"], '"not very well" (picture)')
     outcome.at_least("our defaults: 1-NN hit", hits["our defaults"], 0.98, "-")
     outcome.note("our defaults: trustworthiness", trustworthiness(data.X, maps["our defaults"], n_neighbors=12), "-")
@@ -47,10 +55,10 @@ def run() -> Outcome:
     return outcome
 
 
-def _as_published(seed: int) -> KernelInformationEmbedding:
+def _as_published(seed: int, bandwidth: float | str = 8.23) -> KernelInformationEmbedding:
     return KernelInformationEmbedding(
         2,
-        bandwidth=8.23,
+        bandwidth=bandwidth,
         penalty="l2",
         regularization=Annealing(0.1 * 0.8**STEPS, start=0.1, decay=0.8),
         init="random",

@@ -1,47 +1,128 @@
-"""The results page of the docs, made from the JSON files alone."""
+"""The results pages of the docs, made from the JSON files and the claims of the sources."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from reproductions.claims import PAGES, Claim, SourcePage, with_numbers
+
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 
-_OPENING = """\
-<!-- Made by `python -m reproductions --page` from reproductions/results/*.json: edit those, not this. -->
+_MADE = "<!-- Made by `python -m reproductions --page` from reproductions/claims and reproductions/results. -->"
+_OPENING = f"""\
+{_MADE}
 # Results: the sources' own experiments
 
-Each experiment is run with the source's setting and, where that says something, with our defaults beside it. "Worst"
-is the worst of the seeds. A bar is what we ask of ourselves; where the source gives no number, the table says so.
-The experiments on real data need the data sets (`SIDELIGHT_DATA`).
+What each source claims, what came out when we ran it in the source's setting, and what our defaults give. *Holds*: in
+the source's setting, or by default where that setting is the same or cannot be had (the table says so). *Holds with
+luck*: for some starts or draws. *Open*: the source's setting has not been run. *No claim*: the source has no such
+experiment. Pictures, settings and all numbers are on the pages of the sources. Experiments on real data need the data
+sets (`SIDELIGHT_DATA`); run one with `python -m reproductions NAME`.
 """
+_SOURCES = """\
+S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4 Ghodsi's thesis
+(2005). Formulas are on [another page](published.md), the examples of S3, a lecture, on [a third](lecture.md).
+"""
+_HEADER = ("figure", "claim", "source", "ours, source's setting", "ours, default", "verdict")
+
+Result = dict[str, Any]
 
 
-def page_text(results: Path, page: Path) -> str:
-    """The page for every JSON file of a folder; ``page`` is where it will stand, for the links to the pictures."""
-    found = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))]
-    pictures = Path(os.path.relpath(results, page.parent)).as_posix()
-    return "\n".join([_OPENING, *(_section(content, pictures) for content in found)])
+def pages(results: Path, index: Path) -> dict[Path, str]:
+    """The text of every page by its path: the index, and a page for each source in a folder of the index's name."""
+    found = {path.stem: json.loads(path.read_text()) for path in sorted(results.glob("*.json"))}
+    folder = index.with_suffix("")
+    pictures = Path(os.path.relpath(results, folder)).as_posix()
+    made = {index: _index_text(found, folder.name)}
+    for page in _with_unclaimed(found):
+        if here := _results_of(page, found):
+            made[folder / page.file] = _page_text(page, here, pictures)
+    return made
 
 
-def write_page(results: Path, page: Path) -> Path:
-    """Write the page; return its path."""
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(page_text(results, page))
-    return page
+def write_pages(results: Path, index: Path) -> list[Path]:
+    """Write the index and the pages of the sources; return their paths."""
+    made = pages(results, index)
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return list(made)
 
 
-def _section(content: dict[str, Any], pictures: str) -> str:
+def _with_unclaimed(found: dict[str, Result]) -> tuple[SourcePage, ...]:
+    """The pages, and one more for results of which nobody has written the claims."""
+    claimed = {name for page in PAGES for name in page.claims}
+    rest: dict[str, tuple[Claim, ...]] = {name: () for name in found if name not in claimed}
+    return (*PAGES, SourcePage("others.md", "Results without claims", rest)) if rest else PAGES
+
+
+def _results_of(page: SourcePage, found: dict[str, Result]) -> list[Result]:
+    return [found[name] for name in page.claims if name in found]
+
+
+def _filled(page: SourcePage, results: Sequence[Result]) -> list[tuple[Result, Claim]]:
+    return [(result, with_numbers(c, result["comparisons"])) for result in results for c in page.claims[result["name"]]]
+
+
+def _index_text(found: dict[str, Result], folder: str) -> str:
+    here = [(page, results) for page in _with_unclaimed(found) if (results := _results_of(page, found))]
+    filled = [(page, _filled(page, results)) for page, results in here]
+    failed = [
+        f"- [{page.title.split(':')[0]}]({folder}/{page.file}), {_failure(claim)}"
+        for page, claims in filled
+        for _, claim in claims
+        if claim.verdict == "does not hold"
+    ]
+    lines = [_OPENING, _SOURCES, "## What does not hold", "", *failed, ""]
+    for page, claims in filled:
+        lines += [f"## {page.title}", "", f"[Pictures, settings and numbers]({folder}/{page.file})", ""]
+        lines += _summary((claim, f"{folder}/{page.file}#{_anchor(result['title'])}") for result, claim in claims)
+    lines += ["```{toctree}", ":hidden:", "", *(f"{folder}/{page.file.removesuffix('.md')}" for page, _ in here), "```"]
+    return "\n".join([*lines, ""])
+
+
+def _page_text(page: SourcePage, results: Sequence[Result], pictures: str) -> str:
+    claims = _filled(page, results)
+    failed = [f"- {_failure(claim)}" for _, claim in claims if claim.verdict == "does not hold"]
+    lines = [_MADE, f"# {page.title}", "", "[All sources](../results.md)", ""]
+    lines += [*(("**What does not hold:**", "", *failed, "") if failed else ())]
+    lines += _summary((claim, f"#{_anchor(result['title'])}") for result, claim in claims)
+    return "\n".join([*lines, *(_section(result, pictures) for result in results)])
+
+
+def _failure(claim: Claim) -> str:
+    return f"{claim.figure}: {claim.claim} *Does not hold:* {claim.because}"
+
+
+def _summary(claims: Iterable[tuple[Claim, str]]) -> list[str]:
+    """The summary table, each figure a link to its section."""
+    rows = [(f"[{c.figure}]({link})", c.claim, c.source, c.published, c.default, _verdict(c)) for c, link in claims]
+    return [_cells(_HEADER), "|---" * len(_HEADER) + "|", *(_cells(row) for row in rows), ""]
+
+
+def _verdict(claim: Claim) -> str:
+    shown = f"**{claim.verdict}**" if claim.verdict == "does not hold" else claim.verdict
+    return f"{shown}: {claim.because}" if claim.because else shown
+
+
+def _section(content: Result, pictures: str) -> str:
+    """Setting, picture and caption; the numbers and the notes behind a click."""
+    run = f"<code>{content['command']}</code>, {content['seconds']:.0f} s on two cores"
     lines = [
         f"## {content['title']}",
         "",
         f"*{content['source']}.* {content['setting']}",
         "",
-        f"![{content['caption']}]({pictures}/{content['name']}.png)",
+        f"![{content['title']}]({pictures}/{content['name']}.png)",
         "",
         content["caption"],
+        "",
+        "<details>",
+        f"<summary>Numbers and notes ({run})</summary>",
         "",
         "| what | ours | source | bar | |",
         "|---|---|---|---|---|",
@@ -49,7 +130,7 @@ def _section(content: dict[str, Any], pictures: str) -> str:
         "",
         *(f"- {note}" for note in content["notes"]),
         "",
-        f"`{content['command']}` ({content['seconds']:.0f} s on two cores)",
+        "</details>",
         "",
     ]
     return "\n".join(lines)
@@ -57,5 +138,14 @@ def _section(content: dict[str, Any], pictures: str) -> str:
 
 def _row(comparison: dict[str, Any]) -> str:
     verdict = {None: "", True: "met", False: "**not met**"}[comparison["passed"]]
-    cells = (comparison["what"], f"{comparison['ours']:.4g}", comparison["source"], comparison["bar"], verdict)
+    return _cells((comparison["what"], f"{comparison['ours']:.4g}", comparison["source"], comparison["bar"], verdict))
+
+
+def _cells(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _anchor(title: str) -> str:
+    """The anchor of a heading, as GitHub and MyST make it."""
+    kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")

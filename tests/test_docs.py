@@ -141,6 +141,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 RUN = (
     "index",
     "evaluation",
+    "lecture",
     "tables",
     "missing_values",
     "methods/hybrid_embedding",

@@ -13,6 +13,7 @@ import warnings
 import clusters
 import digits
 import informed
+import lecture
 import many
 import mixtures
 import relations
@@ -36,6 +37,7 @@ PAGES = (
     mixtures,
     relations,
     many,
+    lecture,
     tutorial,
 )
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}

@@ -14,10 +14,12 @@ import benchmarks.__main__ as benchmark_runner
 import benchmarks.harness as bench
 import reproductions
 import reproductions.__main__ as reproduction_runner
+import reproductions.page as page_module
 from benchmarks.exact_gradient import evaluation, points
 from benchmarks.reference import gaussian_kernel, negative_information
+from reproductions.claims import Claim, SourcePage, claims_of, with_numbers
 from reproductions.harness import Outcome, write
-from reproductions.page import PAGE, page_text, write_page
+from reproductions.page import PAGE, write_pages
 from reproductions.skeleton import read_skeleton, segments
 from reproductions.walk_cycle import nearest_frame
 
@@ -162,10 +164,56 @@ def test_reproduction_writes_picture_numbers_and_page(figure, tmp_path):
     content = json.loads(path.read_text())
     assert (content["our_number"], content["source_number"], content["passed"]) == (0.002, "about 0.001", False)
     assert (tmp_path / "toy.png").stat().st_size > 0
-    page = write_page(tmp_path, tmp_path / "docs" / "results.md").read_text()
-    assert "| best λ | 0.002 | about 0.001 | 0.001 to 0.01 | met |" in page
-    assert "| error | 2 | not given | ≤ the fill's (1.5) | **not met** |" in page
-    assert "(../toy.png)" in page
+    index, page = write_pages(tmp_path, tmp_path / "docs" / "results.md")
+    assert "(results/others.md)" in index.read_text()
+    assert page == tmp_path / "docs" / "results" / "others.md"
+    text = page.read_text()
+    assert "| best λ | 0.002 | about 0.001 | 0.001 to 0.01 | met |" in text
+    assert "| error | 2 | not given | ≤ the fill's (1.5) | **not met** |" in text
+    assert "(../../toy.png)" in text
+
+
+COMPARISONS = [
+    {"what": "error: small", "ours": 0.12345, "passed": None},
+    {"what": "rows, all", "ours": 12345.6, "passed": False},
+]
+
+
+def test_numbers_of_a_claim_are_those_of_the_comparisons_it_names():
+    claim = Claim("fig. 1", "Small.", "0.1", "{error: small}", "of {rows, all}", because="{rows, all} rows")
+    filled = with_numbers(claim, COMPARISONS)
+    assert (filled.published, filled.default, filled.because) == ("0.123", "of 12,346", "12,346 rows")
+
+
+def test_a_claim_that_names_no_comparison_is_refused():
+    with pytest.raises(ValueError, match="names 'error: large', which is no comparison"):
+        with_numbers(Claim("fig. 1", "Small.", published="{error: large}"), COMPARISONS)
+
+
+def test_a_claim_cannot_hold_where_its_number_missed_the_bar():
+    with pytest.raises(ValueError, match=r"fig. 1 holds, but 'rows, all' missed its bar"):
+        with_numbers(Claim("fig. 1", "Many.", published="{rows, all}"), COMPARISONS)
+    failed = Claim("fig. 1", "Many.", published="{rows, all}", verdict="does not hold", because="few")
+    assert with_numbers(failed, COMPARISONS).published == "12,346"
+
+
+def test_a_verdict_is_a_known_one_and_gives_its_reason():
+    with pytest.raises(ValueError, match="verdict='maybe' is unknown"):
+        Claim("fig. 1", "Small.", verdict="maybe")
+    with pytest.raises(ValueError, match=r"is empty for fig. 1 \(open\)"):
+        Claim("fig. 1", "Small.", verdict="open")
+
+
+def test_the_results_pages_say_first_what_does_not_hold(figure, tmp_path, monkeypatch):
+    claims = (Claim("fig. 1", "Small."), Claim("fig. 2", "Large.", verdict="does not hold", because="it is small"))
+    monkeypatch.setattr(page_module, "PAGES", (SourcePage("s9.md", "S9: a paper", {"toy": claims}),))
+    outcome = Outcome("h = 1", figure, "A picture.")
+    outcome.note("error", 2.0)
+    write(tmp_path, "toy", "Toy: of all", "S9", outcome, seconds=1.23)
+    texts = [path.read_text() for path in write_pages(tmp_path, tmp_path / "results.md")]
+    for text, link in zip(texts, ("results/s9.md#toy-of-all", "#toy-of-all"), strict=True):
+        first, table = (text.index(part) for part in ("*Does not hold:* it is small", f"[fig. 2]({link})"))
+        assert first < table
 
 
 @pytest.mark.parametrize("name", reproductions.REPRODUCTIONS)
@@ -177,8 +225,15 @@ def test_every_reproduction_names_its_experiment_and_has_committed_results(name)
     assert content["command"] == f"python -m reproductions {name}"
 
 
-def test_the_docs_page_is_the_one_the_results_make():
-    assert page_text(ROOT / "reproductions" / "results", PAGE) == PAGE.read_text()
+def test_every_reproduction_has_claims():
+    without = [name for name in reproductions.REPRODUCTIONS if not claims_of(name)]
+    assert not without, "add them to the file of their source in reproductions/claims"
+
+
+def test_the_docs_pages_are_those_the_results_make():
+    made = page_module.pages(ROOT / "reproductions" / "results", PAGE)
+    there = {path: path.read_text() for path in (PAGE, *PAGE.with_suffix("").glob("*.md"))}
+    assert made == there, "run python -m reproductions --page"
 
 
 def test_a_stick_figure_keeps_its_bones_lengths(tmp_path):

@@ -142,7 +142,7 @@ def test_eq_3_17_gaussian_kernel_and_eq_3_18_its_derivative():
 
 
 def test_eq_3_20_leave_one_out_likelihood_with_the_normaliser():
-    """With N - 1 and (πh)^(d/2), which the printed form lacks; ``bandwidth="loo"`` maximises it."""
+    """With N - 1, where N is printed, and C_Y = (πh)^(d/2); ``bandwidth="loo"`` maximises it."""
 
     def by_hand(h):
         K = kernel(X, X, h)

@@ -1,11 +1,11 @@
-"""S3, lecture on latent variables: PCA, whitening, probabilistic PCA, factor analysis (formulas are not numbered)."""
+"""S3, lecture on latent variables: PCA to sparse codes (its formulas are not numbered)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
-from sklearn.decomposition import PCA, FactorAnalysis
+from sklearn.decomposition import PCA, FactorAnalysis, FastICA, sparse_encode
 
 from sidelight import ProbabilisticPCA, TwoWayEmbedding
 
@@ -41,6 +41,22 @@ def test_pca_maps_backward_and_forward():
     np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(CENTRED @ U), atol=1e-9)
     rebuilt = model.inverse_transform(model.transform(X))
     np.testing.assert_allclose(rebuilt, CENTRED @ U @ U.T + X.mean(axis=0), atol=1e-9)
+
+
+def test_error_of_pca_is_the_trace_less_that_of_the_projection():
+    """E(U) = Tr(XXᵀ) - Tr(UᵀXXᵀU): N times the eigenvalues that are left out; other planes have more."""
+    model = TwoWayEmbedding(PCA(Q)).fit(X)
+    error = ((X - model.inverse_transform(model.transform(X))) ** 2).sum()
+    assert error == pytest.approx(N * VALUES[Q:].sum(), rel=1e-9)
+    for seed in range(20):
+        U = np.linalg.qr(np.random.default_rng(seed).normal(size=(D, Q)))[0]
+        assert N * (np.trace(COVARIANCE) - np.trace(U.T @ COVARIANCE @ U)) > error
+
+
+def test_latent_points_of_pca_are_uncorrelated():
+    """1/N Σ zzᵀ = L."""
+    Z = PCA(D).fit_transform(X)
+    np.testing.assert_allclose(Z.T @ Z / N, np.diag(VALUES), atol=1e-9)
 
 
 def test_whitening():
@@ -94,3 +110,53 @@ def test_factor_analysis_has_a_noise_of_each_column():
     model = FactorAnalysis(Q, tol=1e-6, max_iter=5000).fit(X)
     C = model.components_.T @ model.components_ + np.diag(model.noise_variance_)
     np.testing.assert_allclose(model.score_samples(X), multivariate_normal(model.mean_, C).logpdf(X), rtol=1e-7)
+
+
+def test_factor_analysis_uses_the_factors_for_covariances_only():
+    """At the largest likelihood, diag(WWᵀ + Ψ) is the variance of the columns: Ψ takes up what W leaves."""
+    model = FactorAnalysis(Q, tol=1e-6, max_iter=5000).fit(X)
+    variances = (model.components_**2).sum(axis=0) + model.noise_variance_
+    np.testing.assert_allclose(variances, COVARIANCE.diagonal(), rtol=1e-4)
+
+
+def test_linear_auto_encoder_has_the_subspace_of_pca():
+    """|y(x) - x|² through M linear units: the plane of PCA; the components need not be orthonormal."""
+    gated = pytest.importorskip("sidelight.gated", reason="needs the extra torch")
+    model = gated.Autoencoder(Q, random_state=0).fit(X)
+    found = model.inverse_transform(model.transform(X)) - X.mean(axis=0)
+    span = np.linalg.svd(found, full_matrices=False)[2][:Q].T
+    np.testing.assert_allclose(np.linalg.svd(span.T @ VECTORS[:, :Q])[1], 1, atol=1e-3)
+
+
+def test_one_of_k_needs_a_hidden_layer_before_a_code_of_two():
+    """The classic example: K rows that are 1 in one column each, through two numbers and back."""
+    gated = pytest.importorskip("sidelight.gated", reason="needs the extra torch")
+    rows = np.eye(10)
+    right = []
+    for hidden in ((), (16,)):
+        model = gated.Autoencoder(2, hidden=hidden, random_state=0).fit(rows)
+        right.append((model.inverse_transform(model.transform(rows)).argmax(axis=1) == np.arange(10)).sum())
+    assert right[0] < 10
+    assert right[1] == 10
+
+
+def test_sparse_codes_are_at_the_optimum_of_the_penalised_error():
+    """½|x - Dz|² + λ|z|₁, by scikit-learn: the gradient is -λ sign(z) where z is not 0, and at most λ elsewhere."""
+    atoms = RNG.normal(size=(3 * D, D))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    codes = sparse_encode(CENTRED, atoms, algorithm="lasso_lars", alpha=0.5)
+    gradient = (codes @ atoms - CENTRED) @ atoms.T
+    used = np.abs(codes) > 1e-9  # LARS leaves rounding where an atom is dropped again
+    np.testing.assert_allclose(gradient[used], -0.5 * np.sign(codes[used]), atol=1e-7)
+    assert np.abs(gradient[~used]).max() <= 0.5 + 1e-7
+    assert used.sum(axis=1).max() <= D < atoms.shape[0]
+
+
+def test_independent_components_are_the_sources():
+    """p(z) = Π p(z_j), heavy-tailed: unmixed up to order, sign and scale, where PCA's are still mixed."""
+    sources = np.random.default_rng(0).laplace(size=(5000, 2))
+    mixed = sources @ np.array([[1.0, 0.5], [0.2, 1.0]])
+    unmixed = FastICA(2, whiten="unit-variance", random_state=0, tol=1e-8, max_iter=1000).fit_transform(mixed)
+    by_ica, by_pca = (np.abs(np.corrcoef(sources.T, Z.T)[:2, 2:]) for Z in (unmixed, PCA(2).fit_transform(mixed)))
+    assert by_ica.max(axis=0).min() > 0.995
+    assert by_pca.max(axis=0).min() < 0.9

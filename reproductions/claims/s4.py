@@ -1,0 +1,181 @@
+"""Claims of S4, by reproduction, for three pages."""
+
+from __future__ import annotations
+
+from reproductions.claims.claim import Claim
+
+SPECTRAL: dict[str, tuple[Claim, ...]] = {
+    "semidefinite_sheets": (
+        Claim(
+            "section 1.7",
+            "A swiss roll is unfolded into two dimensions.",
+            published="not run (the source's graph)",
+            default="first two eigenvalues {roll of 300: first two eigenvalues, worst seed} (300 rows), "
+            "{roll of 200: first two eigenvalues, worst seed} (200 rows)",
+            because="from 300 rows on; with fewer, layers are no farther apart than neighbours.",
+        ),
+    ),
+    "hybrids": (
+        Claim(
+            "fig. 2.2",
+            "Hybrids go from Isomap (α = 0) to LLE (α = 1).",
+            published="sheet correlation {swiss roll: sheet correlation at α = 0 (Isomap)} to "
+            "{swiss roll: sheet correlation at α = 1 (LLE)}",
+            default="the same",
+            because="the change is all near α = 1: α = 0.9 is still Isomap.",
+        ),
+        Claim(
+            "fig. 2.6",
+            "Three digits are told apart and the shift is kept, by tangents; the eigenmap alone mixes the digits.",
+            published="hit {fig. 2.6, three digits, sharp tangents: hybrid, hit}, order "
+            "{fig. 2.6, three digits, sharp tangents: hybrid, order} (sharp tangents)",
+            default="{fig. 2.6, three digits, tangents of local filters: hybrid, hit}, "
+            "{fig. 2.6, three digits, tangents of local filters: hybrid, order}",
+            verdict="holds with luck",
+            because="the hybrid does, in the median of 12 draws; so does the eigenmap at its best k (hit "
+            "{fig. 2.6, three digits, sharp tangents: LEM, hit}).",
+        ),
+        Claim(
+            "fig. 2.7",
+            "Ten digits, by tangents: digits and shift on one plane.",
+            published="hit {fig. 2.7, ten digits, tangents: hybrid, hit}, order "
+            "{fig. 2.7, ten digits, tangents: hybrid, order}",
+            default="4-D: {fig. 2.7, ten digits in 4-D, tangents: hybrid, hit}, "
+            "{fig. 2.7, ten digits in 4-D, tangents: hybrid, order}",
+            verdict="does not hold",
+            because="the shift is kept, but a plane has one direction left for ten digits.",
+        ),
+        Claim(
+            "fig. 2.12",
+            "Ten digits, by reconstruction: clusters, with some overlap.",
+            published="hit {fig. 2.12, ten digits, reconstruction: hybrid, hit}, order "
+            "{fig. 2.12, ten digits, reconstruction: hybrid, order}",
+            default="3-D: {fig. 2.12, ten digits in 3-D, reconstruction: hybrid, hit}, "
+            "{fig. 2.12, ten digits in 3-D, reconstruction: hybrid, order}",
+            verdict="does not hold",
+            because="four of ten nearest points show another digit: more than some overlap.",
+        ),
+        Claim(
+            "fig. 2.13",
+            "Two teapots, by tangents of local filters: turn and view.",
+            published="hit {fig. 2.13, two teapots, tangents of local filters: hybrid, hit}, order "
+            "{fig. 2.13, two teapots, tangents of local filters: hybrid, order}",
+            default="tangents of turns: {fig. 2.13, two teapots, tangents of turns: hybrid, hit}, "
+            "{fig. 2.13, two teapots, tangents of turns: hybrid, order}",
+            verdict="does not hold",
+            because="a filter of 3 × 3 pixels does not reach from one picture to the next when it is turned by 20° "
+            "(our teapots: its own are not public).",
+        ),
+        Claim(
+            "fig. 2.14",
+            "Two teapots, by reconstruction: turn and view, not clustered as well.",
+            published="hit {fig. 2.14, two teapots, reconstruction: hybrid, hit}, order "
+            "{fig. 2.14, two teapots, reconstruction: hybrid, order}",
+            default="the same",
+        ),
+    ),
+}
+
+_ROWS = "rows of the metric, mean of five embeddings"
+
+METRICS: dict[str, tuple[Claim, ...]] = {
+    "beards": (
+        Claim(
+            "figs. 3.1 to 3.9, A.1 to A.9",
+            "With all same pairs, embeddings separate beards, and glasses.",
+            "pictures",
+            f"hit {{source's setting: beard, all same pairs: {_ROWS}}} and "
+            f"{{source's setting: glasses, all same pairs: {_ROWS}}}; other people "
+            "{source's setting: beard, all same pairs: other people} and "
+            "{source's setting: glasses, all same pairs: other people}",
+            "other people {beard, our default, labels: other people} and {glasses, our default, labels: other people}",
+            because="but on the rows that made the metric it says nothing: random labels have "
+            "{random labels, all same pairs: rows of the metric, hit of the random labels}, too. Chance is 0.5.",
+        ),
+        Claim(
+            "figs. 3.2 to 3.10, A.2 to A.10",
+            "Four same pairs and one different pair are enough for structure.",
+            "pictures",
+            f"hit {{source's setting: beard, 4 + 1 pairs: {_ROWS}}} and "
+            f"{{source's setting: glasses, 4 + 1 pairs: {_ROWS}}}",
+            "-",
+            "does not hold",
+            "chance (0.5) for both attributes, in the mean of five draws of the pairs and five embeddings. The source "
+            "shows one draw.",
+        ),
+        Claim(
+            "figs. 3.11, A.11 to A.14",
+            "Two attributes at once are separated.",
+            "pictures",
+            "hit of four groups {source's setting: beard and glasses, four groups: rows of the metric}; other people "
+            "{source's setting: beard and glasses, four groups: other people}",
+            "-",
+            because="on the rows that made the metric; chance is 0.25.",
+        ),
+        Claim(
+            "figs. 3.12 to 3.16, A.15 to A.19",
+            "30 distances are enough to separate the attribute.",
+            "pictures",
+            f"hit {{source's setting: beard, 30 distances: {_ROWS}}} and "
+            f"{{source's setting: glasses, 30 distances: {_ROWS}}}; other people "
+            "{source's setting: beard, 30 distances: other people} and "
+            "{source's setting: glasses, 30 distances: other people}",
+            "-",
+            "holds with luck",
+            f"in part, on the rows that made the metric (without hints {{beard, plain: {_ROWS}}} and "
+            f"{{glasses, plain: {_ROWS}}}); other people are near chance.",
+        ),
+    ),
+    "face_attributes": (
+        Claim(
+            "chapter 3",
+            "The same by our defaults, on people and lights, too.",
+            "no such data",
+            "-",
+            "rows held out: glasses {glasses: rows held out, metric of all pairs of the other half}, person "
+            "{person: rows held out, metric of all pairs of the other half}",
+            "no claim",
+            "attributes of ours. 4 + 1 pairs help to tell four people (MDS "
+            "{person, MDS: hit with 4 + 1 pairs, mean of 20}, without {person, MDS: hit without hints}), and neither "
+            "glasses nor the light. Rows held out are of the same people.",
+        ),
+    ),
+}
+
+ACTIONS: dict[str, tuple[Claim, ...]] = {
+    "imagebot": (
+        Claim(
+            "table 4.2",
+            "ARE predicts the result of actions nearly perfectly.",
+            "100, 100, 100, 100, 97.2 %",
+            "{line: right answers, %, worst of ten pictures}, "
+            "{line-double-back: right answers, %, worst of ten pictures}, "
+            "{rotation: right answers, %, worst of ten pictures}, {A: right answers, %, worst of ten pictures}, "
+            "{zoom: right answers, %, worst of ten pictures} % (worst of ten pictures)",
+            "the same",
+        ),
+        Claim(
+            "table 4.2",
+            "SDE predicts badly (line, double steps back, rotation, A, zoom).",
+            "10.2, 14.0, 28.0, 41.7, 25.0 %",
+            "{line: SDE-d, %, median}, {line-double-back: SDE-d, %, median}, {rotation: SDE-d, %, median}, "
+            "{A: SDE-d, %, median}, {zoom: SDE-d, %, median} %",
+            "-",
+            "does not hold",
+            "on rotation and zoom SDE predicts far better here than in the source; on the lines and the A as badly.",
+        ),
+    ),
+    "imagebot_plans": (
+        Claim(
+            "section 4.4",
+            "The map serves for planning and localisation.",
+            "no numbers",
+            "-",
+            "{plans of optimal length that reach the goal, %, mean of ten pictures} % of plans are shortest; position "
+            "{error of the filter, steps, mean} steps off",
+            "no claim",
+            "only suggested in the source; with noise of 0.1 rows of one place are no longer merged, and "
+            "{noise 0.1: plans of optimal length, %, mean} % are.",
+        ),
+    ),
+}
