@@ -22,6 +22,24 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "the same",
         ),
     ),
+    "digit_fields": (
+        Claim(
+            "fig. 5.7",
+            "Neighbours by the learned distance are digits of the right class, unlike the Euclidean ones.",
+            '"clearly better" (a picture)',
+            "{source's setting (arg max of outputs): right classes among the five nearest of 300} of the five nearest right "
+            "(Euclidean {Euclidean: right classes among the five nearest of 300})",
+            "{ours (means of outputs): right classes among the five nearest of 300}",
+        ),
+        Claim(
+            "fig. 5.8",
+            "Weights between pixels at the edge are small.",
+            "a picture",
+            "squared weights of edge pixels over inner ones: "
+            "{fig. 5.8: squared weight between edge pixels over that of inner ones}",
+            "the same",
+        ),
+    ),
     "gated_patches": (
         Claim(
             "fig. 5.5",
