@@ -261,7 +261,8 @@ _NOTES = [
     "Source's setting: the figure does not come out. With the variable at 1 the person's own picture keeps most of the "
     "weight (the kernel of the variable is 1/e between 0 and 1), and nobody gets glasses; at 4 the wearers alone "
     "count, so many of them that their mean has faint glasses, which the classifier does not see, and another face. A "
-    "wider map (λ annealed to 0.01) changes neither. The source shows eight pictures and no number, and gives neither h nor λ nor the value.",
+    "wider map (λ annealed to 0.01) changes neither. "
+    "The source shows eight pictures and no number, and gives neither h nor λ nor the value.",
     "counterfactual with our defaults gives glasses, but not to that person: a mixture of the 15 people who wear them "
     "is recognised as one of them.",
     "x + m(z, glasses) - m(z, none) is no way out: where the kernel is narrow, the difference of the two means is that "
