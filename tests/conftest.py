@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
@@ -19,6 +20,12 @@ if version("scikit-learn").startswith("1.6.") and find_spec("array_api_compat"):
 # compute. Those that are about threads ask for two. The variable is for libraries and processes yet to be loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 threadpool_limits(1)
+
+# Typer makes all commands anew for every call of one, which takes longer than a small fit; a user pays it once.
+if find_spec("typer"):
+    import typer.testing
+
+    typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 # Collecting imports modules and makes thousands of tests, none of which is garbage: looking for it takes a fifth of it.
 gc.disable()

@@ -19,11 +19,25 @@ import relations
 import screenshot
 import sheets
 import spectral
+import tutorial
 import two_ways
 import wrapping
 from canvas import write
 
-PAGES = (two_ways, informed, sheets, digits, clusters, wrapping, screenshot, spectral, mixtures, relations, many)
+PAGES = (
+    two_ways,
+    informed,
+    sheets,
+    digits,
+    clusters,
+    wrapping,
+    screenshot,
+    spectral,
+    mixtures,
+    relations,
+    many,
+    tutorial,
+)
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 
 

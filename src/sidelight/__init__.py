@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .spectral.hybrid_embedding import HybridEmbedding
     from .spectral.reconstruction_distance import ReconstructionDistance
     from .spectral.tangent_distance import TangentDistance
+    from .tables.imputer import Imputer
     from .tables.table_encoder import TableEncoder
     from .two_way.two_way_embedding import TwoWayEmbedding
     from .unfolding.action_respecting_embedding import ActionRespectingEmbedding
@@ -67,6 +68,7 @@ __all__ = [
     "DistanceMetric",
     "EquivalenceMetric",
     "HybridEmbedding",
+    "Imputer",
     "JointInformationEmbedding",
     "KernelInformationEmbedding",
     "KernelOptions",
@@ -109,6 +111,7 @@ _MODULES = {
     "DistanceMetric": "metrics.distance_metric",
     "EquivalenceMetric": "metrics.equivalence_metric",
     "HybridEmbedding": "spectral.hybrid_embedding",
+    "Imputer": "tables.imputer",
     "JointInformationEmbedding": "information.joint_information_embedding",
     "KernelInformationEmbedding": "information.kernel_information_embedding",
     "KernelOptions": "information.kernel_options",

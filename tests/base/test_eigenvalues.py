@@ -38,7 +38,13 @@ def missing(values, vectors=None):
 @pytest.fixture
 def lapack_finds_nothing_in_a_range(monkeypatch):
     """As on a processor that rounds an eigenvalue to the other side of its bound."""
-    pairs, alone = eigenvalues.eigh, eigenvalues.eigvalsh
+    lapack, pairs, alone = eigenvalues.dsyevr, eigenvalues.eigh, eigenvalues.eigvalsh
+
+    def none_found(*a, **k):
+        values, vectors, _, *rest = lapack(*a, **k)
+        return values, vectors, 0, *rest
+
+    monkeypatch.setattr(eigenvalues, "dsyevr", none_found)
     monkeypatch.setattr(eigenvalues, "eigh", lambda *a, **k: missing(*pairs(*a, **k)) if _part(k) else pairs(*a, **k))
     monkeypatch.setattr(
         eigenvalues, "eigvalsh", lambda *a, **k: missing(alone(*a, **k)) if _part(k) else alone(*a, **k)
@@ -56,6 +62,20 @@ def test_they_are_those_of_the_whole_spectrum(first, last):
     np.testing.assert_allclose(values, eigh(A)[0][first : last + 1], atol=1e-13)
     np.testing.assert_allclose(A @ vectors, values * vectors, atol=1e-12)
     np.testing.assert_allclose(selected_eigenvalues(A, first, last), values, atol=1e-13)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize(("n", "first", "last"), [(1, 0, 0), (5, 3, 4), (40, 0, 2), (70, 60, 69)])
+def test_lapack_without_scipys_checks_gives_the_same_bits(n, first, last, lower):
+    A = symmetric(n)
+    expected = eigh(A, lower=lower, subset_by_index=(first, last))
+    for found, known in zip(selected_pairs(A, first, last, lower=lower), expected, strict=True):
+        assert found.tobytes() == known.tobytes()
+
+
+def test_a_matrix_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        selected_pairs(np.full((2, 2), np.nan), 0, 0)
 
 
 def test_none_is_lost_where_the_largest_lies_on_the_bound():

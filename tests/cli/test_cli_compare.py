@@ -177,3 +177,24 @@ def test_dates_are_days_in_the_legend_and_at_a_row():
     (column, *_) = json.loads(re.search(r'id="comparison">(.*?)</script>', page).group(1))["columns"]
     assert column["entries"][:2] == ["2020-01-31", "2021-05-01"]
     assert [column["legend"][k][0] for k in (0, -1)] == ["2020-01-31", "2021-05-01"]
+
+
+def test_what_is_given_is_factored_out_where_a_method_can_and_measured_everywhere(run, here):
+    rng = np.random.default_rng(0)
+    t, batch = np.tile(np.linspace(0, 3, 40), 2), np.repeat(["first", "second"], 40)
+    X = np.column_stack([np.cos(t), np.sin(t), 0.2 * t]) + 3.0 * (batch == "second")[:, None] * [1, -1, 0.5]
+    frame = pd.DataFrame(X + 0.01 * rng.normal(size=X.shape), columns=["a", "b", "c"]).assign(batch=batch)
+    frame.to_csv("batches.csv", index=False)
+    done = run("compare", "batches.csv", "--methods", "kie,pca", "--given", "batch", "--out", "out", "--json")
+    assert done.code == 0, done.err
+    assert done.answer["given"] == {"columns": ["batch"], "used_by": ["kie"]}
+    leaks = {name: found["leakage of given batch"] for name, found in done.answer["measures"].items()}
+    assert leaks["pca"] > 0.4
+    assert leaks["kie"] < 0.1
+    assert done.answer["best"]["leakage of given batch"] == ["kie"]
+    assert done.answer["measures"]["kie"]["reconstruction R²"] > 0.9
+    page = Path("out/compare.html").read_text()
+    assert "can be guessed from neighbours" in page
+    assert '"name":"batch"' in page.replace('": "', '":"')
+    refused = run("compare", "batches.csv", "--methods", "tsne,pca", "--given", "batch", "--out", "none")
+    assert "--given: none of tsne, pca can use it; add kie to --methods" in refused.err

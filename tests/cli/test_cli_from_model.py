@@ -1,5 +1,8 @@
 """Commands that start from a model file."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -165,3 +168,48 @@ def test_a_model_of_relations_alone_takes_no_rows(table, run, here):
     done = run("transform", "r.sidelight", table, "--out", "z.csv")
     assert done.code == 1
     assert "was fitted on relations alone and takes no rows" in done.err
+
+
+def test_points_are_read_from_a_sheet_or_by_a_query(fitted, run, here):
+    points = pd.DataFrame({"z1": [0.0, 1.0], "z2": [0.5, -1.0]})
+    points.to_csv("points.csv", index=False)
+    with pd.ExcelWriter("points.xlsx") as book:
+        pd.DataFrame({"note": ["points are on the other sheet"]}).to_excel(book, sheet_name="about", index=False)
+        points.to_excel(book, sheet_name="where", index=False)
+    with closing(sqlite3.connect("points.sqlite")) as base:
+        points.assign(keep=[1, 1]).to_sql("one", base, index=False)
+        points.to_sql("two", base, index=False)
+    model = fitted / "model.sidelight"
+    assert run("invert", model, "points.csv", "--out", "a.csv").code == 0
+    done = run("invert", model, "points.xlsx", "--sheet", "where", "--out", "b.csv")
+    assert done.code == 0, done.err
+    done = run("invert", model, "points.sqlite", "--query", "SELECT z1, z2 FROM one WHERE keep", "--out", "c.csv")
+    assert done.code == 0, done.err
+    for name in ("b.csv", "c.csv"):
+        pd.testing.assert_frame_equal(pd.read_csv(name), pd.read_csv("a.csv"))
+
+
+def test_batches_keep_the_names_of_columns(run, here, frame):
+    frame.to_parquet("flowers.parquet")
+    done = run("embed", "flowers.parquet", "--batches", "--method", "pca", "--out", "out", "--no-report")
+    assert done.code == 0, done.err
+    frame.iloc[:5, ::-1].to_csv("some.csv", index=False)
+    done = run("transform", "out/model.sidelight", "some.csv", "--out", "z.csv")
+    assert done.code == 0, done.err
+    np.testing.assert_allclose(latent("z.csv"), np.load("out/embedding.npy")[:5], atol=1e-9)
+    assert run("invert", "out/model.sidelight", "z.csv", "--out", "x.csv").code == 0
+    assert {"length", "width", "height", "depth"} <= set(pd.read_csv("x.csv").columns)
+    frame.drop(columns="width").to_csv("narrow.csv", index=False)
+    assert "width" in run("transform", "out/model.sidelight", "narrow.csv", "--out", "n.csv").err
+
+
+def test_free_text_is_said_to_have_no_way_back(run, here, frame):
+    words = np.random.default_rng(0).permutation([f"number {k} of the {k % 7} red garden" for k in range(60)])
+    frame.assign(comment=words).to_csv("said.csv", index=False)
+    assert (
+        run("embed", "said.csv", "--kind", "comment=text", "--method", "pca", "--out", "out", "--no-report").code == 0
+    )
+    done = run("invert", "out/model.sidelight", "out/embedding.csv", "--out", "x.csv")
+    assert done.code == 0, done.err
+    assert done.out.count("comment: free text has no way back, and is left out") == 1
+    assert "comment" not in pd.read_csv("x.csv").columns

@@ -330,3 +330,28 @@ def test_score_and_report_use_what_the_file_says(trained, run, here):
     for data in (folder / "lots.csv", "bare.csv"):
         assert run("report", model, data, "--out", "page.html", "--force", "--period", "t=6").code == 0
     assert "so they are placed by averaging over it" in (here / "page.html").read_text(encoding="utf-8")
+
+
+def test_given_dates_are_asked_for_and_shown_as_dates(lots, run, here):
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.repeat([0, 100, 200], 30), unit="D")
+    lots[FEATURES].assign(day=days.strftime("%d.%m.%Y")).to_csv("days.csv", index=False)
+    done = run("embed", "days.csv", "--given", "day", "--out", "out", "--json")
+    assert done.code == 0, done.err
+    report = (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert "for day = 2020-04-10" in report
+    asked = ("counterfactual", "out/model.sidelight", "days.csv", "--out", "then.csv", "--force", "--given")
+    done = run(*asked, "day=10.04.2020")
+    assert done.code == 0, done.err
+    assert "for day = 10.04.2020" in done.out
+    refused = run(*asked, "day=1700-01-01")
+    assert "day is a number, and 1700-01-01 is none" in refused.err
+
+
+def test_a_value_that_was_hardly_seen_is_said(lots, run, here):
+    rare = lots.assign(batch=np.where(np.arange(90) < 4, "rare", lots["batch"]))
+    rare[[*FEATURES, "batch"]].to_csv("rare.csv", index=False)
+    assert run("embed", "rare.csv", "--given", "batch", "--out", "out", "--no-report").code == 0
+    asked = ("counterfactual", "out/model.sidelight", "rare.csv", "--given", "batch=rare", "--out", "rows.csv")
+    done = run(*asked)
+    assert done.code == 0, done.err
+    assert "90 of 90: fewer than ten rows were seen with that value, too few to rely on" in done.out

@@ -50,3 +50,26 @@ def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
 
     embedded[KIND == "Adelie"].to_csv("adelie.csv", index=False)
     assert run("counterfactual", "out/model.sidelight", "adelie.csv", *asked[3:-1], "adelie_dream.csv").code == 0
+
+
+@pytest.mark.parametrize("method", ["ppca", "coordinated", "ppca-mixture"])
+def test_models_with_an_exact_density_write_density_and_unusual(run, here, method):
+    frame = pd.DataFrame(X, columns=["bill", "depth", "flipper", "mass"])
+    frame.to_csv("penguins.csv", index=False)
+    done = run("embed", "penguins.csv", "--method", method, "--out", "out", "--no-report")
+    assert done.code == 0, done.err
+    far = frame.head(4).copy()
+    far.loc[2:, ["bill", "mass"]] *= 1000
+    if method == "ppca":
+        far.loc[[0, 3], "depth"] = np.nan
+    far.to_csv("far.csv", index=False)
+    keep = ("--missing", "keep") if method == "ppca" else ()
+    done = run("transform", "out/model.sidelight", "far.csv", "--out", "z.csv", "--json", *keep)
+    assert done.code == 0, done.err
+    assert pd.read_csv("z.csv")["unusual"].tolist() == [False, False, True, True]
+    if method != "ppca-mixture":  # a mixture alone has no map to invert
+        points = pd.read_csv("z.csv").filter(regex="^z").iloc[:2]  # of usual rows
+        points.iloc[1] = 50.0
+        points.to_csv("points.csv", index=False)
+        assert run("invert", "out/model.sidelight", "points.csv", "--out", "rows.csv").code == 0
+        assert pd.read_csv("rows.csv")["unusual"].tolist() == [False, True]

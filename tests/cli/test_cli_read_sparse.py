@@ -1,6 +1,7 @@
 """Sparse matrices: small ones in full, large ones by their singular vectors, and that is said."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.io import mmwrite
@@ -52,11 +53,27 @@ def test_the_reduction_is_the_same_at_every_run(counts, monkeypatch):
     assert read(path, Reading()).X.tobytes() == read(path, Reading()).X.tobytes()
 
 
-def test_new_rows_of_a_reduced_matrix_are_refused(counts, monkeypatch):
+def test_new_rows_of_a_reduced_matrix_are_placed_by_its_singular_vectors(counts, monkeypatch, run):
+    path, full = counts
+    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 100)
+    monkeypatch.setattr(arrays, "_N_SINGULAR", 5)
+    assert run("embed", path, "--out", "out", "--method", "pca", "--no-report").code == 0
+    fitted = pd.read_csv("out/embedding.csv")[["z1", "z2"]]
+    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 1e6)  # a few rows would be written out
+    sparse.save_npz("few.npz", sparse.csr_array(full[:7]))
+    done = run("transform", "out/model.sidelight", "few.npz", "--out", "z.csv")
+    assert done.code == 0, done.err
+    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2"]], fitted[:7], atol=1e-9 * np.abs(full).max())
+    sparse.save_npz("wide.npz", sparse.csr_array(np.eye(9)))
+    refused = run("transform", "out/model.sidelight", "wide.npz", "--out", "w.csv")
+    assert "rows have 9 columns, and the model was fitted on 30" in refused.err
+
+
+def test_new_rows_are_refused_where_a_file_has_no_singular_vectors(counts, monkeypatch):
     path, _ = counts
     monkeypatch.setattr(arrays, "_MOST_ENTRIES", 100)
     names = read(path, Reading()).names
-    with pytest.raises(CommandError, match=r"singular vectors of another matrix.*TruncatedSVD in front of it"):
+    with pytest.raises(CommandError, match=r"singular vectors of another matrix.*fit it again"):
         read(path, Reading(expected=names))
 
 

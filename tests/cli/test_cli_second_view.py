@@ -140,3 +140,26 @@ def test_the_second_view_is_understood_under_its_former_name(folder, run, here, 
     assert done.code == 0, done.err
     old, new = (inner(place / "out/model.sidelight") for place in (here, folder))
     np.testing.assert_array_equal(old.embedding_, new.embedding_)
+
+
+def test_a_second_view_with_words_is_encoded_predicted_and_embedded(views, run, here):
+    X, Y, t = views
+    sizes = pd.Series(np.where(t < 1, "small", np.where(t < 2, "middle", "large"))).where(Y["far"].notna())
+    X.to_csv("x.csv", index=False)
+    mixed = pd.DataFrame({"far": [f"{value:.1f} km" if value == value else "" for value in Y["far"]], "size": sizes})
+    mixed.to_csv("mixed.csv", index=False)
+    done = run("embed", "x.csv", "--view-y", "mixed.csv", "--out", "out", "--no-report")
+    assert done.code == 0, done.err
+    assert "40 of 60 rows have a second view of 2 columns." in done.out
+    done = run("predict", "out/model.sidelight", "x.csv", "--out", "y.csv")
+    assert done.code == 0, done.err
+    found = pd.read_csv("y.csv")
+    assert list(found.columns) == ["row", "far", "size"]
+    known = sizes.notna()
+    assert (found["size"] == sizes)[known].mean() > 0.85
+    assert found["far"].str.endswith(" km").all()
+    mixed[known].to_csv("seen.csv", index=False)
+    done = run("transform", "out/model.sidelight", "seen.csv", "--view", "y", "--out", "z.csv")
+    assert done.code == 0, done.err
+    assert run("invert", "out/model.sidelight", "z.csv", "--view", "y", "--out", "back.csv").code == 0
+    assert (pd.read_csv("back.csv")["size"] == sizes[known].to_numpy()).mean() > 0.85

@@ -304,6 +304,7 @@ CASES = {
             "random_state": 1,
         },
     ),
+    "Imputer": Case("table", {}, {"method": "mixture", "kinds": {"code": "category"}, "random_state": 1}),
     "EquivalenceMetric": Case("labels", {}, {**METRIC, "n_components": 1, "form": "literal"}),
     "MultiAttributeMetric": Case("attributes", {}, {**METRIC, "n_components": 2, "form": "literal"}),
     "DistanceMetric": Case(

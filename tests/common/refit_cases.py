@@ -175,7 +175,8 @@ def _refused(make: Callable[[], Any]) -> dict[str, Any]:
     known = make().get_params(deep=False)
     if "estimator" in known:
         return {"estimator": "no estimator"}
-    return next({name: 0} for name in ("n_init", "n_components", "n_mapping", "patch_size", "n_text") if name in known)
+    names = ("n_init", "n_components", "n_mapping", "patch_size", "n_text", "method")
+    return next({name: 0} for name in names if name in known)
 
 
 _KIE = KernelInformationEmbedding

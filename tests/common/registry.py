@@ -21,6 +21,7 @@ from sidelight import (
     DistanceMetric,
     EquivalenceMetric,
     HybridEmbedding,
+    Imputer,
     JointInformationEmbedding,
     KernelInformationEmbedding,
     MultiAttributeMetric,
@@ -119,8 +120,14 @@ MIXTURES = {
     "ppca-mixture-auto": lambda: PPCAMixture("auto", "auto", n_init=1),
     "bernoulli-mixture": lambda: BernoulliMixture(),
 }
-ENCODERS = {"table-encoder": lambda: TableEncoder(), "table-encoder-standard": lambda: TableEncoder(scaling="standard")}
-"""Encoders of tables, which have no latent space: scikit-learn's checks are in tests/tables."""
+ENCODERS = {
+    "table-encoder": lambda: TableEncoder(),
+    "table-encoder-standard": lambda: TableEncoder(scaling="standard"),
+    "imputer": lambda: Imputer("gaussian"),
+    "imputer-mixture": lambda: Imputer("mixture"),
+    "imputer-neighbours": lambda: Imputer("neighbours"),
+}
+"""Transformers of tables, which have no latent space: scikit-learn's checks are in tests/tables."""
 
 DEFAULT_MIXTURES = {name: MIXTURES[name] for name in ("ppca-mixture", "bernoulli-mixture")}
 

@@ -84,21 +84,29 @@ ODD = {
 # Each class gets all of them, and its defaults run to their end. Its variants are other kernels, penalties, starts and
 # solvers: they get ten iterations of each stage, and not those kinds of data that the validation, which all variants of
 # a class share, has made ordinary rows of before a solver sees them. Isomap refuses some of them by itself.
+# The variants get the other kinds in the slow tests: what these do to a kernel, a graph or a start they do to the
+# defaults too, and two rows and rows that are equal but one go through every variant in test_small_data.py.
 ORDINARY = ("integers", "fortran order", "strided", "list")
+DIFFERENT = ("constant", "duplicates", "five rows", "one column", "huge", "one outlier", "wide")
 OTHERS = {name: make for name, make in VARIANTS.items() if name not in CHECKED and name != "two-way-isomap"}
-TRIED = {
-    **{f"{kind}-{name}": (make, kind) for kind in ODD for name, make in CHECKED.items()},
-    **{
-        f"{kind}-{name}": (lambda make=make: with_iterations(make(), 10), kind)
+TRIED = [
+    *(pytest.param(make, kind, id=f"{kind}-{name}") for kind in ODD for name, make in CHECKED.items()),
+    *(
+        pytest.param(
+            lambda make=make: with_iterations(make(), 10),
+            kind,
+            id=f"{kind}-{name}",
+            marks=() if kind in DIFFERENT else pytest.mark.slow,
+        )
         for kind in ODD
         for name, make in OTHERS.items()
         if kind not in ORDINARY
-    },
-}
+    ),
+]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # an honest answer to some of these
-@pytest.mark.parametrize(("make", "kind"), TRIED.values(), ids=TRIED.keys())
+@pytest.mark.parametrize(("make", "kind"), TRIED)
 def test_odd_data_gets_a_finite_answer(make, kind):
     X = ODD[kind]
     model = make().fit(X)

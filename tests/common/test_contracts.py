@@ -132,7 +132,31 @@ def test_fit_transform_returns_the_embedding_and_does_not_change_its_input(make)
     np.testing.assert_array_equal(X, blobs())
 
 
-@every
+ONE_MORE_OF_THEIR_KIND = {
+    "kie-fixed-l4",  # the bandwidth and the penalty are numbers: tiles as in kie-quartic
+    "kie-loo-l2",
+    "smoother-fixed",
+    "smoother-loo-3d",
+    "ukr-l2-spectral-1d",  # tiles as in ukr
+    "joint-fixed-l2",
+    "hybrid-euclidean-heat",  # neighbours and eigenvectors as in hybrid and hybrid-landmarks-lle
+    "ppca-auto",
+    "ppca-standardized-3d",
+    "coordinated-gaussian-3d",
+    "coordinated-automatic",
+    "relational-student-3d",
+    "two-way-isomap",  # scikit-learn's threads, and maps as in two-way
+}
+"""Variants whose sums over tiles are those of another one: they compare threads in the slow tests."""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=name, marks=pytest.mark.slow if name in ONE_MORE_OF_THEIR_KIND else ())
+        for name, make in VARIANTS.items()
+    ],
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_same_seed_gives_the_same_bytes_with_one_and_two_threads(make):
     """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""

@@ -16,7 +16,7 @@ from registry import blobs, public_estimators
 from sklearn.base import BaseEstimator
 
 import sidelight
-from sidelight.base.renamed_parameters import option_kinds
+from sidelight.base.alias import option_kinds
 
 REASONS = {
     "n_jobs": "threads: the result does not depend on them (test_contracts.py)",
@@ -68,6 +68,10 @@ def answers(model):
     found = {"n_iter": getattr(model, "n_iter_", 0)}
     if hasattr(model, "blocks_"):
         return {"transform": model.transform(TABLE)}
+    if hasattr(model, "held_out_"):
+        return {
+            "draw": model.draws(TABLE.assign(size=TABLE["size"].where(np.arange(len(TABLE)) % 3 > 0)), 1)[0]["size"]
+        }
     found["history"] = [record["objective"] for record in getattr(model, "history_", [])]
     if hasattr(model, "parameters_"):
         return found | model.parameters_

@@ -81,26 +81,24 @@ def kept(make):
 
 
 @every
-@pytest.mark.parametrize("value", [LARGEST, -LARGEST, 1e200, -1e151, np.longdouble("1e400")])
-def test_fit_refuses_numbers_whose_squares_overflow_at_once(make, value):
-    X = one_large(value)
-    X = np.maximum(X[:, -1:], X[:, -1]) if make in DISTANCES.values() else X
-    start = time.perf_counter()
-    with pytest.raises(ValueError, match=rf"^{type(make()).__name__}: X=-?[\d.]+e\+\d+ {TOO_LARGE}"):
-        make().fit(X)
-    assert time.perf_counter() - start < 1
+def test_fit_refuses_numbers_whose_squares_overflow_at_once(make):
+    for value in (LARGEST, -LARGEST, 1e200, -1e151, np.longdouble("1e400")):
+        X = one_large(value)
+        X = np.maximum(X[:, -1:], X[:, -1]) if make in DISTANCES.values() else X
+        start = time.perf_counter()
+        with pytest.raises(ValueError, match=rf"^{type(make()).__name__}: X=-?[\d.]+e\+\d+ {TOO_LARGE}"):
+            make().fit(X)
+        assert time.perf_counter() - start < 1
 
 
 @each
-@pytest.mark.parametrize("name", [*ANSWERS, *BACK])
-def test_every_answer_refuses_numbers_whose_squares_overflow(make, name):
+def test_every_answer_refuses_numbers_whose_squares_overflow(make):
     model = kept(make)
-    if not hasattr(model, name):
-        return
-    width = len(model.get_feature_names_out()) if name in BACK else 5
-    for value in (LARGEST, -1e200, 1e151):
-        with pytest.raises(ValueError, match=rf"=-?[\d.]+e\+\d+ {TOO_LARGE}|X=.* times the spread of fit"):
-            getattr(model, name)(one_large(value, np.ones((4, width))))
+    for name in (one for one in [*ANSWERS, *BACK] if hasattr(model, one)):
+        width = len(model.get_feature_names_out()) if name in BACK else 5
+        for value in (LARGEST, -1e200, 1e151):
+            with pytest.raises(ValueError, match=rf"=-?[\d.]+e\+\d+ {TOO_LARGE}|X=.* times the spread of fit"):
+                getattr(model, name)(one_large(value, np.ones((4, width))))
 
 
 @each

@@ -34,7 +34,7 @@ def test_outputs_under_their_former_name_are_understood_with_a_warning():
         FutureWarning, match=r"GatedBoltzmannMachine\.fit: Y=array of shape \(30, 4\) is the old name of y"
     ):
         model.fit(X, Y=Y)
-    with pytest.warns(FutureWarning, match=r"infer: Y=.* Write y= instead"):
+    with pytest.warns(FutureWarning, match=r"infer: Y=.* Write y=\.\.\.; the old keyword will go"):
         old = model.infer(X, Y=Y)
     np.testing.assert_array_equal(old, model.infer(X, y=Y))
     with pytest.warns(FutureWarning, match=r"GatedBoltzmannMachine\.score: Y="):

@@ -19,8 +19,9 @@ def check_sheet(name: str, seed: int, standardise: bool) -> None:
     assert evaluate.trustworthiness(X, Z) >= 0.995
 
 
-@pytest.mark.parametrize("name", SHEETS)
-@pytest.mark.parametrize(("seed", "standardise"), [(3, False), (5, True), (7, False)])
+@pytest.mark.parametrize(
+    ("name", "seed", "standardise"), [("s_curve", 3, False), ("swiss_roll", 5, True), ("swiss_roll", 7, False)]
+)
 def test_a_sheet_is_neither_torn_nor_bent(name, seed, standardise):
     check_sheet(name, seed, standardise)
 

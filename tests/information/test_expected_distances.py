@@ -1,4 +1,4 @@
-"""missing="expected": distances of a fit are expected ones, given the observed entries of each row."""
+"""missing="expected": the kernel of a fit is the expected one, given the observed entries of each row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 import sidelight
 from sidelight import KernelInformationEmbedding
 from sidelight.datasets import s_curve
-from sidelight.neighbours.expected import nearest_expected
 
 
 def rows(n=150, share=0.2):
@@ -17,16 +16,6 @@ def rows(n=150, share=0.2):
     gone = np.random.default_rng(0).random(X.shape) < share
     gone[gone.all(axis=1)] = False
     return X, np.where(gone, np.nan, X)
-
-
-def test_nearest_expected_equals_the_matrix_of_expected_distances():
-    rng = np.random.default_rng(0)
-    M, v = rng.normal(size=(60, 4)), rng.uniform(0, 4, 60) * (rng.random(60) < 0.5)
-    D2 = ((M[:, None] - M) ** 2).sum(axis=2) + v[:, None] + v
-    np.fill_diagonal(D2, np.inf)
-    found = nearest_expected(M, v, k=7)
-    np.testing.assert_allclose(found.distance, np.sqrt(np.sort(D2, axis=1)[:, :7]))
-    np.testing.assert_array_equal(found.index, np.argsort(D2, axis=1)[:, :7])
 
 
 @pytest.mark.parametrize("solver", ["annealed", "multilevel"])
@@ -54,7 +43,70 @@ def test_variances_change_the_map_and_new_rows_with_gaps_are_embedded_one_by_one
     np.testing.assert_array_equal(loaded.impute_variance(gaps), model.impute_variance(gaps))
 
 
-@pytest.mark.parametrize("how", [{"bandwidth": 1.0}, {"metric": "cosine"}, {"bandwidth": "loo"}])
-def test_other_kernels_are_refused_with_the_way_out(how):
-    with pytest.raises(ValueError, match="missing=expected needs bandwidth='perplexity'"):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("given", ["category", "number"])
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"solver": "multilevel"}, {"conditioning": "product"}, {"bandwidth": "loo"}, {"bandwidth": 1.0}],
+    ids=["balanced", "multilevel", "product", "residual", "residual of a number"],
+)
+def test_variances_change_the_map_under_given(how, given):
+    X, gaps = rows(90, share=0.4)
+    side = np.array(list("ab"))[np.arange(90) % 2] if given == "category" else X[:, 0]
+    X, gaps = X + 3.0 * (np.arange(90) % 2)[:, None], gaps + 3.0 * (np.arange(90) % 2)[:, None]
+    how = {"max_iter": 10, "tol": 1e-3, **how}
+    model = KernelInformationEmbedding(missing="expected", **how).fit(gaps, given=side)
+    by_mean = KernelInformationEmbedding(**how).fit(model.filled_, given=side)
+    assert np.abs(model.embedding_ - by_mean.embedding_).max() > 1e-3
+    np.testing.assert_allclose(model.transform(gaps, given=side), model.embedding_, atol=1e-8)
+    assert np.isfinite(model.counterfactual(gaps, given=side)).all()
+
+
+@pytest.mark.parametrize("conditioning", ["balanced", "product"])
+def test_without_gaps_the_informed_fit_is_that_of_refuse_to_the_bit(conditioning):
+    X, _ = rows(90)
+    side, how = np.arange(90) % 3, {"conditioning": conditioning, "max_iter": 5, "tol": 1e-2}
+    expected = KernelInformationEmbedding(missing="expected", **how).fit(X, given=side)
+    np.testing.assert_array_equal(expected.embedding_, KernelInformationEmbedding(**how).fit(X, given=side).embedding_)
+
+
+def test_hints_and_missing_given_go_with_gaps():
+    _, gaps = rows(90)
+    side = (np.arange(90) % 2).astype(float)
+    side[:5] = np.nan
+    pairs = sidelight.Pairs(np.array([[10, 11], [20, 21]]), 90)
+    model = KernelInformationEmbedding(missing="expected", max_iter=5, tol=1e-2).fit(gaps, given=side, same=pairs)
+    assert np.isfinite(model.embedding_).all()
+    np.testing.assert_allclose(model.transform(gaps, given=side), model.embedding_, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("how", "rule"),
+    [
+        ({"metric": "cosine"}, "no closed form for metric='cosine'"),
+        ({"metric": "precomputed"}, "needs rows"),
+        ({"bandwidth": "learned"}, "does not go with bandwidth='learned'"),
+        ({"bandwidth": 1.0, "kernel": "student"}, "needs a Gaussian kernel"),
+        ({"bandwidth": 1.0, "kernel": sidelight.KernelOptions(storage="sparse")}, "needs a dense kernel"),
+    ],
+)
+def test_kernels_without_a_closed_form_are_refused_with_the_way_out(how, rule):
+    with pytest.raises(ValueError, match=f"missing=expected {rule}|missing=expected has {rule}"):
         KernelInformationEmbedding(missing="expected", **how).fit(rows()[1])
+
+
+def test_columns_that_are_not_known_count_less_when_a_new_row_is_placed():
+    """Weights by the expected kernel: between a map of the means, and one that ignores what is missing."""
+    _, gaps = rows(150, share=0.3)
+    model = KernelInformationEmbedding(missing="expected", max_iter=10, tol=1e-3).fit(gaps)
+    new = s_curve(60, random_state=5).X
+    new = np.column_stack([new, new @ np.random.default_rng(1).normal(size=(3, 4))])
+    new[::2, 2:] = np.nan
+    placed = model.transform(new)
+    of_means = model.transform(model.impute(new))
+    assert np.abs(placed - of_means)[::2].max() > 1e-3
+    np.testing.assert_array_equal(placed[1::2], of_means[1::2])  # complete rows
+    np.testing.assert_array_equal(placed, model.set_params(n_jobs=2).transform(new))
+    alone = np.concatenate([model.transform(new[i : i + 1]) for i in range(6)])
+    np.testing.assert_allclose(alone, placed[:6], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.inverse_transform(placed), model.denoise(new), atol=1e-8)

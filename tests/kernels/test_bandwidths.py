@@ -11,6 +11,7 @@ from sidelight.kernels.bandwidths import (
     maximise_over_scale,
     perplexity_rows,
     quick_rows,
+    quick_rows_of_each,
 )
 from sidelight.kernels.profiles import GAUSSIAN, QUARTIC, STUDENT
 
@@ -177,3 +178,35 @@ def test_leave_one_out_survives_duplicates_and_rows_out_of_reach():
 def test_the_best_scale_is_found_wherever_it_is(peak):
     found = maximise_over_scale(lambda h: -((np.log(h) - np.log(peak)) ** 2), 1e-3, 1e2)
     assert found == pytest.approx(peak, rel=0.02)
+
+
+@pytest.mark.parametrize("shape", [GAUSSIAN, STUDENT, QUARTIC], ids=lambda shape: shape.name)
+@pytest.mark.parametrize("relative", [False, True])
+def test_scales_that_an_upper_bound_rules_out_do_not_change_the_bandwidth(shape, relative):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(80, 3))
+    X[60:] = X[0]  # equal rows: the density has no bound at narrow scales
+    score = LeaveOneOut(X, shape, rng.gamma(2.0, size=80) if relative else None)
+    scored = []
+
+    def counted(scale):
+        scored.append(scale)
+        return score(scale)
+
+    with_bound = maximise_over_scale(counted, 1e-6, 1e2, at_most=score.at_most)
+    n_scored = len(scored)
+    assert with_bound == maximise_over_scale(counted, 1e-6, 1e2)
+    assert n_scored < len(scored) - n_scored
+    for scale in np.geomspace(1e-6, 1e2, 30):
+        assert score(scale) <= score.at_most(scale)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 30, 2000])
+def test_several_perplexities_together_give_the_bits_of_each(n, dtype):
+    """Bytes may be compared: rows are computed by the same instructions whatever rows are beside them."""
+    D2 = np.random.default_rng(7).gamma(1.0, size=(n, 40)).astype(dtype)
+    D2[: n // 3] = np.round(D2[: n // 3])  # ties, which take the longer search
+    perplexities = (2.0, 3.5, 10.0, 39.0, 45.0)  # one more than there are neighbours
+    for W, perplexity in zip(quick_rows_of_each(D2, perplexities), perplexities, strict=True):
+        assert W.tobytes() == quick_rows(D2, perplexity).tobytes()

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import warnings
+from itertools import islice
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_low_rank_matrix
+from sklearn.datasets import load_wine, make_low_rank_matrix
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import sidelight
 from sidelight import KernelInformationEmbedding
-from sidelight.maps.missing import LocalFill, common_distances, fit_fill
+from sidelight.maps.missing import LocalFill, _first_round, _rounds, common_distances, fit_fill
 
 
 def curve(n=150, d=12, noise=0.02, seed=0):
@@ -243,3 +248,41 @@ def test_the_model_that_imputes_passes_the_checks_that_touch_its_rows(name):
     assert found
     for check in found:
         check(clone(model))
+
+
+def test_rounds_end_where_held_out_entries_are_predicted_best():
+    X = load_wine().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    chosen, every = 0.0, 0.0
+    for seed in (3, 4):
+        missing, gaps = removed(X, seed=seed)
+        fill = fit_fill(gaps)
+        start = np.where(missing, 0.0, (gaps - fill.centre) / fill.scale)
+        found = _first_round(start, ~missing, None)
+        *_, (found, _) = islice(_rounds(start, ~missing, fill, found, None), 7)
+        chosen += error(fill.rows * fill.scale + fill.centre, X, missing)
+        every += error(found * fill.scale + fill.centre, X, missing)
+    assert chosen < 0.97 * every
+
+
+def test_complete_rows_are_not_predicted(monkeypatch):
+    X = load_wine().data
+    missing, gaps = removed(X, share=0.02)
+    fill = fit_fill(gaps)
+    sizes = []
+    monkeypatch.setattr(
+        LocalFill, "predict", lambda self, Q, *rest: sizes.append(len(Q)) or (np.zeros_like(Q), np.zeros_like(Q))
+    )
+    fill(gaps)
+    fill(X)
+    assert set(sizes) == {int(missing.any(axis=1).sum())}
+
+
+def test_new_rows_of_a_frame_with_gaps_do_not_warn_of_feature_names():
+    _, gaps = removed(curve(60, 5))
+    frame = pd.DataFrame(gaps, columns=list("abcde"))
+    model = KernelInformationEmbedding(missing="impute", max_iter=5).set_output(transform="pandas")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(frame)
+    assert np.isfinite(model.transform(frame.iloc[:10]).to_numpy()).all()

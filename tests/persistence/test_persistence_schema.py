@@ -17,6 +17,7 @@ from sidelight import (
     BernoulliMixture,
     Conditioning,
     CoordinatedCCA,
+    Imputer,
     JointInformationEmbedding,
     KernelInformationEmbedding,
     KernelOptions,
@@ -88,6 +89,7 @@ FITS |= {
         None, relations={"v": Relation.from_values(X[:, 0]), "d": Relation.from_data(X)}
     ),
     "table": lambda: TableEncoder({"code": "ordinal"}).fit(TABLE),
+    "imputed table": lambda: Imputer().fit(TABLE),
     "gaps of ppca": lambda: ProbabilisticPCA(2).fit(GAPS),
     "batches": lambda: PPCAMixture(2).fit_batches([X, X]),
     "partial": lambda: ProbabilisticPCA(2).partial_fit(X),
@@ -131,12 +133,13 @@ def test_a_table_speaks_of_fields_that_exist_and_annotations_can_be_read(name):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """The document and arrays of three models."""
+    """The document and arrays of a few models."""
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, fit in {
             "kie": FITS["kie"],
+            "imputer": FITS["imputer"],
             "two-way": lambda: TwoWayEmbedding().fit(X, embedding=X[:, :2]),
             **({"autoencoder": FITS["autoencoder"]} if TORCH_THERE else {}),
         }.items():
@@ -190,6 +193,10 @@ def past_the_end(lists):
 @pytest.mark.parametrize(
     ("model", "change", "sentence"),
     [
+        ("imputer", with_attribute("model_", None), "model_, which is not of the codes of plan_"),
+        ("imputer", with_field("plan_", "fills", []), "plan_"),
+        ("imputer", with_field("plan_", "blocks", []), "plan_"),
+        ("imputer", with_attribute("seed_", -1), "seed_"),
         (
             "kie",
             with_parameter("n_components", "two"),

@@ -1,8 +1,9 @@
-"""Linear methods inside TwoWayEmbedding keep their own maps, also in a file."""
+"""Methods of scikit-learn inside TwoWayEmbedding keep their own maps, also in a file."""
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
+from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, KernelPCA, TruncatedSVD
+from sklearn.manifold import Isomap
 
 import sidelight
 from sidelight import TwoWayEmbedding
@@ -84,3 +85,41 @@ def test_float32_rows_give_float32_places():
     model = TwoWayEmbedding(PCA(2)).fit(single)
     assert model.transform(single).dtype == np.float32
     np.testing.assert_allclose(model.transform(single), model.embedding_, atol=1e-3)
+
+
+NONLINEAR = {
+    "rbf": KernelPCA(2, kernel="rbf", gamma=0.02),
+    "rbf of its own width": KernelPCA(2, kernel="rbf"),
+    "poly": KernelPCA(2, kernel="poly", degree=2, gamma=1e-3),
+    "cosine": KernelPCA(2, kernel="cosine"),
+    "linear": KernelPCA(2),
+    "isomap": Isomap(n_neighbors=8),
+    "isomap, few paths": Isomap(n_neighbors=3, n_components=1),
+}
+
+
+@pytest.mark.parametrize("name", NONLINEAR)
+@pytest.mark.filterwarnings("ignore:The number of connected components")
+def test_kernel_components_and_isomap_embed_new_rows_as_they_do_themselves(name, tmp_path):
+    model = TwoWayEmbedding(NONLINEAR[name]).fit(X)
+    new = ROWS[60:]
+    expected = model.estimator_.transform(new)
+    size = np.abs(model.embedding_).max()
+    np.testing.assert_allclose(model.transform(new), expected, rtol=1e-7, atol=1e-7 * size)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, rtol=1e-6, atol=1e-6 * size)
+    one = np.concatenate([model.transform(row[None]) for row in new])
+    np.testing.assert_allclose(one, model.transform(new), rtol=1e-12, atol=1e-12 * size)
+    sidelight.save(model, tmp_path / "m.sidelight")
+    back = sidelight.load(tmp_path / "m.sidelight")
+    np.testing.assert_array_equal(back.transform(new), model.transform(new))
+    np.testing.assert_allclose(model.denoise(new), model.inverse_transform(model.transform(new)))
+    assert model.score(X) > 0.3
+
+
+def test_projections_that_are_not_known_stay_kernel_maps():
+    laplacian = KernelPCA(2, kernel=lambda a, b: float(np.exp(-np.abs(a - b).sum() / 9)))
+    for estimator in (laplacian, Isomap(metric="manhattan"), Isomap(n_neighbors=None, radius=9.0)):
+        model = TwoWayEmbedding(estimator).fit(X)
+        assert not hasattr(model, "projection_")
+        assert np.isfinite(model.transform(NEW)).all()
+    assert not hasattr(TwoWayEmbedding(Isomap(), maps="kernel").fit(X), "projection_")

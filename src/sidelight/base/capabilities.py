@@ -23,6 +23,7 @@ from .model import FittedModel
 
 __all__ = [
     "FIELDS",
+    "IMPUTER",
     "METRIC",
     "MIXTURE",
     "NETWORK",
@@ -163,9 +164,12 @@ TWO_WAY_ITERATIVE = TWO_WAY.also("has_history", "has_iterations")
 METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
 """A learned metric: a transformation of the columns, as preprocessing for another model."""
 
+IMPUTER = _ROWS.also("has_transform", "has_cost")
+"""Fills the missing entries of a table, as preprocessing for another model."""
+
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
-    "has_impute",    "has_history", "has_iterations",
+    "has_impute", "has_typicality", "has_history", "has_iterations",
 )  # fmt: skip
 """A density of several components; ``predict`` is the component of a row."""
 

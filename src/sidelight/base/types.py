@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 __all__ = [
     "Array",
     "ColumnSelector",
+    "DType",
     "Function",
     "NamedValues",
     "Parameters",
     "RandomState",
     "Slice",
+    "SparseColumns",
     "SparseMatrix",
     "Untyped",
 ]
@@ -25,6 +27,9 @@ Result = TypeVar("Result")
 
 Array: TypeAlias = npt.NDArray[Any]
 """An array of whatever precision the user chose: float32 in, float32 out. Docstrings give the shape."""
+
+DType: TypeAlias = np.dtype[Any]
+"""A precision."""
 
 Function: TypeAlias = Callable[..., Result]
 """A function whose arguments depend on the model (numbers of tensors or arrays)."""
@@ -48,13 +53,19 @@ if TYPE_CHECKING:
 
     SparseMatrix: TypeAlias = csr_array[Any, tuple[int, int]]
     """A sparse matrix of whatever precision."""
+
+    SparseColumns: TypeAlias = csc_array[Any]
+    """The same, stored by columns, as sparse solvers take it."""
 else:
-    Slice, ColumnSelector, SparseMatrix = slice, object, csr_array
+    Slice, ColumnSelector, SparseMatrix, SparseColumns = slice, object, csr_array, csc_array
 
 Untyped: TypeAlias = Any
 """No type: ``tests/common/test_types.py`` counts the lines that use it. The reasons so far:
 
-- an object that is recognised by its methods (the ``metric`` of a hybrid embedding: array, transformer or function);
+- an object that is recognised by its methods (the ``metric`` of a hybrid embedding: array, transformer or function; a
+  batch of rows; a sparse matrix of any format);
+- a matrix that is only multiplied: those of NumPy, SciPy and ``kernels`` have no type in common (``solvers.eigen``);
+- a library that may be missing (finufft);
 - the parameter of a generic bound, where Python has no "some type" (``Family[Untyped]``);
 - a member of a union that belongs to a member of another union (the architecture of a Manifield's patch model).
 """

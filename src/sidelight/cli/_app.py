@@ -11,6 +11,7 @@ from . import _options as options
 from ._actions import SequenceColumns
 from ._columns import ColumnRoles
 from ._given import parse_periods
+from ._impute_command import impute
 from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
 from ._options import MissingValues, TableFormats, parse_size
 from ._output import open_output
@@ -135,6 +136,9 @@ def embed(
             run(talk, request)
 
 
+app.command()(impute)
+
+
 @app.command()
 def transform(
     model: options.ModelPath,
@@ -171,6 +175,9 @@ def invert(
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     view: options.View = "x",
+    key: options.ArrayKey = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -180,7 +187,8 @@ def invert(
     from ._from_model import invert as run
 
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, points, out, given=given or (), force=force, view=view)
+        how = Reading(key=key, sheet=sheet, query=query)
+        run(talk, model, points, out, how, given=given or (), force=force, view=view)
 
 
 @app.command()
@@ -329,6 +337,9 @@ def compare(
     colour: options.Colour = None,
     label: options.Label = None,
     drop: options.Drop = None,
+    kind: options.ColumnKind = None,
+    given: options.Given = None,
+    given_type: options.GivenType = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same result.")] = 0,
     settings: options.MethodSettings = None,
     standardize: Annotated[
@@ -338,6 +349,8 @@ def compare(
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
     obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
     image_size: options.ImageSize = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -348,16 +361,18 @@ def compare(
     from ._compare import compare as run
     from ._embed import Request
     from ._encoded_table import TableOptions
+    from ._look import parse_kinds
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         how = Reading(
-            ColumnRoles(colour or (), label, drop or ()), key, layer, obsm, parse_size(image_size, "--image-size"),
-            table=TableOptions(standardize=standardize),
+            ColumnRoles(colour or (), label, drop or (), given or ()), key, layer, obsm,
+            parse_size(image_size, "--image-size"), sheet=sheet, query=query,
+            table=TableOptions(parse_kinds(kind or ()), standardize),
         )  # fmt: skip
         request = Request(
             data, out, "", dims, seed, parse_settings(settings or ()), how, missing.value, standardize, force=force,
-            command=context.obj["command"],
+            command=context.obj["command"], given_types=given_type or (),
         )  # fmt: skip
         run(talk, request, names)
 

@@ -47,9 +47,9 @@ def embed_batches(talk: Output, request: Request, sample: int) -> None:
         what: path.with_suffix(".npy") if what == "embedding" else path for what, path in request.results.items()
     }
     check_free(results.values(), force=request.force)
-    walk, is_table, words = _source(request.data, request.how.wishes)
+    walk, names, words = _source(request.data, request.how.wishes)
     columns = _measured(walk)
-    scaled = is_table if request.standardize is None else request.standardize
+    scaled = names is not None if request.standardize is None else request.standardize
     scaling = Scaling(columns.means, np.where(columns.spread > 0, columns.spread, 1.0)) if scaled else None
     talk.say(f"{request.data}: {columns.n} rows, read in batches", style="bold")
     talk.say(f"  {words}")
@@ -68,7 +68,7 @@ def embed_batches(talk: Output, request: Request, sample: int) -> None:
         source, results["embedding"], model=model, sample=sample, random_state=request.seed, verbose=int(shows)
     )
     seconds = time.perf_counter() - began
-    file = ModelFile(model, columns.means, scaling, command=request.command)
+    file = ModelFile(model, columns.means, scaling, command=request.command, column_names=names)
     with ExitStack() as stack:
         places = {w: stack.enter_context(atomic_write(path)) for w, path in results.items() if w != "embedding"}
         file.save(places["model"])
@@ -106,15 +106,15 @@ def _check_request(request: Request) -> None:
         raise CommandError(f"--out {request.out}: is a file; give a folder")
 
 
-def _source(path: Path, roles: ColumnRoles) -> tuple[Callable[[], Iterator[NDArray[Any]]], bool, str]:
-    """The batches of a file, whether it is a table, and a sentence about its columns."""
+def _source(path: Path, roles: ColumnRoles) -> tuple[Callable[[], Iterator[NDArray[Any]]], list[str] | None, str]:
+    """The batches of a file, the names of the columns of a table, and a sentence about its columns."""
     if not path.exists():
         raise CommandError(f"{path}: there is no such file or folder")
     if path.suffix.lower() == ".npy":
         shape = np.load(path, mmap_mode="r").shape
         if len(shape) != 2:
             raise CommandError(f"{path}: has {len(shape)} axes, and --batches embeds rows and columns")
-        return lambda: _array_batches(path, shape[0]), False, f"The array ({shape[0]} x {shape[1]}) is embedded."
+        return lambda: _array_batches(path, shape[0]), None, f"The array ({shape[0]} x {shape[1]}) is embedded."
     if path.suffix.lower() in (".parquet", ".pq") or path.is_dir():
         return _parquet(path, roles)
     raise CommandError(f"{path}: --batches reads .npy and Parquet files; convert it, or leave --batches out")
@@ -126,7 +126,7 @@ def _array_batches(path: Path, n: int) -> Iterator[NDArray[Any]]:
         yield np.array(np.load(path, mmap_mode="r")[start : start + _BATCH], dtype=np.float64)
 
 
-def _parquet(path: Path, roles: ColumnRoles) -> tuple[Callable[[], Iterator[NDArray[Any]]], bool, str]:
+def _parquet(path: Path, roles: ColumnRoles) -> tuple[Callable[[], Iterator[NDArray[Any]]], list[str], str]:
     from pyarrow import dataset, types
 
     table = dataset.dataset(path, format="parquet")
@@ -146,7 +146,7 @@ def _parquet(path: Path, roles: ColumnRoles) -> tuple[Callable[[], Iterator[NDAr
                 columns = [batch.column(k).to_numpy(zero_copy_only=False) for k in range(len(names))]
                 yield np.column_stack(columns).astype(np.float64)
 
-    return walk, True, words
+    return walk, names, words
 
 
 def _measured(walk: Callable[[], Iterator[NDArray[Any]]]) -> _Columns:

@@ -21,10 +21,10 @@ from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, column_of
 
-from ._compare_page import ComparedMap, best_of, comparison_page
+from ._compare_page import LEAKAGE, ComparedMap, best_of, comparison_page
 from ._embed import Fitted, Request, check_out, fit
 from ._matrix import Matrix, complete
-from ._methods import find_method, needs_pairs
+from ._methods import find_method, needs_pairs, takes
 from ._output import CommandError, Output
 from ._read import read
 from ._write import check_free, put_frame
@@ -76,12 +76,26 @@ def compare(talk: Output, request: Request, methods: Sequence[str]) -> None:
     talk.say(f"{request.data}: {len(matrix.X)} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
+    _tell_given(talk, methods, matrix)
     outcomes = [_outcome(talk, requests[name], matrix, whole) for name in methods]
     done = [outcome for outcome in outcomes if outcome.Z is not None]
     if not done:
         raise CommandError(f"no method could embed these rows; {outcomes[0].method}: {outcomes[0].error}")
     _write(request, results, matrix, outcomes)
     _tell(talk, results, outcomes, len(matrix.X))
+
+
+def _tell_given(talk: Output, methods: Sequence[str], matrix: Matrix) -> None:
+    """Say which methods factor out what is given; the others embed the same columns without it."""
+    if not matrix.side:
+        return
+    able = [name for name in methods if takes(name, "given")]
+    if not able:
+        raise CommandError(f"--given: none of {', '.join(methods)} can use it; add kie to --methods, or leave it out")
+    others = [name for name in methods if name not in able]
+    talk.answer["given"] = {"columns": list(matrix.given.columns), "used_by": able}
+    rest = f"; {', '.join(others)} cannot use it and embed without it" if others else ""
+    talk.say(f"  {', '.join(matrix.given.columns)} is factored out by {', '.join(able)}{rest}.")
 
 
 def _check_methods(methods: Sequence[str]) -> None:
@@ -123,6 +137,9 @@ def _request_of(request: Request, name: str, methods: Sequence[str]) -> Request:
 def _outcome(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> _Outcome:
     """Fit and measure one method; what it refuses is said, and the others go on."""
     quiet = _OnlyProgress(as_json=talk.as_json, quiet=talk.quiet)
+    known = matrix.given
+    if matrix.side and not takes(request.method, "given"):
+        matrix, request = replace(matrix, given=pd.DataFrame()), replace(request, given_types=())
     try:
         fitted = fit(quiet, request, matrix, whole)
         raise_if_interrupted(fitted.interrupted, kept=False)
@@ -130,7 +147,7 @@ def _outcome(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> _
     except (CommandError, ValueError, TypeError, MemoryError, np.linalg.LinAlgError) as error:
         talk.warn(f"{request.method}: {error}")
         return _Outcome(request.method, None, {}, " ".join(str(error).split()))
-    measures = _measures(fitted, Z) if np.isfinite(Z).all() else {}
+    measures = _measures(fitted, Z) | _leakages(known, Z) if np.isfinite(Z).all() else {}
     seconds = fitted.seconds
     talk.say(f"  {request.method}: {seconds:.1f} s")
     return _Outcome(request.method, Z, {**measures, "seconds": seconds})
@@ -148,11 +165,22 @@ def _measures(fitted: Fitted, Z: NDArray[Any]) -> dict[str, float]:
         known = codes >= 0
         voters = min(10, int(known.sum()) - 1)
         found[f"neighbour hit, {name}"] = float(evaluate.neighbour_hit(Z[known], codes[known], n_neighbors=voters))
-    share = _held_out_share(fitted.file.model, fitted.X)
+    share = _held_out_share(fitted.file.model, fitted.X, fitted.matrix.side)
     return found if share is None else found | {"reconstruction R²": share}
 
 
-def _held_out_share(fitted: FittedModel, X: Any) -> float | None:
+def _leakages(given: pd.DataFrame, Z: NDArray[Any]) -> dict[str, float]:
+    """What can be guessed of each given column from neighbours on the map, above chance: 0 is best."""
+    found = {}
+    for name in given.columns:
+        known = given[name].notna().to_numpy()
+        if known.sum() >= FEWEST_ROWS:
+            told = evaluate.leakage(Z[known], given[name][known], n_neighbors=min(10, int(known.sum()) - 1))
+            found[f"{LEAKAGE}{name}"] = max(0.0, float(told.value) - float(told.chance))
+    return found
+
+
+def _held_out_share(fitted: FittedModel, X: Any, side: Mapping[str, Any]) -> float | None:
     """Share of the variance of every fifth row that comes back from a map of the other rows; None without a way back.
 
     Rows of the fit would favour methods whose way back interpolates them.
@@ -165,8 +193,9 @@ def _held_out_share(fitted: FittedModel, X: Any) -> float | None:
     twin = clone(model)
     if "callback" in twin.get_params(deep=False):
         twin.set_params(callback=None)
-    twin.fit(rows[~held])
-    back = np.asarray(twin.inverse_transform(twin.transform(rows[held])), dtype=np.float64)
+    known, asked = ({name: table[part] for name, table in side.items()} for part in (~held, held))
+    twin.fit(rows[~held], **known)
+    back = np.asarray(twin.inverse_transform(twin.transform(rows[held], **asked), **asked), dtype=np.float64)
     spread = float(np.square(rows[held] - rows[~held].mean(axis=0)).sum())
     return 1.0 - float(np.square(rows[held] - back).sum()) / spread if spread > 0 else 0.0
 
@@ -208,7 +237,7 @@ def _tell(talk: Output, results: Mapping[str, Path], outcomes: Sequence[_Outcome
         shown = [_shown(name, found.get(name)) for name in columns]
         rows.append((method, *(f"{value}{mark}" for value, mark in zip(shown, marks, strict=True))))
     talk.table(("method", *map(_heading, columns)), rows)
-    talk.say("* best of its column (1 is best, and few seconds); the page says what the measures are")
+    talk.say("* best of its column (1 is best; of leakage 0, and few seconds); the page says what the measures are")
     talk.answer |= {
         **results,
         "rows": n,
@@ -223,7 +252,7 @@ def _tell(talk: Output, results: Mapping[str, Path], outcomes: Sequence[_Outcome
 def _heading(name: str) -> str:
     """A measure in few letters, for a terminal."""
     short = {"trustworthiness": "trust", "continuity": "contin", "reconstruction R²": "R²"}
-    return short.get(name, name.replace("neighbour hit, ", "hit "))
+    return short.get(name, name.replace("neighbour hit, ", "hit ").replace(LEAKAGE, "leak "))
 
 
 def _shown(name: str, value: float | None) -> str:

@@ -20,13 +20,15 @@ from sidelight.plot._plane import plane_of
 
 from ._matrix import Matrix
 
-__all__ = ["ComparedMap", "best_of", "comparison_page"]
+__all__ = ["LEAKAGE", "ComparedMap", "best_of", "comparison_page"]
 
 Array = NDArray[Any]
 SIDE, MARGIN = 320, 12
 MOST_ROWS = 3000
 """Most rows that are drawn; of more, evenly spaced ones are."""
 MOST_FEATURES = 12
+LEAKAGE = "leakage of given "
+"""Beginning of the names of measures of which less is better."""
 _VIRIDIS = ((68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99),
             (170, 220, 50), (253, 231, 37))  # fmt: skip
 _STEPS = 24
@@ -44,7 +46,7 @@ class ComparedMap:
 
 
 def best_of(measured: Mapping[str, Mapping[str, float]]) -> dict[str, list[str]]:
-    """Return the best methods of every measure, as far as three digits tell: the largest value, the least seconds.
+    """Return the best methods of every measure, as far as three digits tell: the largest value; least leakage, seconds.
 
     Examples
     --------
@@ -57,6 +59,8 @@ def best_of(measured: Mapping[str, Mapping[str, float]]) -> dict[str, list[str]]
         signed = {method: found[name] for method, found in measured.items() if name in found}
         if name == "seconds":
             signed = {method: -round(value, 1) for method, value in signed.items()}
+        elif name.startswith(LEAKAGE):
+            signed = {method: -value for method, value in signed.items()}
         top = max(round(value, 3) for value in signed.values())
         best[name] = [method for method, value in signed.items() if round(value, 3) == top]
     return best
@@ -101,7 +105,7 @@ def comparison_page(title: str, maps: Sequence[ComparedMap], matrix: Matrix, *, 
 neighbours in the data. Continuity: neighbours in the data are neighbours on the map. Neighbour hit: share of rows whose
 neighbours on the map have mostly their own entry. Reconstruction R²: share of the variance of rows that were held out
 (every fifth, from a second fit) that comes back from the map, where there is a way back; below 0 is worse than their
-mean. Seconds are those of the first fit.</p>
+mean. Seconds are those of the first fit.{_about_given(matrix)}</p>
 </section>
 <section>
 <h2>Maps</h2>
@@ -119,6 +123,16 @@ mean. Seconds are those of the first fit.</p>
 </body>
 </html>
 """
+
+
+def _about_given(matrix: Matrix) -> str:
+    if not matrix.side:
+        return ""
+    return (
+        f" Leakage: how much better than chance {escape(', '.join(map(str, matrix.given.columns)))} can be guessed from"
+        " neighbours on the map; 0 is best. Distances in the data hold what is given, so that a map without it has"
+        " lower trustworthiness and continuity."
+    )
 
 
 def _table(maps: Sequence[ComparedMap]) -> str:

@@ -215,7 +215,17 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
     encoder = None if matrix.table is None else matrix.table.encoder
-    file = ModelFile(whole_model, means, scaling, matrix.image_shape, request.command, second, about, encoder)
+    file = ModelFile(
+        whole_model,
+        means,
+        scaling,
+        matrix.image_shape,
+        request.command,
+        second,
+        about,
+        encoder,
+        singular=matrix.singular,
+    )
     return Fitted(file, matrix, X, seconds, interrupted, y=Y if needs_pairs(request.method) else None)
 
 

@@ -95,7 +95,15 @@ def transform(
 
 
 def invert(
-    talk: Output, model: Path, data: Path, out: Path, *, given: Sequence[str], force: bool, view: str = "x"
+    talk: Output,
+    model: Path,
+    data: Path,
+    out: Path,
+    how: Reading,
+    *,
+    given: Sequence[str],
+    force: bool,
+    view: str = "x",
 ) -> None:
     """Map latent points back to rows of data, in the units of the data, for a value of what was given."""
     check_format(out)
@@ -103,19 +111,20 @@ def invert(
     file = ModelFile.open(model)
     _require(capabilities(file.model).has_inverse, file, "inverse_transform", "go back to the data")
     asked = parse_entries(given, file.given)
-    Z, frame = _latent(data, file.latent_names)
+    Z, frame = _latent(data, how, file.latent_names)
     side = _completed(file, asked, frame, len(Z), data)
     if not asked:
         _say_given(talk, file, side, data)
     if is_second(view):
         second = second_of(file)
-        rows = pd.DataFrame(second.to_data(file.model.inverse_transform_view(Z, 1)), columns=second.names)
+        rows = second.to_frame(file.model.inverse_transform_view(Z, 1))
     else:
         rows = file.to_data(file.model.inverse_transform(Z, **side))
     table = _others_first(frame, rows, file.latent_names)
     add_latent_novelty(talk, table, file.model, Z)
     _write_rows(table, rows, out)
-    _tell_rows(talk, rows, out, asked, "points mapped back to")
+    _tell_text(talk, file)
+    _tell_rows(talk, rows, out, asked, "points mapped back to", given)
 
 
 def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, missing: str, force: bool) -> None:
@@ -125,7 +134,7 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
     file = ModelFile.open(model)
     second = second_of(file)
     matrix, X = file.read(data, _how(file, how), missing)
-    rows = pd.DataFrame(second.to_data(file.model.predict(X)), columns=second.names)
+    rows = second.to_frame(file.model.predict(X))
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_rows(talk, rows, out, {}, "rows predicted in")
 
@@ -146,10 +155,11 @@ def counterfactual(
     Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(Z), data)
-    refuse_extrapolation(file.model, X, changed, force=force)
+    refuse_extrapolation(talk, file.model, X, changed, force=force)
     rows = file.to_data(file.model.inverse_transform(Z, **changed))
     _write_rows(_with_names(matrix, rows), rows, out)
-    _tell_rows(talk, rows, out, asked, "rows shown again in")
+    _tell_text(talk, file)
+    _tell_rows(talk, rows, out, asked, "rows shown again in", given)
 
 
 def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path) -> dict[str, Any]:
@@ -194,25 +204,35 @@ def _write_rows(frame: pd.DataFrame, rows: pd.DataFrame, out: Path) -> None:
     write_frame(frame, out, rows.to_numpy() if out.suffix.lower() == ".npy" else np.empty(0))
 
 
-def _tell_rows(talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str) -> None:
+def _tell_text(talk: Output, file: ModelFile) -> None:
+    """Say which columns of free text are not among the rows."""
+    if names := file.without_way_back:
+        talk.answer["without_way_back"] = names
+        talk.say(f"{', '.join(names)}: free text has no way back, and is left out")
+
+
+def _tell_rows(
+    talk: Output, rows: pd.DataFrame, out: Path, asked: dict[str, Any], did: str, given: Sequence[str] = ()
+) -> None:
+    """Print what was done; ``given`` is what was asked for as it was written."""
     talk.answer |= {"out": out, "rows": len(rows), "columns": rows.shape[1]}
     words = ""
     if asked:
         talk.answer["given"] = asked
-        words = " for " + ", ".join(f"{name} = {entry}" for name, entry in asked.items())
+        words = " for " + ", ".join(text.replace("=", " = ", 1) for text in given)
     talk.say(f"{len(rows)} {did} {rows.shape[1]} columns{words}; wrote {out}")
 
 
-def _latent(path: Path, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
+def _latent(path: Path, how: Reading, names: list[str]) -> tuple[NDArray[Any], pd.DataFrame]:
     """Read latent points, and the table they stand in.
 
     They are the columns that transform writes, or z1, z2, ..., where there are such, otherwise all numeric columns.
     """
     dims = len(names)
     if path.suffix.lower() in (".npy", ".npz"):
-        Z, frame = read(path, Reading()).X, pd.DataFrame()
+        Z, frame = read(path, how).X, pd.DataFrame()
     else:
-        frame = read_frame(path)
+        frame = read_frame(path, how)
         numbers = list(frame.select_dtypes("number").columns)
         known = (names, [f"z{k + 1}" for k in range(dims)])
         found = next((own for own in known if set(own) <= set(frame.columns)), numbers)
@@ -315,7 +335,7 @@ def _outputs(file: ModelFile, path: Path | None, data: Path, matrix: Matrix, n_r
         raise CommandError(
             f"this {name} makes outputs of inputs; say with --view-y FILE what should come of {data.name}"
         )
-    found = read(path, Reading())
+    found = read(path, Reading(encoder=None if file.second is None else file.second.encoder))
     if len(found.X) != n_rows:
         raise CommandError(f"--view-y {path}: has {len(found.X)} rows, and {data.name} has {n_rows}")
     Y = found.take(np.isin(found.rows, matrix.rows)).X

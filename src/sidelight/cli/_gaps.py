@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
+from sidelight.information.kernel_options import KernelOptions
+
 from ._matrix import Matrix
 from ._output import CommandError
 
 __all__ = ["let_take_gaps"]
-
-_WAY = "impute"
-"""Value of the parameter ``missing`` of models that have one."""
 
 
 def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool) -> str:
@@ -31,7 +30,7 @@ def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool
         raise CommandError(f"a metric cannot be learned where {where}; use --missing drop, or --missing mean")
     parameters = model.get_params(deep=False)
     if parameters.get("missing") == "refuse":
-        model.set_params(missing=_WAY)
+        model.set_params(missing=_way(parameters))
     if not get_tags(model).input_tags.allow_nan:
         rule = f"--method {method} takes no missing entries, and {where}"
         raise CommandError(f"{rule}; use --method kie or ppca, --missing drop, or --missing mean")
@@ -40,3 +39,11 @@ def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool
         if "missing" in parameters
         else ("Missing entries are integrated out by the model.")
     )
+
+
+def _way(parameters: dict[str, Any]) -> str:
+    """Value of the parameter ``missing``: "expected" where the settings allow it, else "impute"."""
+    kernel = KernelOptions.of(parameters["kernel"])
+    gaussian = kernel.profile == "gaussian" and kernel.storage in ("auto", "dense")
+    plain = parameters["metric"] == "euclidean" and parameters["bandwidth"] != "learned"
+    return "expected" if gaussian and plain else "impute"

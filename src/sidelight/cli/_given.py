@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.tables._date_text import DAY, date_format_of, microseconds_of_texts
+
 from ._columns import suggestion
 from ._output import CommandError
 
@@ -20,6 +22,7 @@ __all__ = [
     "repeated",
 ]
 
+_FAR = 30.0  # standard deviations
 TYPES = ("category", "number", "ordinal", "angle")
 
 
@@ -110,10 +113,19 @@ def entry_of(column: Any, value: str, text: str) -> Any:
     try:
         number = float(value)
     except ValueError:
-        raise CommandError(f"--given {text}: {column.name} is a number, and {value} is none") from None
+        number = _days(value)
+        # the column does not say whether it holds dates: one that is far from all its numbers is none of them
+        if not abs(number - column.centre) <= _FAR * column.scale:
+            raise CommandError(f"--given {text}: {column.name} is a number, and {value} is none") from None
     if not np.isfinite(number):
         raise CommandError(f"--given {text}: {column.name} is a number, and {value} is not finite")
     return number
+
+
+def _days(value: str) -> float:
+    """Return a date as days since 1970, as given dates are computed with; NaN for what is no date."""
+    form = date_format_of([value])
+    return float(microseconds_of_texts([value], form)[0]) / DAY if form else np.nan
 
 
 def repeated(entries: Mapping[str, Any], columns: Sequence[Any], n: int) -> dict[str, list[Any]]:

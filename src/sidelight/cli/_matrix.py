@@ -45,6 +45,8 @@ class Matrix:
         Whether the columns may have different units.
     table : EncodedTable or None
         The rows as the user knows them, of which X is the code.
+    singular : ndarray of shape (k, D), or None
+        Singular vectors of a sparse matrix (n, D) that was reduced to k features.
     remarks : list of str
         Messages for the user about how the data was treated.
     """
@@ -60,6 +62,7 @@ class Matrix:
     image_shape: tuple[int, int] | None = None
     is_table: bool = False
     table: EncodedTable | None = None
+    singular: NDArray[np.float64] | None = None
     remarks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sidelight.base.alias import current_names
+from sidelight.base.alias import current_names, moved_parameters, option_kinds, with_options
 from sidelight.base.capabilities import Capabilities, declared
-from sidelight.base.renamed_parameters import moved_parameters, option_kinds, with_options
 
 from ._columns import suggestion
 from ._method import Method

@@ -17,6 +17,7 @@ from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
+from sidelight.tables.imputer import Imputer
 from sidelight.tables.table_encoder import TableEncoder
 
 from ._encoded_table import EncodedTable
@@ -50,6 +51,10 @@ class ModelFile:
         Makes the numbers that the model takes of a table; in the file it is the first step of a Pipeline.
     relations : mapping of str to list of str
         The columns that each relation is about.
+    column_names : list of str or None
+        Names of the columns, where the model itself was fitted to batches without names.
+    singular : ndarray of shape (d, D) or None
+        Singular vectors that a large sparse matrix of D columns is reduced by before the model.
     """
 
     model: FittedModel
@@ -60,11 +65,18 @@ class ModelFile:
     second: SecondView | None = None
     relations: Mapping[str, list[str]] = field(default_factory=dict)
     encoder: TableEncoder | None = None
+    column_names: list[str] | None = None
+    singular: NDArray[np.float64] | None = None
 
     @classmethod
     def open(cls, path: Path) -> ModelFile:
         """Load a file that ``sidelight embed`` (or ``sidelight.save``) wrote."""
-        encoder, model = _without_encoder(as_chain(load(path)))
+        loaded = load(path)
+        if isinstance(loaded, Imputer):
+            raise CommandError(
+                f"{path}: is an imputer and has no map; use it with sidelight impute DATA --model {path}"
+            )
+        encoder, model = _without_encoder(as_chain(loaded))
         notes = load_notes(path)
         if capabilities(model).takes_fields:
             what = f"a {name_of(model)} takes sequences or pictures of any size"
@@ -84,6 +96,8 @@ class ModelFile:
             second=SecondView.from_notes(notes.get("second")),
             relations=notes.get("relations") or {},
             encoder=encoder,
+            column_names=notes.get("column_names"),
+            singular=notes.get("singular"),
         )
 
     def save(self, path: Path) -> None:
@@ -96,6 +110,8 @@ class ModelFile:
             "scale": None if self.scaling is None else self.scaling.scale,
             "second": None if self.second is None else self.second.to_notes(),
             "relations": dict(self.relations),
+            "column_names": self.column_names,
+            "singular": self.singular,
         }
         model: Any = self.model.pipeline if isinstance(self.model, Chain) else self.model
         if self.encoder is not None:
@@ -105,8 +121,8 @@ class ModelFile:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, when the model knows them."""
-        return feature_names_of(self.model)
+        """Names of the features, when the model or its file knows them."""
+        return feature_names_of(self.model) or self.column_names
 
     @property
     def is_standardized(self) -> bool:
@@ -138,7 +154,7 @@ class ModelFile:
 
     def read(self, path: Path, how: Reading, missing: str) -> tuple[Matrix, Any]:
         """Read new rows; return them unchanged, and preprocessed for the model."""
-        matrix = read(path, replace(how, encoder=self.encoder))
+        matrix = read(path, replace(how, encoder=self.encoder, singular=self.singular))
         of_array = self.encoder is not None and matrix.table is None
         width = matrix.X.shape[1]
         expected = self.encoder.n_features_in_ if of_array and self.encoder is not None else self.model.n_features_in_
@@ -150,7 +166,7 @@ class ModelFile:
         if np.isnan(matrix.X).any() and not self.takes_gaps:
             complete(matrix, "error")
         X = matrix.X if self.scaling is None else self.scaling.apply(matrix.X)
-        return matrix, X if self.names is None else matrix.features(X)
+        return matrix, X if feature_names_of(self.model) is None else matrix.features(X)
 
     def _encoded(self, matrix: Matrix) -> Matrix:
         """Rows of an array as the code of a table with the same columns in the same order."""
@@ -164,6 +180,12 @@ class ModelFile:
         """Whether the model takes rows with missing entries."""
         first = self.model.steps[0] if isinstance(self.model, Chain) else self.model
         return bool(get_tags(first).input_tags.allow_nan)
+
+    @property
+    def without_way_back(self) -> list[str]:
+        """Columns of free text, which are embedded and do not come back."""
+        uses = [] if self.encoder is None else self.encoder.columns_
+        return [use.name for use in uses if use.kind == "text"]
 
     def to_data(self, X: Any) -> pd.DataFrame:
         """Convert rows that the model returned to the columns and units of the data."""
@@ -180,7 +202,7 @@ class ModelFile:
             return X
         known = np.asarray(self.model.impute(X)) if capabilities(self.model).has_impute else self.means
         whole = np.where(gaps, known, rows)
-        return whole if self.names is None else pd.DataFrame(whole, columns=self.names)
+        return whole if feature_names_of(self.model) is None else pd.DataFrame(whole, columns=self.names)
 
     def shown(self, X: Any) -> Any:
         """Return rows for a report: without gaps, and with names where the code of a table has them."""
@@ -196,6 +218,8 @@ _NOTES = {
     "scale": "?float (d)",
     "second": "?dict plain",
     "relations": "?dict list string",
+    "column_names": "?list:d string",
+    "singular": "?float (d, *)",
 }
 """Specifications of the notes of a model file, in the language of ``sidelight.persistence``."""
 

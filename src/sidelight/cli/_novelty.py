@@ -42,14 +42,24 @@ def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str) -> None:
         talk.say(f"{int(unusual.sum())} of {len(unusual)} {what} (column unusual)")
 
 
-def refuse_extrapolation(model: FittedModel, X: Any, side: dict[str, Any], *, force: bool) -> None:
-    """Raise where a counterfactual asks for a value that was never seen near most of the rows, unless forced."""
-    if force or not side or not capabilities(model).has_overlap:
+def refuse_extrapolation(talk: Output, model: FittedModel, X: Any, side: dict[str, Any], *, force: bool) -> None:
+    """Raise where a counterfactual asks for a value that was never seen near most of the rows, unless forced.
+
+    What is not refused is said: how many rows are extrapolated, and whether the value was seen too rarely to know.
+    """
+    if not side or not capabilities(model).has_overlap:
         return
     overlap = model.overlap(X, given=side["given"])
-    far = int((overlap < UNUSUAL).sum())
-    if far > _TOLERATED * len(overlap):
+    far, unknown = int((overlap < UNUSUAL).sum()), int(np.isnan(overlap).sum())
+    talk.answer |= {"extrapolated": far, "overlap_unknown": unknown}
+    if far > _TOLERATED * len(overlap) and not force:
         raise CommandError(
             f"counterfactual: no rows like {far} of the {len(overlap)} were seen with that value, so the answer would "
             "be an extrapolation; leave these rows out, or use --force to see it"
         )
+    if far:
+        talk.say(
+            f"no rows like {far} of the {len(overlap)} were seen with that value: their answers are extrapolations"
+        )
+    if unknown:
+        talk.say(f"{unknown} of {len(overlap)}: fewer than ten rows were seen with that value, too few to rely on")

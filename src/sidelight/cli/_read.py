@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sidelight.tables.table_encoder import TableEncoder
 
@@ -15,10 +17,10 @@ from ._columns import ColumnRoles, choose_columns, encode_columns, encode_new_ro
 from ._encoded_table import TableOptions
 from ._matrix import Matrix
 from ._output import CommandError
-from ._plain_columns import plain_columns
+from ._plain_columns import plain_columns, unique_names
 from ._source import STANDARD_INPUT, Source, open_source
 
-__all__ = ["Reading", "Table", "open_data", "read", "read_frame", "read_table"]
+__all__ = ["Reading", "Table", "open_data", "read", "read_frame", "read_table", "read_written"]
 
 _ARRAYS = {"array": "NumPy file", "mtx": "Matrix Market file"}
 
@@ -51,6 +53,8 @@ class Reading:
         How columns of a table become numbers; None: numeric columns are taken as they are.
     encoder : TableEncoder, optional
         Of a fitted model, for new rows of a table.
+    singular : array of shape (k, d), optional
+        Singular vectors that the sparse matrix of a fitted model was reduced by, for new rows.
     """
 
     wishes: ColumnRoles = field(default_factory=ColumnRoles)
@@ -65,6 +69,7 @@ class Reading:
     recursive: bool = False
     table: TableOptions | None = None
     encoder: TableEncoder | None = None
+    singular: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,12 +85,15 @@ class Table:
         Name of the file, for messages.
     remarks : tuple of str
         How the file was read, where that is worth saying.
+    source : Source, optional
+        The file, opened.
     """
 
     frame: pd.DataFrame
     kind: str
     title: str
     remarks: tuple[str, ...] = ()
+    source: Source | None = None
 
 
 def read(path: Path, how: Reading) -> Matrix:
@@ -141,6 +149,17 @@ def read_table(path: Path, how: Reading | None = None) -> Table:
     return found
 
 
+def read_written(table: Table) -> tuple[pd.DataFrame | None, str | None]:
+    """Return the entries of a text table as they are written, and its delimiter; None for other tables."""
+    if table.source is None or table.source.format != "text":
+        return None, None
+    from ._read_text import read_written_text
+
+    written, delimiter = read_written_text(table.source)
+    written = written.set_axis(unique_names(list(written.columns)), axis=1)
+    return written[list(table.frame.columns)], delimiter
+
+
 def _is_folder(path: Path) -> bool:
     """Whether a path is a folder of pictures; a folder whose name ends with ``.parquet`` is one table in many files."""
     return path.is_dir() and path.suffix.lower() != ".parquet"
@@ -160,7 +179,7 @@ def _read_table(source: Source, how: Reading) -> Table:
     frame, changed = plain_columns(frame.reset_index(drop=True))
     packed = "" if source.content is None or source.path == STANDARD_INPUT else f", packed ({source.path.suffix[1:]})"
     title = source.title if source.path == STANDARD_INPUT else source.path.name
-    return Table(frame, kind + packed, title, (*remarks, *changed))
+    return Table(frame, kind + packed, title, (*remarks, *changed), source)
 
 
 def _read_format(source: Source, how: Reading) -> tuple[pd.DataFrame, str, list[str]]:

@@ -51,12 +51,16 @@ _SINGULAR_NAME = "singular_"
 
 @dataclass(frozen=True)
 class _Arrays:
-    """The array to embed, names of its columns if it has any, the other arrays of its file, and remarks."""
+    """The array to embed, names of its columns if it has any, the other arrays of its file, and remarks.
+
+    ``singular`` (k, d) are the singular vectors that a large sparse matrix was reduced by.
+    """
 
     X: NDArray[Any]
     others: dict[str, NDArray[Any]]
     names: list[str] | None = None
     remarks: list[str] = field(default_factory=list)
+    singular: NDArray[np.float64] | None = None
 
 
 def read_arrays(source: Source, how: Reading) -> Matrix:
@@ -78,6 +82,7 @@ def read_arrays(source: Source, how: Reading) -> Matrix:
         related=how.wishes.related(pd.DataFrame(others)),
         row_names=None if label is None else pd.Series(others[label], name=label),
         image_shape=None if pictures is None else (int(pictures[0]), int(pictures[1])),
+        singular=found.singular,
         remarks=[*found.remarks, *([f"Offered as colours: {', '.join(kept)}."] if kept else [])],
     )
 
@@ -136,13 +141,30 @@ def _from_sparse(matrix: Any, source: Source, how: Reading) -> _Arrays:
     n, d = matrix.shape
     counts = " of counts" if _are_counts(matrix.data) else ""
     what = f"The sparse matrix{counts} ({n} x {d}, {matrix.nnz} entries)"
+    if how.singular is not None:
+        return _by_singular_vectors(matrix, how.singular, source)
     if float(n) * d <= _MOST_ENTRIES:
         return _Arrays(matrix.toarray(), {}, remarks=[f"{what} is embedded as it is, with zeros written out."])
     _refuse_new_rows(source, how.expected)
     k = min(_N_SINGULAR, min(n, d) - 1)
-    names = [f"{_SINGULAR_NAME}{i + 1}" for i in range(k)]
     why = f"is too large to be written out, so it is reduced to {k} columns by its truncated SVD"
-    return _Arrays(_reduced(matrix, k), {}, names, [f"{what} {why}; the way back leads to these columns."])
+    X, V = _reduced(matrix, k)
+    said = [f"{what} {why}; the way back leads to these columns."]
+    return _Arrays(X, {}, _singular_names(k), said, V)
+
+
+def _by_singular_vectors(matrix: Any, V: NDArray[np.float64], source: Source) -> _Arrays:
+    """New rows of a matrix that was reduced by its singular vectors V (k, d): X Vᵀ, as for the rows of the fit."""
+    if matrix.shape[1] != V.shape[1]:
+        seen, expected = matrix.shape[1], V.shape[1]
+        raise CommandError(f"{source.title}: rows have {seen} columns, and the model was fitted on {expected}")
+    with threadpool_limits(limits=1):
+        X = np.asarray(sparse.csr_array(matrix, dtype=np.float64) @ V.T)
+    return _Arrays(X, {}, _singular_names(len(V)), singular=V)
+
+
+def _singular_names(k: int) -> list[str]:
+    return [f"{_SINGULAR_NAME}{i + 1}" for i in range(k)]
 
 
 def _are_counts(values: NDArray[Any]) -> bool:
@@ -152,18 +174,22 @@ def _are_counts(values: NDArray[Any]) -> bool:
 def _refuse_new_rows(source: Source, expected: Sequence[str] | None) -> None:
     if expected is not None and expected[0] == f"{_SINGULAR_NAME}1":
         rule = "the model was fitted on singular vectors of another matrix, which its file does not keep"
-        remedy = "put sklearn.decomposition.TruncatedSVD in front of it in a Pipeline, in Python"
+        remedy = "fit it again with this version, which keeps them"
         raise CommandError(f"{source.title}: {rule}; {remedy}")
 
 
-def _reduced(matrix: Any, k: int) -> NDArray[np.float64]:
-    """Return U S (n, k) of the truncated singular value decomposition, widest first; the same bytes at every run."""
+def _reduced(matrix: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return X Vᵀ (n, k) and V (k, d) of the truncated singular value decomposition X ≈ U S V, widest first.
+
+    The same bytes at every run.
+    """
     rows = sparse.csr_array(matrix, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(min(rows.shape))
     with threadpool_limits(limits=1):  # sums over threads would change the last bits
-        U, s, V = svds(rows, k=k, v0=start)
-    U, _ = svd_flip(U[:, ::-1], V[::-1])
-    return np.ascontiguousarray(U * s[::-1])
+        U, _, V = svds(rows, k=k, v0=start)
+        _, V = svd_flip(U[:, ::-1], V[::-1])
+        V = np.ascontiguousarray(V)
+        return np.asarray(rows @ V.T), V  # as for new rows, to the bit
 
 
 def _expected_names(source: Source, X: NDArray[Any], expected: Sequence[str]) -> list[str]:

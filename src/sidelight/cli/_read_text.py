@@ -14,7 +14,7 @@ import pandas as pd
 from ._dialect import Dialect, as_text, find_dialect, numbered_rows
 from ._source import Source
 
-__all__ = ["read_text"]
+__all__ = ["read_text", "read_written_text"]
 
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 # The parser of CSV files may be off by the last bit before pandas 3.1, and is exact, without the option, from there on.
@@ -36,13 +36,7 @@ def read_text(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
     """
     text, encoding = as_text(source.read_bytes())
     remarks = [] if encoding in ("UTF-8", "UTF-16") else [_encoding_remark(encoding)]
-    text, delimiter = _without_separator_line(text)
-    text, comment, n_comments = _without_comments(text)
-    text_begins = text.lstrip("\r\n")
-    if not text_begins.strip():
-        raise ValueError("its first line is empty, and so are all others")
-    wanted = delimiter or ("\t" if source.suffix in (".tsv", ".tab") and "\t" in text else None)
-    dialect = find_dialect(text_begins, source.suffix, comment, wanted)
+    text, dialect, n_comments = _understood(text, source)
     _check_width(text, dialect)
     frame = _restore_text(_parse(text, dialect), text, dialect)
     if n_comments:
@@ -50,6 +44,24 @@ def read_text(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
     remarks += _short_lines(frame, text, dialect)
     frame = frame.drop(columns=[name for name in frame.columns if _is_trailing(frame, name)])
     return frame, f"{_KINDS.get(dialect.delimiter, 'text')} {dialect.words}, {encoding}", remarks
+
+
+def read_written_text(source: Source) -> tuple[pd.DataFrame, str]:
+    """Return the entries of a text table as they are written, all as text, and its delimiter."""
+    text, dialect, _ = _understood(as_text(source.read_bytes())[0], source)
+    frame = pd.read_csv(io.StringIO(text), **_options(dialect), dtype=str, keep_default_na=False)
+    return frame.fillna(""), dialect.delimiter
+
+
+def _understood(text: str, source: Source) -> tuple[str, Dialect, int]:
+    """Return the text without comments and Excel's line, its dialect, and how many comments there are."""
+    text, delimiter = _without_separator_line(text)
+    text, comment, n_comments = _without_comments(text)
+    text_begins = text.lstrip("\r\n")
+    if not text_begins.strip():
+        raise ValueError("its first line is empty, and so are all others")
+    wanted = delimiter or ("\t" if source.suffix in (".tsv", ".tab") and "\t" in text else None)
+    return text, find_dialect(text_begins, source.suffix, comment, wanted), n_comments
 
 
 def _encoding_remark(encoding: str) -> str:

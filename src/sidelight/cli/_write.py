@@ -97,8 +97,13 @@ def embedding_frame(
     return pd.DataFrame({"row": matrix.rows, **names, **latent, **others})
 
 
-def put_frame(frame: pd.DataFrame, path: Path, values: NDArray[Any], ending: str | None = None) -> None:
-    """Write a table in the format that ``ending`` says, or else the name; ``.npy`` holds the ``values`` only."""
+def put_frame(
+    frame: pd.DataFrame, path: Path, values: NDArray[Any], ending: str | None = None, delimiter: str | None = None
+) -> None:
+    """Write a table in the format that ``ending`` says, or else the name; ``.npy`` holds the ``values`` only.
+
+    ``delimiter`` of text: by default a comma, in TSV a tab.
+    """
     ending = _format_of(path) if ending is None else ending
     if ending == ".parquet":
         _plain_entries(frame).to_parquet(path, index=False)
@@ -109,7 +114,8 @@ def put_frame(frame: pd.DataFrame, path: Path, values: NDArray[Any], ending: str
     elif ending == ".jsonl":
         path.write_text(_json_lines(frame), encoding="utf-8")
     else:
-        text = frame.to_csv(index=False, sep="\t" if ending.startswith(".tsv") else ",", lineterminator="\n")
+        between = delimiter or ("\t" if ending.startswith(".tsv") else ",")
+        text = frame.to_csv(index=False, sep=between, lineterminator="\n")
         content = text.encode("utf-8")
         # Without the time in its head, the same table gives the same bytes.
         path.write_bytes(gzip.compress(content, mtime=0) if ending.endswith(".gz") else content)
@@ -136,8 +142,8 @@ def _json_entry(entry: Any) -> Any:
     return entry.isoformat() if hasattr(entry, "isoformat") else str(entry)
 
 
-def write_frame(frame: pd.DataFrame, path: Path, values: NDArray[Any]) -> None:
-    """Write a table atomically, with its folder if need be."""
+def write_frame(frame: pd.DataFrame, path: Path, values: NDArray[Any], *, delimiter: str | None = None) -> None:
+    """Write a table atomically, with its folder if need be; ``delimiter`` is that of text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as unfinished:
-        put_frame(frame, unfinished, values, _format_of(path))
+        put_frame(frame, unfinished, values, _format_of(path), delimiter)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.cost import Cost
@@ -25,6 +27,9 @@ from sidelight.base.validation import (
     validated,
 )
 from sidelight.maps.coordinated import CoordinatedMap
+from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
+from sidelight.maps.plane_charts import PlaneCharts
+from sidelight.maps.typicality import COMPARED, lower_share, view_shares
 from sidelight.objectives.coordination import bridging
 
 from ._coordination_fit import Coordinated
@@ -32,6 +37,28 @@ from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixin"]
+
+
+def _has_reference(model: CoordinatedMixin) -> bool:
+    """Whether training rows are there to compare with; older files lack them."""
+    return "map_" not in vars(model) or "training_densities_" in vars(model)
+
+
+def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_jobs: int | None) -> Array:
+    """Log densities (m, v) of training rows in each view; held out where ``sample`` is few for the parameters."""
+    planes = [view.charts for view in both.views if isinstance(view.charts, PlaneCharts)]
+    few = needs_folds(sample, sum(charts.n_parameters for charts in planes))
+    if len(sample) >= MOST_ROWS or len(planes) < len(both.views) or not few:
+        return by_block(both.view_log_densities, compared, n_jobs)
+
+    def refit(others: Array) -> Callable[[Array], Array]:
+        views = []
+        for view, charts in zip(both.views, planes, strict=True):
+            Y, seen = view.inside(others)
+            views.append(replace(view, charts=refitted_planes(charts, Y[seen], n_jobs)))
+        return replace(both, views=tuple(views)).view_log_densities
+
+    return held_out(sample, refit)
 
 
 class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -56,6 +83,8 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
     centre_: Array
     scale_: Array
     map_: CoordinatedMap
+    training_densities_: Array
+    training_latent_densities_: Array
 
     def transform(self, X: Array) -> Array:
         """Embed rows, each by itself: ``transform(X)[i] == transform(X[i:i+1])``.
@@ -103,6 +132,29 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         """Log density of latent points, a Gaussian for each chart, shape (m,)."""
         Z = self._checked_latent(X)
         return by_block(self.map_.latent_log_density, Z, self.n_jobs)
+
+    @available_if(_has_reference)
+    def typicality(self, X: Array) -> Array:
+        """How usual rows are among the training rows, shape (m,), between 0 and 1.
+
+        The share of training rows whose density (``score_samples``) is not larger, among those that the same views
+        have seen. 0 means farther out than every training row; below 0.01 a row is unusual, and where ``transform``
+        places it means little.
+        """
+        logs = by_block(
+            lambda part: self.map_.view_log_densities(self._widened(part)),
+            self._checked(X),
+            self.n_jobs,
+            dtype=np.float64,
+        )
+        return view_shares(self.training_densities_, logs)
+
+    @available_if(_has_reference)
+    def latent_typicality(self, X: Array) -> Array:
+        """How usual latent points (m, q) are among those of the training rows, shape (m,), between 0 and 1."""
+        Z = self._checked_latent(X)
+        logs = by_block(self.map_.latent_log_density, Z, self.n_jobs, dtype=np.float64)
+        return lower_share(self.training_latent_densities_, logs)
 
     @one_blas_thread
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
@@ -169,13 +221,23 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
             verbose=self.verbose,
         )
 
-    def _keep_glued(self, found: Coordinated, centre: Array, scale: Array, progress: FitProgress) -> None:
-        """Set the maps, the frame of the columns (d,), how well the charts agree, and the history."""
+    def _keep_glued(
+        self, found: Coordinated, centre: Array, scale: Array, sample: Array, progress: FitProgress
+    ) -> None:
+        """Set the maps, the frame of the columns (d,), how well the charts agree, densities, and the history.
+
+        ``sample`` (m, d) are training rows, of which up to 2,000 are those that new rows are compared with.
+        """
+        compared = sample[:: -(-len(sample) // COMPARED)]
+        own = _training_densities(found.map, sample, compared, self.n_jobs)
         progress.add_eigenproblem(found.terms)
         self.history_, self.n_iter_ = progress.history, progress.n_iter
         self.n_features_in_ = len(centre)
         self.centre_, self.scale_ = centre, scale
         self.map_ = found.map
+        self.training_densities_ = own
+        latent = by_block(found.map.backward, compared, self.n_jobs)
+        self.training_latent_densities_ = np.sort(by_block(found.map.latent_log_density, latent, self.n_jobs))
         self.n_charts_ = len(found.map.maps)
         self.n_local_ = tuple(len(L) - 1 for L in found.map.maps)
         self.disagreement_ = found.disagreement

@@ -42,11 +42,12 @@ _SAMPLE = 5_000
 
 @dataclass(frozen=True)
 class _FittedViews:
-    """The frame of each view, the glued charts, and the regressions from view to view."""
+    """The frame of each view, the glued charts, the regressions from view to view, and a sample of the rows."""
 
     frames: tuple[Frame, ...]
     glued: Coordinated
     cross: CrossView
+    sample: Array
 
 
 def _has_y(model: CoordinatedCCA) -> bool:
@@ -102,7 +103,8 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
         The regressions from view to view.
-    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, centre_, scale_, history_
+    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, centre_, scale_, history_,
+    training_densities_, training_latent_densities_
         As in :class:`CoordinatedMixture`; ``centre_`` and ``scale_`` have the columns of y after those of X.
     n_iter_ : int
     n_features_in_ : int
@@ -298,7 +300,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         found = glue(rows, views, sample, settings)
         smoothing = float(self.smoothing)
         cross = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
-        return _FittedViews(tuple(frames), found, cross)
+        return _FittedViews(tuple(frames), found, cross, sample)
 
     def _keep(self, found: _FittedViews, columns: list[Array], n_features: int, progress: FitProgress) -> None:
         """Set what ``fit`` and ``fit_batches`` have in common."""
@@ -306,7 +308,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         centre, scale = np.zeros(n_columns), np.ones(n_columns)
         for own, frame in zip(columns, found.frames, strict=True):
             centre[own], scale[own] = frame.centre, frame.scale
-        self._keep_glued(found.glued, centre, scale, progress)
+        self._keep_glued(found.glued, centre, scale, found.sample, progress)
         self.n_features_in_, self.n_columns_y_ = n_features, n_columns - n_features
         self.view_columns_, self.cross_ = columns, found.cross
 

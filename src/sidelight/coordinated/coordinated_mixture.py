@@ -103,6 +103,9 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     centre_, scale_ : arrays of shape (d,)
         The frame of the fit, in units of which errors are measured. There is no ``mean_``: the map is curved, and
         no row in particular goes to 0.
+    training_densities_, training_latent_densities_ : arrays
+        Densities of up to 2,000 training rows and of their latent points, with which
+        ``typicality`` and ``latent_typicality`` compare.
     history_ : list of dict
         stage, iteration, objective, terms and seconds of each EM step (minus the mean log likelihood, inside the
         frame), a stage or more for each mixture; the last record is the eigenproblem (the sum of ``disagreement_``).
@@ -193,7 +196,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         automatic = self.alignment == "automatic"
         found = align(X, views, settings, self.n_neighbors) if automatic else glue(rows, views, sample, settings)
         embedding = by_block(found.map.backward, X, self.n_jobs)
-        self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), progress)
+        self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), sample, progress)
         self.embedding_ = embedding
         progress.finish()
         return self
@@ -219,7 +222,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         settings, progress = self._settings(), FitProgress(self.callback)
         views, sample, frame = self._charts(rows, settings, progress)
         found = glue(rows, views, sample, settings)
-        self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), progress)
+        self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), sample, progress)
         progress.finish()
         return self
 

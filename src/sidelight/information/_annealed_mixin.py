@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from sidelight.base.alias import MovedParameter
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.options import argument_name
-from sidelight.base.renamed_parameters import MovedParameter
 from sidelight.base.result import Callback, Status
 from sidelight.base.types import Array, NamedValues
 from sidelight.base.validation import check_integer, check_number

@@ -23,11 +23,11 @@ from sidelight.kernels.data_kernel import (
     loo_bandwidth,
     perplexity_kernel,
 )
+from sidelight.kernels.expected import expected_dense_kernel, expected_neighbours
 from sidelight.kernels.gauss_transform import factored_cost, normaliser_cost
 from sidelight.kernels.low_rank import MOST_FACTORS
 from sidelight.kernels.matrices import adaptive_kernel, left_out
 from sidelight.kernels.profiles import profile
-from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known
 
@@ -86,8 +86,8 @@ def choose_kernel(
         Only to estimate the cost of a dense kernel.
     alone : bool
         False if the kernel will be multiplied by the kernel of ``given``.
-    variance : array of shape (n,) or None
-        Sum of the variances of the entries of each row, where some are missing (adaptive kernels only).
+    variance : array of shape (n, d) or None
+        Variances of missing entries, whose means the points have: the kernel is the expected one (Gaussian).
 
     Returns
     -------
@@ -102,7 +102,22 @@ def choose_kernel(
             precomputed=settings.precomputed, n_jobs=settings.n_jobs, variance=variance,
         )  # fmt: skip
         return as_chosen_kernel(kernel, perplexity)
+    if variance is not None:
+        return as_chosen_kernel(_expected_kernel(dense_points(points), variance, scale, settings, latent))
     return as_chosen_kernel(_one_bandwidth_kernel(dense_points(points), scale, settings, latent, alone))
+
+
+def _expected_kernel(
+    points: Array, variance: Array, scale: float, settings: KernelSettings, latent: Latent
+) -> DataKernel:
+    """The expected kernel with one bandwidth, dense; by "loo" the bandwidth is that of the means."""
+    h = loo_bandwidth(points, profile(settings.profile))
+    if not isinstance(settings.bandwidth, str):
+        h = relative_bandwidth(settings.owner, "bandwidth", settings.bandwidth, scale)
+    n = len(points)
+    if n > EXACT_ROWS:
+        refuse_if_too_large(settings.owner, _cost_of_form(n, points.shape[1], settings.perplexity, latent, "dense"), n)
+    return DataKernel(expected_dense_kernel(points, variance, h, n_jobs=settings.n_jobs), h)
 
 
 def _one_bandwidth_kernel(
@@ -143,13 +158,13 @@ def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Arra
     k = max(2, min(n - 1, round(settings.perplexity)))
     if settings.precomputed:
         found = nearest_known(points, k=k, own=True)
-    elif variance is not None:
-        found = nearest_expected(dense_points(points), variance, k=k, n_jobs=settings.n_jobs)
     else:
         found = nearest(dense_points(points), k=k, n_jobs=settings.n_jobs)
     known = int(np.median(np.isfinite(found.distance).sum(axis=1)))  # a sparse array may hold fewer than k per row
     half = settings.perplexity / 2 if known == k else known / 2
     perplexity = effective_perplexity(half, n)
+    if variance is not None:
+        found = expected_neighbours(dense_points(points), variance, found, perplexity, n_jobs=settings.n_jobs)
     matrix, bandwidth = adaptive_kernel(found, perplexity)
     kernel = DataKernel(matrix, bandwidth, found.index)
     if settings.precomputed or variance is not None:

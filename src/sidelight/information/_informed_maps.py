@@ -32,6 +32,7 @@ from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpol
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
 from sidelight.maps.two_way import TwoWayMaps
+from sidelight.maps.uncertain import map_uncertain, with_uncertain_rows
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
@@ -99,27 +100,32 @@ class InformedMaps:
     plain: TwoWayMaps
     given: GivenMaps | None
 
-    def backward(self, X: Points, known: EncodedGiven | None, read: Read, n_jobs: int | None) -> Array:
-        """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame."""
+    def backward(
+        self, X: Points, known: EncodedGiven | None, read: Read, n_jobs: int | None, variance: Array | None = None
+    ) -> Array:
+        """Latent points (m, q) of rows ``X`` (m, d), in units of the latent frame.
+
+        With ``variance`` (m, d) of their entries, in units of the data frame: by the mean, whatever ``read`` is.
+        """
         points, mapped, given = self.plain.frame.points(X), self.plain.backward, self.given
-        if given is not None and given.product is not None:
-            product = given.product
-            return _by_knowledge(
-                known,
-                points,
-                lambda rows: read(mapped, rows, n_jobs),
-                lambda rows, features: read(
-                    product.backward, np.column_stack([rows, product.scale * features]), n_jobs
-                ),
-            )
-        if given is None or given.effect is None:
-            return np.asarray(read(mapped, points, n_jobs))
-        effect, marginal = given.effect, given.marginal
+        if given is None or (given.effect is None and given.product is None):
+            return _read(read, mapped, points, variance, n_jobs)
+        of_known = of_others = variance
+        if variance is not None and known is not None and known.complete.any():
+            of_known, of_others = variance[known.complete], variance[~known.complete]
+        averaged, informed = (mapped, given.product.backward) if given.product is not None else (given.marginal, mapped)
+
+        def inputs(rows: Array, features: Array) -> Array:
+            if given.product is not None:
+                return np.column_stack([rows, given.product.scale * features])
+            assert given.effect is not None
+            return np.asarray(rows - given.effect(features))
+
         return _by_knowledge(
             known,
             points,
-            lambda rows: read(marginal, rows, n_jobs),
-            lambda rows, features: read(mapped, rows - effect(features), n_jobs),
+            lambda rows: _read(read, averaged, rows, of_others, n_jobs),
+            lambda rows, features: _read(read, informed, inputs(rows, features), of_known, n_jobs),
         )
 
     def forward(self, Z: Array, known: EncodedGiven | None, read: ReadForward, n_jobs: int | None) -> Array:
@@ -153,6 +159,13 @@ class InformedMaps:
     def _forward(self) -> KernelMap:
         assert self.plain.forward is not None  # estimators offer no way back otherwise
         return self.plain.forward
+
+
+def _read(read: Read, mapped: BackwardMap, rows: Array, variance: Array | None, n_jobs: int | None) -> Array:
+    """Evaluate a backward map, by the expected kernel where rows are uncertain."""
+    if variance is None:
+        return np.asarray(read(mapped, rows, n_jobs))
+    return map_uncertain(mapped, rows, variance, n_jobs)
 
 
 def _by_knowledge(
@@ -259,7 +272,8 @@ def _row_maps(
     ``one_place`` (m, q) is ``Z`` averaged over equal inputs, since a backward map has one value for equal inputs.
     """
     inside = training.inside(settings.metric)
-    backward, relative = _backward_map(inputs, problem.kernel, one_place, settings)
+    smooth, relative = _backward_map(inputs, problem.kernel, one_place, settings)
+    backward = with_uncertain_rows(smooth, training.fitted_variance)
     given, features = None, training.features
     if training.given is None or features is None:
         forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
@@ -269,7 +283,7 @@ def _row_maps(
             training, inside, features, Z, problem.effect, side, settings, latent_kernel
         )
         if side is not None:
-            given = replace(given, product=_product_map(problem, side, features, Z, settings))
+            given = replace(given, product=_product_map(training, problem, side, features, Z, settings))
     if problem.kernel.lists is None and settings.metric == "euclidean":
         density = kernel_density(inside, problem.kernel.bandwidth, settings.profile, n_jobs=settings.n_jobs)
     else:
@@ -323,15 +337,15 @@ def _given_maps(
     points, n_jobs = training.fitted_points, settings.n_jobs
     near = nearest(points, k=min(_NEAR, len(points) - 1), n_jobs=n_jobs)
     one_place = group_means(Z, equal_row_groups(points))
-    marginal = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
+    smooth = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
+    marginal = with_uncertain_rows(smooth, training.fitted_variance)
     marginal_forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     forward_effect: Effect | None = None
     scale: float | Array
     if side is not None:
         forward, scale = product_forward(Z, features, inside, latent_kernel, side)
     else:
-        # with the cosine metric the effect was estimated on points, which are not the rows themselves
-        known = effect if settings.metric == "euclidean" else None
+        known = effect if settings.metric == "euclidean" else None  # otherwise it is one on points, not on rows
         forward_effect = smooth_effect(inside, features) if known is None else known
         rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
         forward, scale = conditional_forward(Z, features, rest, latent_kernel)
@@ -340,12 +354,13 @@ def _given_maps(
     return maps, forward, relative
 
 
-def _product_map(problem: Problem, side: SideKernel, features: Array, Z: Array, settings: KernelSettings) -> ProductMap:
+def _product_map(
+    training: TrainingRows, problem: Problem, side: SideKernel, features: Array, Z: Array, settings: KernelSettings
+) -> ProductMap:
     """The backward map of conditioning="product", with the kernel of ``given`` of the fit."""
-    mean, scale = product_backward(
-        dense_points(problem.points), features, Z, problem.kernel, settings.profile, side, settings.n_jobs
-    )
-    return ProductMap(interpolate(mean, n_jobs=settings.n_jobs), scale)
+    points, n_jobs = dense_points(problem.points), settings.n_jobs
+    mean, scale = product_backward(points, features, Z, problem.kernel, settings.profile, side, n_jobs)
+    return ProductMap(with_uncertain_rows(interpolate(mean, n_jobs=n_jobs), training.fitted_variance), scale)
 
 
 def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: KernelSettings) -> EmbeddedRows:
@@ -357,7 +372,10 @@ def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: Kern
     if maps.given is not None and maps.given.effect is not None:
         backward = maps.given.marginal
     queries = submatrix(points, unknown, rows, settings.owner) if settings.precomputed else points[unknown]
-    places = backward(queries, n_jobs)
+    if training.variance is None:
+        places = backward(queries, n_jobs)
+    else:
+        places = map_uncertain(backward, dense_points(queries), training.variance[unknown], n_jobs)
 
     def average(values: Array) -> Array:
         return KernelMap(backward.weights, values.astype(np.float64))(queries, n_jobs)

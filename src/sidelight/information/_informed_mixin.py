@@ -99,9 +99,9 @@ class InformedMixin(TwoWayMixin):
         -------
         Z : array of shape (m, q)
         """
-        X = self._checked(X)
+        variance, X = self._row_variance(X), self._checked(X)
         known = self._known(given, len(X))
-        Z = self.latent_frame_.outside(self._latent(X, known))
+        Z = self.latent_frame_.outside(self._latent(X, known, variance=variance))
         return np.asarray(Z.astype(X.dtype, copy=False))
 
     @available_if(has_data_space)
@@ -175,12 +175,12 @@ class InformedMixin(TwoWayMixin):
         ExtrapolationWarning
             If more than a fifth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
         """
-        X = self._checked(X)
+        variance, X = self._row_variance(X), self._checked(X)
         if given is None:
             seen, rule = "nothing", "does not say what is to be different"
             raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
         known = self._known(given, len(X))
-        Z = self._latent(X, None)
+        Z = self._latent(X, None, variance=variance)
         if known is not None and self.given_features_ is not None:
             warn_of_extrapolation(type(self).__name__, self._overlap(X, Z, known))
         rows = self.frame_.outside(self._rows(Z, known))
@@ -203,11 +203,11 @@ class InformedMixin(TwoWayMixin):
         X : array of shape (m, d)
         given : array of shape (m,) or (m, g), table, or one value for all rows
         """
-        X = self._checked(X)
+        variance, X = self._row_variance(X), self._checked(X)
         known = self._known(given, len(X))
         if known is None:  # given was constant over the training rows
             return np.ones(len(X))
-        return self._overlap(X, self._latent(X, None), known)
+        return self._overlap(X, self._latent(X, None, variance=variance), known)
 
     def _overlap(self, X: Points, Z: Array, known: EncodedGiven) -> Array:
         assert self.given_ is not None
@@ -227,9 +227,9 @@ class InformedMixin(TwoWayMixin):
     @one_blas_thread
     def denoise(self, X: object, *, given: object = None) -> Array:
         """Project rows onto the manifold: ``inverse_transform(transform(X))``, shape (m, d)."""
-        X = self._checked(X)
+        variance, X = self._row_variance(X), self._checked(X)
         known = self._known(given, len(X))
-        rows = self._rows(self._latent(X, known), known)
+        rows = self._rows(self._latent(X, known, variance=variance), known)
         return np.asarray(self.frame_.outside(rows).astype(X.dtype, copy=False))
 
     @available_if(has_data_space)
@@ -274,10 +274,11 @@ class InformedMixin(TwoWayMixin):
     def score(self, X: object, y: object = None, *, given: object = None, sample_weight: object = None) -> float:
         """R² of the reconstruction: ``1 - |X - denoise(X)|² / |X - mean|²``."""
         del y
-        X = self._checked(X)
+        variance, X = self._row_variance(X), self._checked(X)
         known = self._known(given, len(X))
         weight = checked_weights(self, sample_weight, len(X))
-        return explained_share(self.frame_.inside(dense_points(X)), self._rows(self._latent(X, known), known), weight)
+        back = self._rows(self._latent(X, known, variance=variance), known)
+        return explained_share(self.frame_.inside(dense_points(X)), back, weight)
 
     def _has_data_space(self) -> bool:
         return self.metric != "precomputed"
@@ -317,8 +318,15 @@ class InformedMixin(TwoWayMixin):
         found: Points = super()._checked(X)
         return found
 
-    def _latent(self, X: Points, known: EncodedGiven | None, read: Read = _mean) -> Array:
-        return self._informed_maps().backward(X, known, read, self.n_jobs)
+    def _latent(
+        self, X: Points, known: EncodedGiven | None, read: Read = _mean, variance: Array | None = None
+    ) -> Array:
+        return self._informed_maps().backward(X, known, read, self.n_jobs, variance)
+
+    def _row_variance(self, X: object) -> Array | None:
+        """Variances (m, d) of missing entries, in units of the frame, where these enter the map; else None."""
+        del X
+        return None
 
     def _rows(self, Z: Array, known: EncodedGiven | None, read: ReadForward = _mean) -> Array:
         return self._informed_maps().forward(Z, known, read, self.n_jobs)

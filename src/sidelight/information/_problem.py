@@ -70,7 +70,7 @@ class SideInformation:
     """What is known of the rows that are fitted.
 
     ``strata`` (n,) are the groups among which neighbours are balanced, ``categories`` (n,) those of the categories
-    alone; ``hints`` (m, 2) are rows that correspond (None: there are none).
+    alone; ``hints`` (m, 2) are rows that correspond (None: there are none). ``variance`` (n, d): of missing entries.
     """
 
     given: Given
@@ -78,6 +78,7 @@ class SideInformation:
     categories: Array
     strata: Array
     hints: Array | None
+    variance: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class Problem:
 def plain_problem(
     points: Points, scale: float, settings: KernelSettings, latent: Latent, variance: Array | None = None
 ) -> Problem:
-    """Embed rows of which nothing is known; ``variance`` (n,): of missing entries, whose means ``points`` have."""
+    """Embed rows of which nothing is known; ``variance`` (n, d): of missing entries, whose means ``points`` have."""
     chosen = choose_kernel(points, scale, settings, latent=latent, alone=True, variance=variance)
     return Problem(points, chosen, information(chosen.kernel.matrix))
 
@@ -178,6 +179,7 @@ def informed_problem(
     kernel: KernelSettings,
     settings: GivenSettings,
     latent: Latent,
+    variance: Array | None = None,
 ) -> Problem:
     """Embed rows of which ``given`` is known, so that the map shows the rest.
 
@@ -196,12 +198,14 @@ def informed_problem(
         Of the kernel of the data, and of ``given``.
     latent : Latent
         For the cost of a kernel of all pairs.
+    variance : array of shape (n, d) or None
+        Variances of missing entries, whose means ``points`` have.
     """
     hints = None if hints is None or len(hints) == 0 else hints
     check_given(kernel.owner, settings, kernel.bandwidth, points, hints, matrix=bool(given.matrices))
     widths: Widths = given.bandwidths(widening_of(given, known.features))
     categories, strata = strata_of(given, known)
-    side = SideInformation(given, known.features, categories, strata, hints)
+    side = SideInformation(given, known.features, categories, strata, hints, variance)
     if settings.conditioning == "product":
         return _conditional_problem(points, scale, side, kernel, latent, widths)
     rest: Points = points
@@ -256,7 +260,7 @@ def _conditional_problem(
     widths: Widths,
 ) -> Problem:
     """The published product of the kernels of the points and of ``given``."""
-    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False)
+    chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False, variance=side.variance)
     if side.given.matrices:
         G = side_kernel(side.given, side.features).tiles(side.features, kernel.n_jobs)
     else:
@@ -282,8 +286,8 @@ def _balanced(
         rows, others = dense_points(points), dense_points(rest)
         rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
     kernel = balanced_kernel(
-        rest, side.strata, perplexity, settings.n_neighbors,
-        precomputed=precomputed, confounded=confounded, short=settings.multilevel, n_jobs=n_jobs,
+        rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed,
+        confounded=confounded, short=settings.multilevel, variance=side.variance, n_jobs=n_jobs,
     )  # fmt: skip
     return as_chosen_kernel(kernel, perplexity)
 

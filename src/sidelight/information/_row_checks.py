@@ -1,9 +1,8 @@
 """Input validation of kernel information embeddings: arrays, precomputed distances (dense or sparse), missing entries.
 
 Missing entries (NaN) raise an error that says what to do. With ``missing="impute"`` they are imputed from the nearest
-rows (``maps.missing``), with ``missing="expected"`` by their mean given the observed entries (``maps.entry_models``),
-and their variance enters the distances of the fit. ``fit`` then sets ``filler_`` and ``filled_`` (n, d), and every
-method takes rows with NaN.
+rows (``maps.missing``); with ``missing="expected"`` too, and their variance enters the kernel of the fit
+(``kernels.expected``). ``fit`` then sets ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _FLOATS = [np.float64, np.float32]
 class CheckedRows:
     """The validated rows of a fit, an array or ``SparseDistances``, and the imputer that filled them (None: none).
 
-    ``variance`` (n,) is the sum of the variances of a row's imputed entries, where these enter the distances.
+    ``variance`` (n, d) is that of imputed entries, where it enters the kernel.
     """
 
     X: Points
@@ -60,8 +59,7 @@ class RowChecks(InformedMixin):
     @one_blas_thread
     def impute(self, X: object) -> Array:
         """Impute missing entries (NaN) of rows, shape (m, d), each row from its own observed entries."""
-        rows = self._with_gaps(X)
-        return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
+        return self._filled(self._with_gaps(X))
 
     @available_if(_imputes)
     @one_blas_thread
@@ -112,11 +110,11 @@ class RowChecks(InformedMixin):
         return CheckedRows(np.where(np.isnan(X), filled, X).astype(X.dtype, copy=False), filler)
 
     def _expected_rows(self, X: Array) -> CheckedRows:
-        """Rows with the means of their missing entries, and the variance of each row."""
-        filler = fit_entry_model(X, "gaussian", owner=type(self).__name__, seed=0, n_jobs=self.n_jobs)
+        """Rows with the means of their missing entries, and the variances of these."""
+        filler = fit_entry_model(X, "neighbours", owner=type(self).__name__, seed=0, n_jobs=self.n_jobs)
         filled = filler(X, self.n_jobs).astype(X.dtype, copy=False)
         uncertain = bool(np.isnan(X).any())
-        return CheckedRows(filled, filler, filler.variance(X, self.n_jobs).sum(axis=1) if uncertain else None)
+        return CheckedRows(filled, filler, filler.variance(X, self.n_jobs) if uncertain else None)
 
     def _checked(self, X: object) -> Points:
         if self.metric == "precomputed" and issparse(X):
@@ -127,7 +125,19 @@ class RowChecks(InformedMixin):
         if not _imputes(self):
             return super()._checked(X)
         rows = self._with_gaps(X)
-        return np.asarray(self.impute(rows)) if np.isnan(rows).any() else rows
+        return self._filled(rows) if np.isnan(rows).any() else rows
+
+    def _filled(self, rows: Array) -> Array:
+        """Validated rows with their missing entries imputed."""
+        return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
+
+    def _row_variance(self, X: object) -> Array | None:
+        if self.missing != "expected":
+            return None
+        rows = self._with_gaps(X)
+        if not np.isnan(rows).any():
+            return None
+        return np.asarray(self.filler_.variance(rows, self.n_jobs) / self.frame_.scale**2)
 
     def _with_gaps(self, X: object) -> Array:
         check_is_fitted(self)

@@ -136,13 +136,27 @@ def check_learned(kernel: KernelSettings, latent_kernel: str, *, given: bool) ->
         raise ValueError(error_message(kernel.owner, "bandwidth", "learned", rule, remedy))
 
 
-def check_missing(kernel: KernelSettings, missing: str, *, given: bool) -> None:
+def check_missing(kernel: KernelSettings, missing: str) -> None:
     """Raise ValueError for an unknown treatment of missing entries, and where it does not apply."""
     owner = kernel.owner
     check_choice(owner, "missing", missing, ("refuse", "impute", "expected"))
-    if missing == "expected" and (given or kernel.bandwidth != "perplexity" or kernel.metric != "euclidean"):
-        rule = "needs bandwidth='perplexity' and metric='euclidean', and no given"
-        raise ValueError(error_message(owner, "missing", "expected", rule, "Use missing='impute'"))
-    if missing == "impute" and kernel.precomputed:
+    if missing != "refuse" and kernel.precomputed:
         rule = "needs rows, and precomputed distances are none"
-        raise ValueError(error_message(owner, "missing", "impute", rule, 'Use missing="refuse"'))
+        raise ValueError(error_message(owner, "missing", missing, rule, 'Use missing="refuse"'))
+    if missing == "expected":
+        _check_expected(kernel)
+
+
+def _check_expected(kernel: KernelSettings) -> None:
+    """Raise ValueError where the expectation of the kernel has no closed form."""
+    if kernel.metric == "cosine":
+        rule = "has no closed form for metric='cosine', which divides by the length of rows with unknown entries"
+    elif kernel.bandwidth == "learned":
+        rule = "does not go with bandwidth='learned'"
+    elif kernel.profile != "gaussian":
+        rule = f"needs a Gaussian kernel, and this one is {kernel.profile}"
+    elif kernel.form not in ("auto", "dense"):
+        rule = f"needs a dense kernel, and storage is {kernel.form!r}"
+    else:
+        return
+    raise ValueError(error_message(kernel.owner, "missing", "expected", rule, "Use missing='impute'"))

@@ -90,8 +90,8 @@ class TrainingRows:
         The columns of ``given``; None: nothing is factored out.
     known : EncodedGiven or None
         Their entries, for all rows.
-    variance : array of shape (n,) or None
-        Sum of the variances of a row's missing entries, in squared units of the frame; None: no entry is uncertain.
+    variance : array of shape (n, d) or None
+        Variances of missing entries, in squared units of the frame; None: no entry is uncertain.
     """
 
     X: Points
@@ -116,6 +116,11 @@ class TrainingRows:
     def fitted_points(self) -> Array:
         """Points of the fitted rows (m, d); a copy only if some rows are left out."""
         return np.asarray(dense_points(self.points if self.complete else self.points[self.fitted]))
+
+    @property
+    def fitted_variance(self) -> Array | None:
+        """Variances of the entries of the fitted rows (m, d), or None."""
+        return None if self.variance is None else self.variance[self.fitted]
 
     def inside(self, metric: str) -> Array:
         """The fitted rows (m, d) in units of the frame; with the cosine metric these differ from the points."""

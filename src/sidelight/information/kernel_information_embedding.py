@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
+from sidelight.base.alias import MovedParameter, accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.options import argument_name
-from sidelight.base.renamed_parameters import MovedParameter, accept_moved_parameters
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState
@@ -122,10 +122,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
         the types of the columns of ``given``, their bandwidths and the weight of its term.
     missing : "refuse", "impute" or "expected", default="refuse"
-        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": they
-        have the mean and variance that a Gaussian gives them from the observed entries of their row, and the fit uses
-        expected squared distances, in which uncertain rows are farther from all others; for
-        ``bandwidth="perplexity"`` and the Euclidean metric, without ``given``. ``transform`` takes the means.
+        Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": the
+        nearest rows give them a mean and a variance, and the fit uses the expected kernel, in which uncertain columns
+        count less and uncertain rows are less of a neighbour; for Gaussian kernels of Euclidean distances, with a
+        bandwidth that is not learned.
 
     Attributes
     ----------
@@ -350,7 +350,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self._given_settings().check(owner)
         kernel = self._kernel_settings("annealed")
         check_learned(kernel, self.latent_kernel, given=given)
-        check_missing(kernel, self.missing, given=given)
+        check_missing(kernel, self.missing)
 
     def _latent_settings(self, kernel: str) -> LatentSettings:
         return LatentSettings(self.n_components, kernel, self.penalty, self.init, self.random_state)
@@ -392,4 +392,5 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             return plain_problem(training.points, scale, kernel, latent, training.variance)
         rows = training.fitted
         some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
-        return informed_problem(some, scale, training.given, training.known.take(rows), hints, kernel, settings, latent)
+        known, variance = training.known.take(rows), None if training.variance is None else training.variance[rows]
+        return informed_problem(some, scale, training.given, known, hints, kernel, settings, latent, variance)

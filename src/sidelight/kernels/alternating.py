@@ -17,21 +17,20 @@ kernels: O(n³) time, O(n²) memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, eye_array
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.neighbours.search import smallest
 
 from .matrices import SymmetricTiles, matrix_rows
 
 __all__ = ["ViewKernel", "alternating_kernel", "kernel_block", "with_self_weight"]
 
-Array = npt.NDArray[Any]
-Kernel = SymmetricTiles | csr_array
+
+Kernel = SymmetricTiles | SparseMatrix
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class ViewKernel:
     rows: Array
     n: int
 
-    def whole(self) -> csr_array | Array:
+    def whole(self) -> SparseMatrix | Array:
         """The (n, n) matrix: mean row sum 1 over the rows present, the identity elsewhere."""
         unseen = np.setdiff1d(np.arange(self.n), self.rows)
         K = with_self_weight(self.matrix)
@@ -85,7 +84,7 @@ def alternating_kernel(views: list[ViewKernel], *, keep: int, n_jobs: int | None
         np.fill_diagonal(product, 0.0)
         return SymmetricTiles.from_dense(0.5 * (product + product.T))
 
-    def block(rows: slice) -> csr_array:
+    def block(rows: Slice) -> SparseMatrix:
         both = 0.5 * (K[rows] @ L + L[rows] @ K).toarray()
         both[np.arange(len(both)), np.arange(rows.start, rows.stop)] = 0.0
         return _largest(both, keep)
@@ -117,7 +116,7 @@ def with_self_weight(matrix: Kernel) -> Kernel:
     return csr_array(matrix + csr_array(own))
 
 
-def _largest(rows: Array, keep: int) -> csr_array:
+def _largest(rows: Array, keep: int) -> SparseMatrix:
     """The ``keep`` largest entries of each row, ties by column."""
     if keep >= rows.shape[1]:
         return csr_array(rows)
@@ -129,7 +128,7 @@ def _largest(rows: Array, keep: int) -> csr_array:
     return kept
 
 
-def _stacked(parts: list[csr_array], n: int) -> csr_array:
+def _stacked(parts: list[SparseMatrix], n: int) -> SparseMatrix:
     """Stack blocks of rows vertically."""
     counts = np.concatenate([np.diff(part.indptr) for part in parts])
     indices = np.concatenate([part.indices for part in parts])

@@ -23,12 +23,10 @@ counterparts.) Time and memory then do not grow with the number of strata.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.search import Neighbours
 from sidelight.neighbours.sparse_distances import SparseDistances, reach
@@ -36,10 +34,11 @@ from sidelight.neighbours.strata import InStratum, nearest_in_strata
 
 from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
+from .expected import expected_neighbours
 
 __all__ = ["NEAREST", "balanced_kernel", "confounded_stratum_factors", "stratum_distances"]
 
-Array = npt.NDArray[Any]
+
 NEAREST = 5
 """Rows that a distance to a stratum is averaged over."""
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
@@ -57,6 +56,7 @@ def balanced_kernel(
     confounded: bool = False,
     precomputed: bool = False,
     short: bool = False,
+    variance: Array | None = None,
     n_jobs: int | None = None,
 ) -> DataKernel:
     """The balanced kernel of rows in strata.
@@ -76,6 +76,8 @@ def balanced_kernel(
         Whether ``points`` are distances.
     short : bool
         Use short lists, see above.
+    variance : array of shape (n, d or less) or None
+        Variances of the (first) columns of ``points``, which are means: the kernel is then the expected one.
     n_jobs : int or None
         Threads.
 
@@ -84,18 +86,21 @@ def balanced_kernel(
     DataKernel
         Sparse, with its neighbour lists and graph.
     """
-    how: Any = {"precomputed": precomputed, "n_jobs": n_jobs, "visits": None if confounded or not short else _VISITS}
+    visits = None if confounded or not short else _VISITS
     n_neighbors = None if short else n_neighbors
     n, share = len(points), np.bincount(codes) / len(codes)
     p = np.maximum(1.5 if short else 2.0, perplexity * share)
     k = np.rint(2 * p).astype(int) if short else np.rint(3 * p).astype(int) + 1
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
-    strata = nearest_in_strata(points, codes, k if short else np.maximum(k, edges), **how)
+    lengths = k if short else np.maximum(k, edges)
+    strata = nearest_in_strata(points, codes, lengths, precomputed=precomputed, visits=visits, n_jobs=n_jobs)
     close = confounded_stratum_factors(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
     graph = None
     if n_neighbors is not None:
         graph = joined_graph(points, _edges(strata, close, edges), precomputed=precomputed)
         strata = _along(graph, strata, codes, k, n_jobs)
+    if variance is not None and not isinstance(points, SparseDistances):
+        strata = _expected(strata, points, variance, p, k, n_jobs)
     return _assembled(strata, close * share, p, k, graph)
 
 
@@ -139,7 +144,7 @@ def _edges(strata: list[InStratum], close: Array, k: Array) -> Neighbours:
     return Neighbours(np.concatenate(index, axis=1), np.concatenate(distance, axis=1))
 
 
-def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_jobs: int | None) -> list[InStratum]:
+def _along(graph: SparseMatrix, strata: list[InStratum], codes: Array, k: Array, n_jobs: int | None) -> list[InStratum]:
     """The nearest rows in each stratum along the graph; Euclidean ones where the search met too few of a stratum."""
     n, n_strata = len(codes), len(strata)
     reach = min(n - 1, _WALK * int(k.sum()))
@@ -163,6 +168,21 @@ def _along(graph: csr_array, strata: list[InStratum], codes: Array, k: Array, n_
     return found
 
 
+def _expected(
+    strata: list[InStratum], points: Array, variance: Array, p: Array, k: Array, n_jobs: int | None
+) -> list[InStratum]:
+    """The lists with effective distances, under which the kernel of each stratum is the expected one."""
+    spread = np.zeros_like(points)
+    spread[:, : variance.shape[1]] = variance
+    found = []
+    for s, stratum in enumerate(strata):
+        near = Neighbours(*(part[:, : k[s]] for part in vars(stratum.neighbours).values()))
+        if near.index.shape[1] > 1:  # a list of one row has one weight
+            near = expected_neighbours(points, spread, near, float(p[s]), rows=stratum.rows, n_jobs=n_jobs)
+        found.append(InStratum(stratum.rows, near))
+    return found
+
+
 def _radius(stratum: InStratum, n: int) -> Array:
     """First guess of the path length to the listed rows of a stratum (n,)."""
     radius = np.zeros(n)
@@ -170,7 +190,7 @@ def _radius(stratum: InStratum, n: int) -> Array:
     return radius
 
 
-def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: csr_array | None) -> DataKernel:
+def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: SparseMatrix | None) -> DataKernel:
     """Combine the lists of all strata into the kernel: weights by perplexity, masses, normalised and symmetric."""
     n = len(mass)
     rows, cols, weights, lists = [], [], [], []

@@ -10,21 +10,28 @@ the profile's ``density_profile``, so that C is finite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from sidelight.base.tiles import run_tiles
+from sidelight.base.types import Array
 
 from .profiles import Profile
 
-__all__ = ["LeaveOneOut", "leave_one_out_bandwidth", "maximise_over_scale", "perplexity_rows", "quick_rows"]
+__all__ = [
+    "LeaveOneOut",
+    "leave_one_out_bandwidth",
+    "maximise_over_scale",
+    "perplexity_rows",
+    "quick_rows",
+    "quick_rows_of_each",
+]
 
-Array = npt.NDArray[Any]
+
 _NOTHING = -100.0  # logarithm of a term too small to change a sum of at least 1, however many rows there are
+_ROUNDING = 1e-6  # by which an upper bound may be too low, far more than it is
 _CACHED = 50_000  # numbers that stay in the processor's cache over several passes
 _START = (0.5, 0.8)  # log β ≈ 0.5 + 0.8 log(k / perplexity) for distances of mean 1: within 0.1 mostly, measured
 _STEPS = 2  # in float32, before the last step in the precision of the distances
@@ -65,25 +72,49 @@ def perplexity_rows(D2: Array, perplexity: float, *, n_steps: int = 24) -> tuple
     if np.isinf(D2).any():
         return _uneven_rows(D2, perplexity, n_steps)
     least, scale = np.min(D2, axis=1, keepdims=True), np.max(D2, axis=1, keepdims=True)
-    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not depend on the last bits
-    shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
-    target = np.log(min(perplexity, D2.shape[1]))
-    low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)  # log β in units of 1/scale
-    mean = shifted.mean(axis=1)
-    middle = -np.log(np.where(mean > 1e-12, mean, 1.0))
-    for _ in range(n_steps):
-        W, entropy, slope = _row_weights(shifted, np.exp(middle)[:, None])
-        too_even = entropy > target
-        low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
-        newton = middle + np.clip((entropy - target) / np.maximum(slope, 1e-12), -4.0, 4.0)
-        inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
-        moved = np.where(inside | (newton == middle), newton, 0.5 * (low + high))
-        if np.array_equal(moved, middle):
-            break  # every further step would repeat this one to the bit
-        middle = moved
-    W, _, _ = _row_weights(shifted, np.exp(middle)[:, None])
+    target = np.full(len(D2), np.log(min(perplexity, D2.shape[1])))
+    W, middle, tied = _rows_of_entropy(D2, least, scale, target, n_steps)
     bandwidth = np.where(tied.sum(axis=1) < perplexity, scale[:, 0] * np.exp(-middle), least[:, 0])
     return W, bandwidth if perplexity < D2.shape[1] else scale[:, 0]
+
+
+def _rows_of_entropy(
+    D2: Array, least: Array, scale: Array, target: Array, n_steps: int = 24
+) -> tuple[Array, Array, Array]:
+    """Weights (m, k) of entropy ``target`` (m,), ``log β`` (m,) in units of 1/scale, and which distances tie (m, k)."""
+    tied = D2 - least <= 1e-14 * least  # equal up to rounding: β must not depend on the last bits
+    shifted = np.divide(D2 - least, scale, out=np.zeros_like(D2), where=~tied)
+    middle = _log_betas(shifted, target, n_steps)
+    return _row_weights(shifted, np.exp(middle)[:, None])[0], middle, tied
+
+
+def _log_betas(D2: Array, target: Array, n_steps: int) -> Array:
+    """``log β`` (m,) at which the weights of each row have the entropy ``target`` (m,); ``D2`` (m, k) are at most 1."""
+    found, rows = np.empty(len(D2)), np.arange(len(D2))
+    low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)
+    mean = D2.mean(axis=1)
+    middle = -np.log(np.where(mean > 1e-12, mean, 1.0))
+    for _ in range(n_steps):
+        _, entropy, slope = _row_weights(D2, np.exp(middle)[:, None])
+        too_even = entropy > target
+        low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
+        step = (entropy - target) / np.maximum(slope, 1e-12)
+        newton = middle + np.minimum(np.maximum(step, -4.0), 4.0)
+        inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
+        moved = newton if inside.all() else np.where(inside | (newton == middle), newton, 0.5 * (low + high))
+        moving = moved != middle  # every further step of the other rows would repeat this one to the bit
+        n_moving = np.count_nonzero(moving)
+        if n_moving == 0:
+            break
+        middle = moved
+        if 2 * n_moving <= len(rows):
+            found[rows] = middle
+            D2, rows, target = D2[moving], rows[moving], target[moving]
+            low, high, middle = low[moving], high[moving], middle[moving]
+    if len(rows) == len(found):
+        return np.asarray(middle)
+    found[rows] = middle
+    return found
 
 
 def _uneven_rows(D2: Array, perplexity: float, n_steps: int) -> tuple[Array, Array]:
@@ -98,7 +129,8 @@ def _uneven_rows(D2: Array, perplexity: float, n_steps: int) -> tuple[Array, Arr
 def _row_weights(D2: Array, beta: Array) -> tuple[Array, Array, Array]:
     """Weights, their entropy, and minus its derivative by ``log β``."""
     energy = D2 * beta
-    W = np.exp(-energy)
+    W = np.negative(energy)
+    np.exp(W, out=W)
     total = W.sum(axis=1, keepdims=True)
     W /= total
     mean = np.einsum("ij,ij->i", W, energy)
@@ -119,32 +151,52 @@ def quick_rows(D2: Array, perplexity: float) -> Array:
     >>> round(float(np.exp(-(W * np.log(W)).sum())), 6)
     2.5
     """
-    if perplexity >= D2.shape[1]:
-        return perplexity_rows(D2, perplexity)[0]
-    target = float(np.log(perplexity))
+    return quick_rows_of_each(D2, [perplexity])[0]
+
+
+def quick_rows_of_each(D2: Array, perplexities: Sequence[float]) -> list[Array]:
+    """``[quick_rows(D2, perplexity) for perplexity in perplexities]``, to the bit; few rows are computed together."""
+    if max(perplexities) >= D2.shape[1]:
+        return [perplexity_rows(D2, p)[0] if p >= D2.shape[1] else quick_rows(D2, p) for p in perplexities]
+    if len(perplexities) > 1 and len(perplexities) * D2.size > _CACHED:
+        return [quick_rows(D2, perplexity) for perplexity in perplexities]
+    targets = [float(np.log(perplexity)) for perplexity in perplexities]
+    ratio = np.repeat([float(np.log(D2.shape[1])) - target for target in targets], len(D2))
+    target = np.repeat(targets, len(D2))
+    D2 = np.tile(D2, (len(targets), 1)) if len(targets) > 1 else D2
+    return np.split(_quick_rows(D2, target, ratio), len(targets))
+
+
+def _quick_rows(D2: Array, target: Array, ratio: Array) -> Array:
+    """Weights (m, k) of entropy ``target`` (m,), which is ``ratio`` (m,) below that of uniform weights."""
     least = D2.min(axis=1, keepdims=True)
     shifted = D2 - least
     shifted *= shifted > 50 * np.finfo(D2.dtype).eps * least  # as there: β must not depend on the last bits
     mean = shifted.mean(axis=1, keepdims=True)
     shifted /= np.where(mean > 0, mean, 1)
-    single = shifted.astype(np.float32, copy=False)
-    ratio = float(np.log(D2.shape[1])) - target
-    x = np.full(len(D2), _START[0] + _START[1] * ratio, dtype=np.float32)
-    for _ in range(_STEPS + (ratio > _NARROW)):
-        x += _halley(*_moments(single, x)[1:], target)
+    single, single_target = shifted.astype(np.float32, copy=False), target.astype(np.float32)
+    x = (_START[0] + _START[1] * ratio).astype(np.float32)
+    for _ in range(_STEPS):
+        x += _halley(*_moments(single, x)[1:], single_target)
+    if (narrow := ratio > _NARROW).any():
+        x[narrow] += _halley(*_moments(single[narrow], x[narrow])[1:], single_target[narrow])
     x = x.astype(D2.dtype)
-    x += _halley(*_moments(shifted, x)[1:], target)
+    own_target = target.astype(D2.dtype)
+    x += _halley(*_moments(shifted, x)[1:], own_target)
     W, entropy, _, _ = _moments(shifted, x)
-    off = np.flatnonzero(~(np.abs(entropy - target) <= _MISSED[W.dtype]))
+    off = np.flatnonzero(~(np.abs(entropy - own_target) <= _MISSED[W.dtype]))
     if off.size:
-        W[off] = perplexity_rows(D2[off].astype(np.float64, copy=False), perplexity)[0]
+        rows = D2[off].astype(np.float64, copy=False)
+        extremes = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
+        W[off] = _rows_of_entropy(rows, *extremes, target[off])[0]
     return W
 
 
 def _moments(D2: Array, x: Array) -> tuple[Array, Array, Array, Array]:
     """Weights at ``log β = x``, their entropy, and variance and third central moment of the energies."""
     energy = D2 * np.exp(x)[:, None]
-    W = np.exp(-energy)
+    W = np.negative(energy)
+    np.exp(W, out=W)
     total = W.sum(axis=1)
     W /= total[:, None]
     mean = np.einsum("ij,ij->i", W, energy)
@@ -156,7 +208,7 @@ def _moments(D2: Array, x: Array) -> tuple[Array, Array, Array, Array]:
     return W, entropy, variance, np.einsum("ij,ij->i", spread, energy)
 
 
-def _halley(entropy: Array, variance: Array, third: Array, target: float) -> Array:
+def _halley(entropy: Array, variance: Array, third: Array, target: Array) -> Array:
     """The step of ``log β`` towards an entropy of ``target``."""
     excess = entropy - target
     slope = 2 * variance * variance - excess * (third - 2 * variance)
@@ -202,6 +254,8 @@ class LeaveOneOut:
         self.profile = profile.density_profile(d)
         self.constant: float = -float(np.log(n - 1)) - self.profile.log_integral(d)
         self.d, self.n_jobs = int(d), n_jobs
+        self.nearest = self.R.min(axis=1)
+        self.all_shifts = float(np.log(np.exp(self.shift - self.shift.max()).sum()) + self.shift.max())
 
     def __call__(self, scale: float) -> float:
         """The mean log-density at bandwidths ``scale · relative_j``."""
@@ -210,20 +264,26 @@ class LeaveOneOut:
         mean = float(np.maximum(rows, -1e6).mean())
         return mean - 0.5 * self.d * float(np.log(scale)) + self.constant
 
+    def at_most(self, scale: float) -> float:
+        """An upper bound of the mean log-density, in O(m): as if all rows were as near as the nearest one."""
+        rows = self.profile.log_value(self.nearest / scale) + self.all_shifts
+        mean = float(np.maximum(rows, -1e6).mean())
+        return mean - 0.5 * self.d * float(np.log(scale)) + self.constant + _ROUNDING
+
     def _log_sums(self, R: Array, scale: float) -> Array:
         """``log Σ_j k_ij / h_j^{d/2}`` of a block of rows, without overflow."""
         logs = self.profile.log_value(R / scale)
         logs += self.shift
         top = np.maximum(logs.max(axis=1), -1e300)
         logs -= top[:, None]
-        np.maximum(
-            logs, _NOTHING, out=logs
-        )  # smaller ones would be denormal, which takes a processor ten times as long
+        np.maximum(logs, _NOTHING, out=logs)  # smaller ones would be denormal, which takes ten times as long
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=1)) + top)
 
 
-def maximise_over_scale(score: Callable[[float], float], low: float, high: float) -> float:
+def maximise_over_scale(
+    score: Callable[[float], float], low: float, high: float, *, at_most: Callable[[float], float] | None = None
+) -> float:
     """The scale in ``[low, high]`` with the best score: a grid in the logarithm, refined by a bounded search.
 
     Parameters
@@ -232,15 +292,31 @@ def maximise_over_scale(score: Callable[[float], float], low: float, high: float
         Scale to score; larger is better.
     low, high : float
         Bounds of the scale.
+    at_most : callable or None
+        Scale to an upper bound of its score, where that is cheaper: scales that cannot be the best are not scored.
     """
     grid = np.linspace(np.log(low), np.log(high), 13)
-    values = [score(float(np.exp(g))) for g in grid]
+    values = _scores(score, [float(np.exp(g)) for g in grid], at_most)
     best = int(np.argmax(values))
     bounds = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     found = minimize_scalar(
         lambda g: -score(float(np.exp(g))), bounds=bounds, method="bounded", options={"xatol": 0.01}
     )
     return float(np.exp(found.x if -found.fun >= values[best] else grid[best]))
+
+
+def _scores(
+    score: Callable[[float], float], scales: list[float], at_most: Callable[[float], float] | None
+) -> list[float]:
+    """Scores of the scales, minus infinity for those whose upper bound is below the best score."""
+    bounds = [np.inf if at_most is None else at_most(scale) for scale in scales]
+    values, best = [-np.inf] * len(scales), -np.inf
+    for k in np.argsort(bounds, kind="stable")[::-1]:
+        if bounds[k] < best:
+            break
+        values[k] = score(scales[k])
+        best = max(best, values[k])
+    return values
 
 
 def leave_one_out_bandwidth(
@@ -267,4 +343,5 @@ def leave_one_out_bandwidth(
     n_jobs : int or None
         Threads.
     """
-    return maximise_over_scale(LeaveOneOut(X, profile, relative, rows, n_jobs), 1e-6 * typical, 1e2 * typical)
+    score = LeaveOneOut(X, profile, relative, rows, n_jobs)
+    return maximise_over_scale(score, 1e-6 * typical, 1e2 * typical, at_most=score.at_most)

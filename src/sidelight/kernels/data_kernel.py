@@ -16,22 +16,20 @@ auto        up to 10,000 rows dense (compact ones sparse); beyond, sparse where 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.neighbours.distances import squared_distances
-from sidelight.neighbours.expected import nearest_expected
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
+from .expected import expected_neighbours
 from .low_rank import CHECKED, KernelError, LowRankKernel, low_rank_kernel, residual_row_moments
 from .matrices import SymmetricTiles, adaptive_kernel, compact_kernel, dense_kernel, share_of_near_pairs
 from .profiles import QUARTIC, Profile
@@ -46,7 +44,7 @@ __all__ = [
     "perplexity_kernel",
 ]
 
-Array = npt.NDArray[Any]
+
 _FEW = 0.1  # share of pairs within reach: above it, stored pairs need more memory than tiles
 EXACT_ROWS = 10_000
 """Rows up to which every pair has its entry: below, tiles of pairs take less time than a hundred factors."""
@@ -75,14 +73,14 @@ class DataKernel:
         Approximation error, if the matrix approximates another.
     """
 
-    matrix: SymmetricTiles | csr_array | LowRankKernel
+    matrix: SymmetricTiles | SparseMatrix | LowRankKernel
     bandwidth: float | Array
     lists: Array | None = None
-    graph: csr_array | None = None
+    graph: SparseMatrix | None = None
     error: KernelError | None = None
 
     @property
-    def pairs(self) -> SymmetricTiles | csr_array:
+    def pairs(self) -> SymmetricTiles | SparseMatrix:
         """The matrix, where it is stored by pairs (dense or sparse, not of low rank)."""
         assert not isinstance(self.matrix, LowRankKernel)
         return self.matrix
@@ -116,8 +114,9 @@ def perplexity_kernel(
         Whether ``points`` are distances.
     n_jobs : int or None
         Threads.
-    variance : array of shape (n,) or None
-        Sum of the variances of the entries of each row; distances, also the lengths of edges, are then expected ones.
+    variance : array of shape (n, d) or None
+        Variances of the entries, where ``points`` are means: the kernel is the expected one (``kernels.expected``) on
+        the neighbour lists and along the graph of the means.
 
     Returns
     -------
@@ -127,9 +126,7 @@ def perplexity_kernel(
     n = len(points)
     k = min(n - 1, max(2, round(3 * perplexity)))
     width = max(k, n_neighbors or 0)
-    if variance is not None:
-        found = nearest_expected(dense_points(points), variance, k=width, n_jobs=n_jobs)
-    elif precomputed:
+    if precomputed:
         found = nearest_known(points, k=width, own=True)
     else:
         found = nearest(dense_points(points), k=width, n_jobs=n_jobs)
@@ -139,6 +136,8 @@ def perplexity_kernel(
         near = Neighbours(found.index[:, :n_neighbors], found.distance[:, :n_neighbors])
         graph = joined_graph(points, near, precomputed=precomputed)
         neighbours = along_graph(graph, k=k, start_radius=1.3 * reach(straight), n_jobs=n_jobs)
+    if variance is not None:
+        neighbours = expected_neighbours(dense_points(points), variance, neighbours, perplexity, n_jobs=n_jobs)
     matrix, bandwidth = adaptive_kernel(neighbours, perplexity)
     return DataKernel(matrix, bandwidth, neighbours.index, graph)
 
@@ -247,7 +246,7 @@ def _negligible(points: Array, h: float, profile: Profile, n_jobs: int | None) -
     A = (points - points.mean(axis=0)) / np.sqrt(h)
     rows = spread_rows(len(A), CHECKED)
 
-    def some(part: slice) -> tuple[Array, Array, Array]:
+    def some(part: Slice) -> tuple[Array, Array, Array]:
         K = profile.value(squared_distances(A[rows[part]], A))
         cubes = K * K * K
         lost = np.array([residual_row_moments(np.where(least > K, K, 0.0), K, cubes) for least in _CUTS])

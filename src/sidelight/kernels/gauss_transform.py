@@ -32,14 +32,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.fft import dctn
 from scipy.special import erf, erfc
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Untyped
 
 from .profiles import GAUSSIAN, STUDENT, Profile
 
@@ -56,7 +55,7 @@ __all__ = [
     "oversampling_of",
 ]
 
-Array = npt.NDArray[Any]
+
 _ERROR = 1e-6  # of a row sum of Gaussians, in the worst case: all other points in one cluster
 _FEW = 10_000  # fewer points get the same precision: pulls in a tight cluster are small, and need their digits
 _STUDENT_ERROR = 1e-8  # of one pair; a row sum of n is never small, as its tails reach everywhere
@@ -220,7 +219,11 @@ def fast_sums(
         Factors that every sum is taken for.
     """
     n, q = Z.shape
-    if not 1 <= q <= 3 or n < 2 or not np.isfinite(Z).all():
+    if not 1 <= q <= 3 or n < 2:
+        return None
+    if columns == 1 and n * n / 2 * _LOOSE_PAIR <= (q + 3) * _PLAN:
+        return None  # pairs take no longer than the plans alone, whatever the extent: below 600 points
+    if not np.isfinite(Z).all():
         return None
     modes = modes_of(profile, n, np.ptp(Z, axis=0), tolerance)
     if modes is None or library() is None:
@@ -367,7 +370,7 @@ def _most_modes(n: int) -> int:
 
 
 @functools.cache
-def library() -> Any:
+def library() -> Untyped:
     """finufft, imported when first needed; None where there is none (no wheel for Linux on ARM)."""
     try:
         import finufft

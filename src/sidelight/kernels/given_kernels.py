@@ -18,11 +18,9 @@ Cost: O(n m²); memory O(n m).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.strata import MOST_STRATA, cells, centres, codes_of, merged
 from sidelight.side.given import EncodedGiven, Given
@@ -46,7 +44,7 @@ __all__ = [
     "widening_of",
 ]
 
-Array = npt.NDArray[Any]
+
 _LEAST_MEAN = 0.07  # mean of the kernel of ``given``: with less, rows have no neighbours in its Parzen density
 MOST_FACTORS = 64
 """Distinct rows up to which the kernel is factored exactly, and the number of landmarks beyond."""

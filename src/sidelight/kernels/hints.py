@@ -14,14 +14,12 @@ their nearest rows that are. Cost: one sparse solve per group.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
+from sidelight.base.types import Array
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed
 
@@ -30,7 +28,7 @@ from .matrices import adaptive_kernel
 
 __all__ = ["harmonic_coordinates", "hint_classes", "with_hints"]
 
-Array = npt.NDArray[Any]
+
 _PERPLEXITY = 3.0
 _HINT_WEIGHT = 10.0  # of squared distance between hint coordinates against the mean square of the residual
 

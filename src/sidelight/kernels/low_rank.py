@@ -20,16 +20,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, eye_array
 
 from sidelight.base.eigenvalues import selected_pairs
 from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, DType, Slice, SparseMatrix
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import nearest
@@ -38,7 +37,7 @@ from .profiles import Profile
 
 __all__ = ["CHECKED", "MOST_FACTORS", "KernelError", "LowRankKernel", "low_rank_kernel", "residual_row_moments"]
 
-Array = npt.NDArray[Any]
+
 Key = tuple[int, int]
 MOST_FACTORS = 200
 """Columns of F at the most: each costs q + 2 transforms of an evaluation."""
@@ -82,7 +81,7 @@ class LowRankKernel:
     """``F Fᵀ + N``: ``factors`` F (n, r), and ``near`` N (n, n), the sparse correction of near pairs and diagonal."""
 
     factors: Array
-    near: csr_array
+    near: SparseMatrix
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,7 +100,7 @@ class LowRankKernel:
         tile[i[at], j[at]] += values[at]
         return np.asarray(tile)
 
-    def astype(self, dtype: np.dtype[Any]) -> LowRankKernel:
+    def astype(self, dtype: DType) -> LowRankKernel:
         """The same kernel in another precision."""
         return LowRankKernel(self.factors.astype(dtype), self.near.astype(dtype))
 
@@ -171,7 +170,7 @@ def low_rank_kernel(
     return LowRankKernel(F, _less_factors(near, F, n_jobs)), errors[rank]
 
 
-def _near_pairs(A: Array, profile: Profile, n_jobs: int | None) -> csr_array:
+def _near_pairs(A: Array, profile: Profile, n_jobs: int | None) -> SparseMatrix:
     """Kernel values of each row with its neighbours (symmetric), and the unit diagonal."""
     n = len(A)
     found = nearest(A, k=min(_NEAR, n - 1), n_jobs=n_jobs)
@@ -189,10 +188,10 @@ def _factors(A: Array, profile: Profile, most: int, n_jobs: int | None) -> Array
     landmarks, L = _independent(A[spread_rows(len(A), _LANDMARKS * most)], profile)
     parts = spans(len(A), _ROWS)
 
-    def columns(rows: slice) -> Array:
+    def columns(rows: Slice) -> Array:
         return profile.value(squared_distances(A[rows], landmarks))
 
-    def squares(rows: slice) -> Array:
+    def squares(rows: Slice) -> Array:
         C = columns(rows)
         return np.asarray(C.T @ C)
 
@@ -214,14 +213,14 @@ def _independent(A: Array, profile: Profile) -> tuple[Array, Array]:
 
 
 def _errors_by_rank(
-    A: Array, F: Array, near: csr_array, profile: Profile, n_jobs: int | None
+    A: Array, F: Array, near: SparseMatrix, profile: Profile, n_jobs: int | None
 ) -> dict[int, KernelError]:
     """Approximation error, on some rows, of the first columns of F with the near pairs, for every tenth rank."""
     rows = spread_rows(len(A), CHECKED)
     steps = spans(F.shape[1], _STEP)
     stored = csr_array(near[rows]).tocsc()
 
-    def tile(cols: slice) -> tuple[Array, Array, Array]:
+    def tile(cols: Slice) -> tuple[Array, Array, Array]:
         K = profile.value(squared_distances(A[rows], A[cols]))
         R, cubes = K.copy(), K * K * K
         total, sums, largest = residual_row_moments(K, K, cubes), [], []
@@ -248,10 +247,10 @@ def residual_row_moments(R: Array, K: Array, cubes: Array) -> Array:
     return np.stack([R.sum(axis=1), np.einsum("ij,ij->i", R, K), np.einsum("ij,ij->i", R, cubes)])
 
 
-def _less_factors(near: csr_array, F: Array, n_jobs: int | None) -> csr_array:
+def _less_factors(near: SparseMatrix, F: Array, n_jobs: int | None) -> SparseMatrix:
     """N: ``k_ij - f_i·f_j`` of the stored pairs."""
 
-    def some(rows: slice) -> Array:
+    def some(rows: Slice) -> Array:
         stored = slice(near.indptr[rows.start], near.indptr[rows.stop])
         own = np.repeat(F[rows], np.diff(near.indptr[rows.start : rows.stop + 1]), axis=0)
         return np.asarray(near.data[stored] - np.einsum("ij,ij->i", own, F[near.indices[stored]]))

@@ -7,13 +7,14 @@ diagonal: half the memory of the square array.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, distances_to_listed
@@ -32,7 +33,7 @@ __all__ = [
     "share_of_near_pairs",
 ]
 
-Array = npt.NDArray[Any]
+
 _PROBED, _ROWS = 64, 4096  # rows on which the share outside the lists is measured, and rows of one block
 
 
@@ -45,7 +46,7 @@ class SymmetricTiles:
         self.tiles = tiles
 
     @classmethod
-    def build(cls, n: int, tile: Callable[[slice, slice], Array], *, n_jobs: int | None = None) -> SymmetricTiles:
+    def build(cls, n: int, tile: Callable[[Slice, Slice], Array], *, n_jobs: int | None = None) -> SymmetricTiles:
         """Compute each tile as ``tile(rows, columns)``, on threads."""
         parts = spans(n)
         keys = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
@@ -91,7 +92,7 @@ class SymmetricTiles:
         return out
 
 
-def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> SymmetricTiles | csr_array:
+def multiply(A: SymmetricTiles | SparseMatrix, B: SymmetricTiles | SparseMatrix) -> SymmetricTiles | SparseMatrix:
     """The element-wise product of two kernel matrices, sparse if either is."""
     if isinstance(A, SymmetricTiles) and isinstance(B, SymmetricTiles):
         return SymmetricTiles(A.n, {key: tile * B.tiles[key] for key, tile in A.tiles.items()})
@@ -103,12 +104,17 @@ def multiply(A: SymmetricTiles | csr_array, B: SymmetricTiles | csr_array) -> Sy
     return csr_array(A.multiply(B))
 
 
-def matrix_rows(K: Any) -> int:
+class _Shaped(Protocol):
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+def matrix_rows(K: SymmetricTiles | _Shaped) -> int:
     """Number of rows of a kernel matrix of any form."""
     return K.n if isinstance(K, SymmetricTiles) else int(K.shape[0])
 
 
-def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[csr_array, Array]:
+def adaptive_kernel(neighbours: Neighbours, perplexity: float) -> tuple[SparseMatrix, Array]:
     """The perplexity kernel ``(p_ij + p_ji)/2`` on neighbour lists, without self-weight, and its bandwidths (n,)."""
     n, k = neighbours.index.shape
     W, bandwidth = perplexity_rows(neighbours.distance**2, perplexity)
@@ -141,7 +147,7 @@ def left_out(X: Array, lists: Array, bandwidth: Array, n_jobs: int | None = None
     Q, near = X[rows].astype(np.float64), distances_to_listed(X[rows], X, lists[rows]) ** 2
     least = near.min(axis=1, keepdims=True)
 
-    def total(part: slice) -> Array:
+    def total(part: Slice) -> Array:
         R = squared_distances(Q, np.asarray(X[part], dtype=np.float64))
         inside = np.flatnonzero((rows >= part.start) & (rows < part.stop))
         R[inside, rows[inside] - part.start] = np.inf
@@ -193,7 +199,7 @@ def compact_kernel(
     least: float = 0.0,
     dtype: npt.DTypeLike = np.float32,
     n_jobs: int | None = None,
-) -> csr_array:
+) -> SparseMatrix:
     """``profile(|x_i - x_j|² / bandwidth)`` as a sparse matrix, for kernels that are 0 for most pairs.
 
     Parameters
@@ -242,12 +248,12 @@ def share_of_near_pairs(X: Array, bandwidth: float) -> float:
     return float(sum(near)) / (len(rows) * len(X))
 
 
-def _pair_values(X: Array, bandwidth: float, profile: Profile) -> Callable[[slice, slice], Array]:
+def _pair_values(X: Array, bandwidth: float, profile: Profile) -> Callable[[Slice, Slice], Array]:
     """A function that computes ``profile(|x_i - x_j|² / bandwidth)`` of a tile, by one matrix product."""
     A = (X - X.mean(axis=0)) / np.sqrt(bandwidth)
     norms = np.einsum("ij,ij->i", A, A)
 
-    def values(rows: slice, cols: slice) -> Array:
+    def values(rows: Slice, cols: Slice) -> Array:
         R = norms[rows, None] + norms[cols] - 2 * (A[rows] @ A[cols].T)
         np.maximum(R, 0, out=R)
         if rows == cols:

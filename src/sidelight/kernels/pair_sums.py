@@ -10,12 +10,10 @@ A second kernel m_ij = a_i·a_j with few factors A (n, r) can multiply k: (K m w
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, Slice
 from sidelight.neighbours.distances import squared_distances
 
 from .gauss_transform import FastSums, fast_sums
@@ -23,7 +21,7 @@ from .profiles import Profile
 
 __all__ = ["PairSums", "factored_pulls", "factored_sums", "latent_sums", "sum_error"]
 
-Array = npt.NDArray[Any]
+
 _BUDGET = 1_000_000  # numbers in one tile
 _KEPT = 3000  # points up to which the kernel of the sums is cached for the pulls
 _SINGLE = 1e-4  # tolerance from which on float32 is precise enough
@@ -107,14 +105,14 @@ class PairSums:
         q = self.Z.shape[1]
         moments = np.hstack([W, *(W * self.Z[:, k : k + 1] for k in range(q))]).astype(self.columns.dtype)
 
-        def one(part: slice) -> Array:
+        def one(part: Slice) -> Array:
             summed = self.profile.slope(self._kernel(part)) @ moments
             own, *far = np.split(summed.astype(np.float64), q + 1, axis=1)
             return np.stack([self.Z[part, k : k + 1] * own - far[k] for k in range(q)])
 
         return np.concatenate(run_tiles(one, self.parts, self.n_jobs), axis=1)
 
-    def _kernel(self, part: slice) -> Array:
+    def _kernel(self, part: Slice) -> Array:
         """Kernel values of some rows (m, n); cached if there are few points."""
         if part.start in self.kept:
             return self.kept[part.start]

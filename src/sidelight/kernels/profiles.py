@@ -22,11 +22,11 @@ visit the pairs unless ``kernels.gauss_transform`` has its Fourier transform; th
 from __future__ import annotations
 
 import abc
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import gammaln
+
+from sidelight.base.types import Array
 
 __all__ = [
     "BOUND_PROFILES",
@@ -40,8 +40,6 @@ __all__ = [
     "StudentDensity",
     "profile",
 ]
-
-Array = npt.NDArray[Any]
 
 
 class Profile(abc.ABC):

@@ -14,13 +14,12 @@ over them estimate the sums over all rows with little noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.search import Neighbours, nearest_precomputed
 from sidelight.side.relation import Relation
@@ -30,7 +29,7 @@ from .matrices import adaptive_kernel
 
 __all__ = ["Similarity", "similarity"]
 
-Array = npt.NDArray[Any]
+
 _ALL = 2000  # rows up to which every pair is kept
 _PARTNERS = 200  # sampled partners of a row, beyond that
 _PERPLEXITY = (
@@ -44,7 +43,7 @@ _GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are evenly spread, what
 class Similarity:
     """``matrix`` S = P + Pᵀ (m, m), the mean ``entropy`` of the rows of P, and the data kernel behind it, if any."""
 
-    matrix: Array | csr_array
+    matrix: Array | SparseMatrix
     entropy: float
     kernel: DataKernel | None = None
 
@@ -77,7 +76,7 @@ def _of_data(relation: Relation, n_jobs: int | None) -> Similarity:
     return _of_neighbours(kernel.matrix, perplexity, kernel)
 
 
-def _of_neighbours(K: csr_array, perplexity: float, kernel: DataKernel | None = None) -> Similarity:
+def _of_neighbours(K: SparseMatrix, perplexity: float, kernel: DataKernel | None = None) -> Similarity:
     """From a sparse kernel without self-weight: each row becomes one of its own neighbours."""
     found = _of_rows(csr_array(_normalised(K) * perplexity + diags_array(np.ones(K.shape[0]))))
     return Similarity(found.matrix, found.entropy, kernel)
@@ -134,7 +133,7 @@ def _of_some(rows: Array, cols: Array, weights: Array, shares: Array, n: int) ->
     return Similarity(csr_array(matrix + matrix.T), entropy)
 
 
-def _of_rows(weights: Array | csr_array) -> Similarity:
+def _of_rows(weights: Array | SparseMatrix) -> Similarity:
     """From non-negative weights (m, m): normalise the rows, and take their mean entropy."""
     P = _normalised(weights)
     values = P.data if isinstance(P, csr_array) else P
@@ -142,7 +141,7 @@ def _of_rows(weights: Array | csr_array) -> Similarity:
     return Similarity(csr_array(P + P.T) if isinstance(P, csr_array) else P + P.T, entropy)
 
 
-def _normalised(weights: Array | csr_array) -> Array | csr_array:
+def _normalised(weights: Array | SparseMatrix) -> Array | SparseMatrix:
     """Rows divided by their sums; a row of zeros becomes that of the identity."""
     total = np.asarray(weights.sum(axis=1)).ravel()
     lonely = total == 0
@@ -154,7 +153,7 @@ def _normalised(weights: Array | csr_array) -> Array | csr_array:
     return np.asarray(P)
 
 
-def _partners(relation: Relation) -> csr_array:
+def _partners(relation: Relation) -> SparseMatrix:
     """Ones for each row with itself and with its partners (m, m)."""
     m, (first, second) = len(relation.index), relation.entries.T
     links = csr_array(coo_array((np.ones(len(first)), (first, second)), shape=(m, m)))
@@ -165,7 +164,7 @@ def _partners(relation: Relation) -> csr_array:
 
 def _of_matrix(relation: Relation) -> Similarity:
     """From a user's matrix of similarities, or of distances (by perplexity)."""
-    matrix: Array | csr_array = relation.entries
+    matrix: Array | SparseMatrix = relation.entries
     if not relation.distances:
         largest = float(matrix.max()) or 1.0
         return _of_rows(csr_array(matrix / largest) if isinstance(matrix, csr_array) else matrix / largest)
@@ -176,7 +175,7 @@ def _of_matrix(relation: Relation) -> Similarity:
     return _of_neighbours(adaptive_kernel(Neighbours(near.index, near.distance / scale), perplexity)[0], perplexity)
 
 
-def _listed(matrix: csr_array) -> Neighbours:
+def _listed(matrix: SparseMatrix) -> Neighbours:
     """Neighbour lists from a sparse matrix of distances, without the row itself."""
     pairs = matrix.tocoo()
     apart = pairs.row != pairs.col

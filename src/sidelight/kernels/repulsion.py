@@ -17,14 +17,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.fft import ifftn, next_fast_len
 from scipy.ndimage import spline_filter
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 from sidelight.neighbours.distances import squared_distances
 
 from .gauss_transform import FastSums, library, modes_of
@@ -33,7 +32,7 @@ from .profiles import Profile
 
 __all__ = ["Table", "repulsion_table"]
 
-Array = npt.NDArray[Any]
+
 _STEPS = {1: 0.25, 2: 0.25, 3: 0.4}  # distance between nodes, by the number of dimensions
 _MARGIN = 4  # nodes beyond the points: far enough for the spline's boundary condition to have no effect
 _TOLERANCE = 1e-3  # of the sums
@@ -157,7 +156,7 @@ def _by_pairs(Z: Array, profile: Profile, n_jobs: int | None) -> tuple[Array, Ar
     own = PairSums(Z, profile, n_jobs).sums(np.ones((len(Z), 1)))[:, 0]
     weights = np.column_stack([np.ones(len(Z)), 1 / own])
 
-    def one(part: slice) -> Array:
+    def one(part: Slice) -> Array:
         return np.asarray(profile.value(squared_distances(nodes[part], Z)) @ weights)
 
     found = np.concatenate(run_tiles(one, spans(len(nodes), max(8, _BUDGET // len(Z))), n_jobs))

@@ -290,14 +290,19 @@ class CoordinatedMap:
 
     def log_density(self, X: Array) -> Array:
         """Log density (m,) of rows: densities of parallel mixtures are averaged, log densities of views are added."""
-        total = np.zeros(len(X))
-        for view in sorted({own.view for own in self.views}):
+        return np.asarray(np.nansum(self.view_log_densities(X), axis=1))
+
+    def view_log_densities(self, X: Array) -> Array:
+        """Log density (m, v) of rows in each view; NaN where a view has not seen the row."""
+        views = sorted({own.view for own in self.views})
+        out = np.empty((len(X), len(views)))
+        for number, view in enumerate(views):
             logs = []
             for own, _, _ in self.spans(view):
                 Y, seen = own.inside(X)
-                logs.append(np.where(seen, own.charts.log_density(Y) - Y.shape[1] * np.log(own.scale), 0.0))
-            total += logsumexp(logs, axis=0) - np.log(len(logs))
-        return total
+                logs.append(np.where(seen, own.charts.log_density(Y) - Y.shape[1] * np.log(own.scale), np.nan))
+            out[:, number] = logsumexp(logs, axis=0) - np.log(len(logs))
+        return out
 
     def sample(self, n: int, rng: np.random.RandomState, n_columns: int) -> Array:
         """Draw rows (n, n_columns): the first view from a random one of its mixtures, other views via ``forward``."""

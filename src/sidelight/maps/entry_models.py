@@ -1,53 +1,50 @@
 r"""Models of the missing entries of rows: mean, variance and joint draws given the observed entries of a row.
 
-Three models, fitted to columns of mean 0 and variance 1 (over their observed entries):
+Four models (``entry_densities``: gaussian, mixture, neighbours, trees), fitted to columns of mean 0 and variance 1
+(over their observed entries). "auto" fits Gaussian, neighbours and trees (of many rows the mixture instead of the
+neighbours, which cost more) to the rows without a tenth of their entries, and blends them with the weights
+(``blend_weights``) that predict these held-out entries best. If the blend is not better than the Gaussian alone by one
+standard error, the Gaussian is taken: the simpler model.
 
-    gaussian     probabilistic PCA, refined to a full covariance where rows are many (``linear_gaussian_fit``)
-    mixture      a mixture of probabilistic PCA (``plane_mixture``), four charts of two dimensions
-    neighbours   local linear regression (``missing``)
-
-"auto" takes the one with the least squared error on a held-out tenth of the entries. Columns that are missing in the
-same rows (the indicators of one category) are held out together, else one would tell the other. The errors of the held
-out entries also calibrate the model: with the factor of the variances 95 % of them lie within two standard deviations,
-and intervals use the quantiles of |x - E[x]| / Sd[x].
-
-A joint draw follows from conditional means alone (Matheron's rule): with x* drawn from the model,
-
-    x_M = E[x_M | x_O] + x*_M - E[x*_M | x*_O]        has mean E[x_M | x_O] and covariance Cov[x_M | x_O]
+Columns that are missing in the same rows (the indicators of one category) are held out together, else one would tell
+the other; together they count as one column. The errors of the held-out entries also calibrate the model: with the
+factor of the variances 95 % of them lie within two standard deviations, and intervals use the quantiles of
+|x - E[x]| / Sd[x].
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.fitting import raise_if_interrupted
-from sidelight.base.result import Status
-from sidelight.objectives import linear_gaussian
-from sidelight.rows import ArrayRows
-
-from .linear_gaussian_fit import GaussianSettings, fit_linear_gaussian
+from .blend_weights import blend_weights
+from .entry_densities import (
+    LEAST_VARIANCE,
+    Blend,
+    Density,
+    density_name,
+    draw_entries,
+    entry_means,
+    entry_moments,
+    fit_densities,
+)
+from .forest_fill import completion_work
 from .linear_gaussian_maps import LinearGaussianMaps
-from .missing import LocalFill, fit_fill
-from .mixture_fit import EMSettings, fit_mixture
-from .plane_charts import PlaneCharts
-from .plane_mixture import PlaneKind
 
 __all__ = ["MODELS", "EntryModel", "HeldOut", "fit_entry_model", "hold_out"]
 
 Array = npt.NDArray[Any]
-Density = LinearGaussianMaps | PlaneCharts | LocalFill
-MODELS = ("gaussian", "mixture", "neighbours")
-_CHARTS = 4  # of the mixture
-_FLOOR = 0.01  # of its noise, as a share of the variance: a narrow chart would be certain of what it cannot know
-_ROWS_EACH = 20  # rows per chart at least
+MODELS = ("gaussian", "mixture", "neighbours", "trees")
 _HIDDEN = 0.1  # share of the observed entries that are held out
+_STREAM = 20  # of random numbers
 _LEVELS = np.linspace(0.0, 1.0, 201)  # of the quantiles of errors that are kept
 _MOST_FILLED = 4000  # rows up to which "auto" tries the neighbours, which cost most
-_LEAST = 1e-12  # variance, in units of the columns, below which an entry counts as certain
+_MOST_WORK = 4e10  # operations of completing rows for the trees, up to which "auto" tries them
+_LEAST_WEIGHT = 0.05  # a member with less is left out
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class EntryModel:
 
     Parameters
     ----------
-    density : LinearGaussianMaps, PlaneCharts or LocalFill
+    density : LinearGaussianMaps, PlaneCharts, LocalFill, ForestFill or Blend
         Of rows in the frame ``(x - centre) / scale``.
     centre, scale : arrays of shape (d,)
     factor : float
@@ -73,9 +70,8 @@ class EntryModel:
 
     @property
     def name(self) -> str:
-        """One of "gaussian", "mixture" and "neighbours"."""
-        kinds = {LinearGaussianMaps: "gaussian", PlaneCharts: "mixture", LocalFill: "neighbours"}
-        return kinds[type(self.density)]
+        """One of ``MODELS``, or "blend"."""
+        return density_name(self.density)
 
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
         """``mean``, as ``LocalFill`` has it."""
@@ -84,19 +80,21 @@ class EntryModel:
     def mean(self, X: Array, n_jobs: int | None = None) -> Array:
         """Rows (m, d) with missing entries (NaN) replaced by their mean given the observed ones, row by row."""
         inside = self._inside(X)
-        return np.asarray(np.where(np.isnan(inside), _mean(self.density, inside, n_jobs) * self.scale + self.centre, X))
+        return np.asarray(
+            np.where(np.isnan(inside), entry_means(self.density, inside, n_jobs) * self.scale + self.centre, X)
+        )
 
     def variance(self, X: Array, n_jobs: int | None = None) -> Array:
         """Variance (m, d) of missing entries given the observed ones; 0 where an entry is observed."""
         inside = self._inside(X)
-        found = np.maximum(_variance(self.density, inside, n_jobs), 0.0) * (self.factor * self.scale**2)
+        found = np.maximum(entry_moments(self.density, inside, n_jobs)[1], 0.0) * (self.factor * self.scale**2)
         return np.asarray(np.where(np.isnan(inside), found, 0.0))
 
     def draw(self, X: Array, rng: np.random.Generator, n_jobs: int | None = None) -> Array:
         """Rows (m, d) with missing entries drawn from their joint distribution given the observed ones."""
         inside = self._inside(X)
-        mean = _mean(self.density, inside, n_jobs)
-        drawn = mean + np.sqrt(self.factor) * (_drawn(self.density, inside, mean, rng, n_jobs) - mean)
+        mean = entry_means(self.density, inside, n_jobs)
+        drawn = mean + np.sqrt(self.factor) * (draw_entries(self.density, inside, rng, n_jobs) - mean)
         return np.asarray(np.where(np.isnan(inside), drawn * self.scale + self.centre, X))
 
     def half_width(self, level: float) -> float:
@@ -109,14 +107,52 @@ class EntryModel:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows with further entries removed (NaN), to compare models by; ``hidden`` (n, d) marks these."""
+    """Rows with further entries removed (NaN), to compare models by.
+
+    Parameters
+    ----------
+    rows, truth : arrays of shape (n, d)
+        Without and with these entries.
+    hidden : boolean array of shape (n, d)
+        Marks them.
+    group : int array of shape (d,)
+        Columns of the same number were removed together.
+    """
 
     rows: Array
     truth: Array
     hidden: Array
+    group: Array
 
 
-def fit_entry_model(X: Array, model: str = "auto", *, owner: str, seed: int, n_jobs: int | None) -> EntryModel:
+@dataclass(frozen=True)
+class _Trial:
+    """Means and variances (k, e) of the held-out entries by k models; value and weight (e,) of each entry."""
+
+    names: tuple[str, ...]
+    means: Array
+    variances: Array
+    truth: Array
+    weight: Array
+
+    def squares(self, mean: Array) -> Array:
+        """Weighted squared errors (e,) of predictions (e,)."""
+        return np.asarray(self.weight * (mean - self.truth) ** 2)
+
+    def error(self, mean: Array) -> float:
+        """Root mean squared error of predictions (e,)."""
+        return float(np.sqrt(self.squares(mean).sum() / self.weight.sum()))
+
+
+def fit_entry_model(
+    X: Array,
+    model: str = "auto",
+    *,
+    owner: str,
+    seed: int,
+    n_jobs: int | None,
+    tell: Callable[[str, float], None] | None = None,
+) -> EntryModel:
     """Fit a model of the missing entries of rows.
 
     Parameters
@@ -127,27 +163,24 @@ def fit_entry_model(X: Array, model: str = "auto", *, owner: str, seed: int, n_j
     owner : str
         Name of the estimator, for messages.
     seed : int
-        For the held-out entries and the starts of mixtures.
+        For the held-out entries, the starts of mixtures and the trees.
     n_jobs : int or None
         Threads.
+    tell : callable, optional
+        Called with the name of each model that was tried and its root mean squared error on the held-out entries, in
+        standard deviations of the columns.
     """
     centre, scale = _column_frame(X)
     inside = (np.asarray(X, dtype=np.float64) - centre) / scale
     test = hold_out(inside, seed)
     how: Any = {"owner": owner, "seed": seed, "n_jobs": n_jobs}
-    best: tuple[float, str, Array] | None = None
-    if test.hidden.any():
-        for name in _candidates(model, inside):
-            error, ratio = _tried(_fit(test.rows, name, **how), test, n_jobs)
-            if best is None or error < best[0]:
-                best = error, name, ratio
-    if best is None:  # too few entries to hold any out: normal errors
-        name = _candidates(model, inside)[0]
-        best = 0.0, name, np.abs(np.random.default_rng(seed).standard_normal(1000))
-    _, name, ratio = best
-    # by the quantile of two standard deviations: a mean square would hang on a few outliers
-    factor = float(np.quantile(ratio, 0.954) / 2.0) ** 2 or 1.0
-    return EntryModel(_fit(inside, name, **how), centre, scale, factor, np.quantile(ratio / np.sqrt(factor), _LEVELS))
+    names = _candidates(model, inside)
+    if not test.hidden.any():  # too few entries to hold any out: normal errors
+        ratio = np.abs(np.random.default_rng(seed).standard_normal(1000))
+        return _calibrated(_fitted(inside, names, np.eye(len(names))[0], **how), centre, scale, ratio)
+    trial = _tried(names, test, **how)
+    weights = _chosen(trial, tell)
+    return _calibrated(_fitted(inside, names, weights, **how), centre, scale, _ratios(trial, weights))
 
 
 def hold_out(X: Array, seed: int) -> HeldOut:
@@ -162,12 +195,13 @@ def hold_out(X: Array, seed: int) -> HeldOut:
     gaps: Array = np.asarray(missing.any(axis=0))
     if not gaps.all():
         group = np.where(gaps, group, group.max() + 1 + np.arange(len(gaps)))
-    draws = np.random.default_rng(seed).random((len(X), int(group.max()) + 1))
+    # a stream of its own: gaps that were made with the same seed would else be the very entries to hold out
+    draws = np.random.default_rng([seed, _STREAM]).random((len(X), int(group.max()) + 1))
     hidden = (draws < _HIDDEN)[:, group] & ~missing & (gaps if gaps.any() else True)
     seen: Array = np.asarray(~missing & ~hidden)
     lonely = ~seen.any(axis=1, keepdims=True) | (seen.sum(axis=0) < 2)
     hidden &= ~lonely
-    return HeldOut(np.where(hidden, np.nan, X), X, hidden)
+    return HeldOut(np.where(hidden, np.nan, X), X, hidden, group)
 
 
 def _column_frame(X: Array) -> tuple[Array, Array]:
@@ -179,91 +213,68 @@ def _column_frame(X: Array) -> tuple[Array, Array]:
     return centre, np.where(spread > 1e-12 * size, spread, size)
 
 
-def _candidates(model: str, X: Array) -> list[str]:
-    """Names of the models that the parameter and the number of rows allow."""
+def _calibrated(density: Density, centre: Array, scale: Array, ratio: Array) -> EntryModel:
+    """The model with variances and intervals by ``|x - E[x]| / Sd[x]`` of held-out entries."""
+    # by the quantile of two standard deviations: a mean square would hang on a few outliers
+    factor = float(np.quantile(ratio, 0.954) / 2.0) ** 2 or 1.0
+    return EntryModel(density, centre, scale, factor, np.quantile(ratio / np.sqrt(factor), _LEVELS))
+
+
+def _candidates(model: str, X: Array) -> tuple[str, ...]:
+    """Names of the models that the parameter and the size of the table allow."""
     if model != "auto":
-        return [model]
-    many, few = len(X) >= _CHARTS * _ROWS_EACH, len(X) <= _MOST_FILLED
-    return ["gaussian", *(["mixture"] if many else []), *(["neighbours"] if few else [])]
+        return (model,)
+    allowed = {
+        "gaussian": True,
+        "mixture": len(X) > _MOST_FILLED,
+        "neighbours": len(X) <= _MOST_FILLED,
+        "trees": completion_work(*X.shape) <= _MOST_WORK,
+    }
+    return tuple(name for name in MODELS if allowed[name])
 
 
-def _fit(X: Array, name: str, *, owner: str, seed: int, n_jobs: int | None) -> Density:
-    """Fit one model to standardised rows."""
-    if name == "neighbours":
-        return fit_fill(X, n_jobs)
-    block = max(64, -(-len(X) // 4))
-    rows = ArrayRows(X, n_jobs=n_jobs, block=block)
-    if name == "gaussian":
-        settings = GaussianSettings(owner, None, False, 3, 500, 5e-3, seed, n_jobs, 0, None)
-        found = fit_linear_gaussian(rows, settings)
-        raise_if_interrupted(found.status is Status.INTERRUPTED, kept=False)
-        return found.maps
-    kind = PlaneKind(2, _FLOOR)
-    mixture = fit_mixture(
-        rows, kind, EMSettings(owner, 2, 500, 1e-3, seed, n_jobs), min(_CHARTS, max(1, len(X) // _ROWS_EACH))
-    )
-    raise_if_interrupted(mixture.interrupted, kept=False)
-    return kind.charts(mixture.mixture, mixture.summary.frame)
-
-
-def _tried(density: Density, test: HeldOut, n_jobs: int | None) -> tuple[float, Array]:
-    """Mean squared error of a model on held-out entries, and their ``|x - E[x]| / Sd[x]``."""
+def _tried(names: tuple[str, ...], test: HeldOut, *, n_jobs: int | None, **how: Any) -> _Trial:
+    """Fit the models without the held-out entries and predict these."""
     rows = np.flatnonzero(test.hidden.any(axis=1))
     X, hidden = test.rows[rows], test.hidden[rows]
-    error = (_mean(density, X, n_jobs) - test.truth[rows])[hidden]
-    variance = np.maximum(_variance(density, X, n_jobs)[hidden], _LEAST)
-    return float(np.mean(error**2)), np.abs(error) / np.sqrt(variance)
+    column = np.nonzero(hidden)[1]
+    size = np.bincount(test.group)[test.group]
+    members = fit_densities(test.rows, names, n_jobs=n_jobs, **how)
+    found = [[part[hidden] for part in entry_moments(member, X, n_jobs)] for member in members]
+    means, variances = (np.stack([pair[part] for pair in found]) for part in (0, 1))
+    return _Trial(names, means, variances, test.truth[rows][hidden], 1.0 / size[column])
 
 
-def _mean(density: Density, X: Array, n_jobs: int | None) -> Array:
-    """Rows (m, d) with the mean of missing entries, inside the frame."""
-    if isinstance(density, LinearGaussianMaps):
-        return density.complete(X, n_jobs)
-    if isinstance(density, LocalFill):
-        return density(X, n_jobs)
-    return np.asarray(np.where(np.isnan(X), density.expected(X), X))
+def _chosen(trial: _Trial, tell: Callable[[str, float], None] | None) -> Array:
+    """Weights (k,) of the models: those of the blend, or the first model alone unless the blend is clearly better."""
+    alone = np.eye(len(trial.names))[0]
+    weights = blend_weights(trial.means, trial.truth, trial.weight)
+    weights = np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+    weights = weights / weights.sum()
+    blended = weights @ trial.means
+    if tell is not None:
+        for name, mean in zip(trial.names, trial.means, strict=True):
+            tell(name, trial.error(mean))
+        if len(weights) > 1:
+            tell("blend", trial.error(blended))
+    gain = trial.squares(trial.means[0]) - trial.squares(blended)
+    return np.asarray(weights if gain.mean() > gain.std() / np.sqrt(len(gain)) else alone)
 
 
-def _variance(density: Density, X: Array, n_jobs: int | None) -> Array:
-    """Variance (m, d) of missing entries, inside the frame."""
-    if isinstance(density, LinearGaussianMaps):
-        return density.missing_variance(X, n_jobs)
-    if isinstance(density, LocalFill):
-        return density.variance(X, n_jobs)
-    return np.asarray(np.where(np.isnan(X), density.variance(X), 0.0))
+def _ratios(trial: _Trial, weights: Array) -> Array:
+    """``|x - E[x]| / Sd[x]`` (e,) of the held-out entries by models with weights (k,)."""
+    mean = weights @ trial.means
+    variance = weights @ (trial.variances + (trial.means - mean) ** 2)
+    return np.asarray(np.abs(mean - trial.truth) / np.sqrt(np.maximum(variance, LEAST_VARIANCE)))
 
 
-def _drawn(density: Density, X: Array, mean: Array, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    """Rows (m, d) with missing entries drawn, inside the frame; entry by entry where there is no joint density."""
-    if isinstance(density, LocalFill):
-        return np.asarray(mean + np.sqrt(density.variance(X, n_jobs)) * rng.standard_normal(X.shape))
-    if isinstance(density, LinearGaussianMaps):
-        return mean + _deviation(density, X, rng, n_jobs)
-    return _drawn_by_chart(density, X, rng)
-
-
-def _deviation(maps: LinearGaussianMaps, X: Array, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    """``x* - E[x* | x*_O]`` (m, d) of rows drawn from a Gaussian, which are observed where ``X`` is."""
-    if maps.gaussian is None:
-        fresh = maps.sample(len(X), rng)
-    else:
-        root = np.linalg.cholesky(maps.gaussian.covariance)
-        fresh = maps.outside(maps.gaussian.mean + rng.standard_normal(X.shape) @ root.T)
-    return fresh - maps.complete(np.where(np.isnan(X), np.nan, fresh), n_jobs)
-
-
-def _drawn_by_chart(charts: PlaneCharts, X: Array, rng: np.random.Generator) -> Array:
-    """Rows (m, d) with missing entries drawn from a chart that is drawn by its responsibility."""
-    cumulative = np.cumsum(charts.responsibilities(X), axis=1)
-    chosen = np.minimum((rng.random((len(X), 1)) > cumulative).sum(axis=1), charts.n_charts - 1)
-    out = np.array(X)
-    for s in np.unique(chosen):
-        rows = np.flatnonzero(chosen == s)
-        own = replace(charts.charts[s], spread=None)
-        fresh = linear_gaussian.reconstruction(own, rng.standard_normal((len(rows), own.n_components)))
-        fresh = charts.scale * (fresh + np.sqrt(own.noise) * rng.standard_normal(fresh.shape)) + charts.centre
-        alone = PlaneCharts(charts.centre, charts.scale, np.ones(1), (own,))
-        part = X[rows]
-        deviation = fresh - alone.expected(np.where(np.isnan(part), np.nan, fresh))
-        out[rows] = np.where(np.isnan(part), alone.expected(part) + deviation, part)
-    return out
+def _fitted(X: Array, names: Sequence[str], weights: Array, **how: Any) -> Density:
+    """Fit to all entries the models that have a weight, and blend them if there are several."""
+    used = np.flatnonzero(weights).tolist()
+    if len(used) > 1:
+        used = sorted({0, *used})  # the Gaussian lends its correlations
+    first, *others = fit_densities(X, [names[k] for k in used], **how)
+    if not others:
+        return first
+    assert isinstance(first, LinearGaussianMaps)
+    return Blend(first, tuple(others), weights[used])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
+from sidelight.kernels.bandwidths import perplexity_rows, quick_rows_of_each
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest
 from sidelight.neighbours.sparse_distances import Points, dense_points
@@ -121,7 +121,8 @@ def _least_error(near: Neighbours, outputs: Array, truth: Array, grid: Sequence[
     """Perplexity with which the neighbours' (m, k) ``outputs`` (n, r) predict ``truth`` (m, r) with the least error."""
     allowed = [p for p in grid if p <= max(2.0, 0.5 * near.index.shape[1])] or [grid[0]]
     whole = bool(np.isfinite(near.distance).all())
-    weights = [quick_rows(near.distance**2, p) if whole else perplexity_rows(near.distance**2, p)[0] for p in allowed]
+    D2 = near.distance**2
+    weights = quick_rows_of_each(D2, allowed) if whole else [perplexity_rows(D2, p)[0] for p in allowed]
     rows = [list_weighted_mean(W, outputs, near.index) for W in weights]
     return allowed[int(np.argmin([_relative_error(truth, predicted) for predicted in rows]))]
 

@@ -77,8 +77,8 @@ class ParzenDensity(Searched):
 
         def one(rows: slice) -> Array:
             R = squared_distances(Q[rows], self.points)
-            logs: Array = logsumexp(shape.log_value(R / self.bandwidths) + shift, axis=1)
-            return logs
+            R /= self.bandwidths
+            return _log_sum(shape.log_value(R), shift)
 
         return np.concatenate(run_tiles(one, spans(len(Q), max(8, _BUDGET // n)), n_jobs))
 

@@ -26,6 +26,7 @@ from sidelight.neighbours.search import nearest
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap, interpolate, smooth_part
 from .kernel_map import KernelMap, adaptive_map, adaptive_weights
+from .kernel_projection import KernelProjection
 from .linear import LinearMaps
 from .modes import conditional_mode
 from .parzen import ParzenDensity, kernel_density, neighbourhood_density
@@ -58,6 +59,8 @@ class TwoWayMaps:
     linear : LinearMaps or None
         Maps of the embedding itself, which replace both conditional means; modes, variances and densities stay as they
         are.
+    projection : KernelProjection or None
+        The embedding's own map from rows to latent points, which replaces that conditional mean.
     """
 
     frame: AnyFrame
@@ -67,11 +70,14 @@ class TwoWayMaps:
     forward: KernelMap | None = None
     density: ParzenDensity | None = None
     linear: LinearMaps | None = None
+    projection: KernelProjection | None = None
 
     def embed(self, X: Any, n_jobs: int | None) -> Array:
         """Latent points (m, q) of rows, by the conditional mean."""
         if self.linear is not None:
             return self.linear.embed(X, n_jobs)
+        if self.projection is not None:
+            return self.projection.embed(X, n_jobs)
         return self.latent_frame.outside(self.backward(self.frame.points(X), n_jobs))
 
     def embed_mode(self, X: Any, n_jobs: int | None) -> Array:
@@ -96,6 +102,8 @@ class TwoWayMaps:
         """Rows to latent points and back (m, d), inside the frame."""
         if self.linear is not None:
             return self.frame.inside(self.linear.reconstruct(self.linear.embed(X, n_jobs), n_jobs))
+        if self.projection is not None:
+            return self._way_back[0](self.latent_frame.inside(self.projection.embed(X, n_jobs)), n_jobs)
         return self._way_back[0](self.backward(self.frame.points(X), n_jobs), n_jobs)
 
     def variance(self, Z: Array, n_jobs: int | None) -> Array:

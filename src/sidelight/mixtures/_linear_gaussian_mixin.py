@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.map_picture import MapRepresentation
@@ -12,11 +15,43 @@ from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import checked_latent, validated
+from sidelight.maps.held_out import held_out, needs_folds, refitted_planes
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
+from sidelight.maps.plane_charts import PlaneCharts
+from sidelight.maps.typicality import DRAWN, StandardizedDensity, lower_share
 from sidelight.objectives.gaussian import Gaussian
 from sidelight.objectives.linear_gaussian import LinearGaussian
 
-__all__ = ["LinearGaussianMixin"]
+__all__ = ["LinearGaussianMixin", "standard_normal_log_density", "training_densities"]
+
+
+def _has_reference(model: LinearGaussianMixin) -> bool:
+    """Whether training rows are there to compare with: not after ``partial_fit``, nor in older files."""
+    return "model_" not in vars(model) or "training_densities_" in vars(model)
+
+
+def standard_normal_log_density(Z: Array) -> Array:
+    """Log density (m,) of latent points (m, q) under the prior."""
+    return np.asarray(-0.5 * ((Z.astype(np.float64) ** 2).sum(axis=1) + Z.shape[1] * np.log(2 * np.pi)))
+
+
+def standardized_density(maps: LinearGaussianMaps) -> StandardizedDensity:
+    """The density of a model, standardised for every set of observed entries."""
+    return StandardizedDensity(lambda X: maps.log_density(X, 1), maps.sample(DRAWN, np.random.default_rng(0)))
+
+
+def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None) -> Array:
+    """Sorted standardised densities of training rows (n, d); held out where these are few for the parameters."""
+    d, q = maps.model.W.shape
+    if not needs_folds(X, d * (q + 1)):
+        return np.sort(standardized_density(maps)(X, n_jobs))
+    plane = PlaneCharts(np.zeros(d), 1.0, np.ones(1), (replace(maps.model, spread=None),))
+
+    def refit(others: Array) -> StandardizedDensity:
+        model = refitted_planes(plane, maps.inside(others), n_jobs).charts[0]
+        return standardized_density(replace(maps, model=model, gaussian=None))
+
+    return np.sort(held_out(X, refit))
 
 
 class LinearGaussianMixin(MapRepresentation, TransformerMixin):
@@ -29,6 +64,8 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
     centre_: Array
     scale_: Array
     n_components_: int
+    training_densities_: Array
+    training_latent_densities_: Array
 
     @one_blas_thread
     def transform(self, X: Array) -> Array:
@@ -94,8 +131,32 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
 
     def latent_log_density(self, X: Array) -> Array:
         """Log density of latent points (m,), standard normal."""
-        Z = self._checked_latent(X)
-        return np.asarray(-0.5 * ((Z.astype(np.float64) ** 2).sum(axis=1) + Z.shape[1] * np.log(2 * np.pi)))
+        return standard_normal_log_density(self._checked_latent(X))
+
+    @available_if(_has_reference)
+    @one_blas_thread
+    def typicality(self, X: Array) -> Array:
+        """How usual rows are among the training rows, by their observed entries, shape (m,), between 0 and 1.
+
+        The share of training rows whose density is not larger. Where entries are missing, densities are standardised
+        by what the model expects of the observed ones. For rows like the training rows it is about uniform; 0 means
+        farther out than every one of them. Below 0.01 a row is unusual.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import ProbabilisticPCA
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> ProbabilisticPCA(1).fit(X).typicality([[0.0, np.nan, 0.0], [np.nan, np.nan, 1000.0]])[1]
+        np.float64(0.0)
+        """
+        X = self._checked(X)
+        return lower_share(self.training_densities_, standardized_density(self._maps())(X, self.n_jobs))
+
+    @available_if(_has_reference)
+    def latent_typicality(self, X: Array) -> Array:
+        """How usual latent points (m, q) are among those of the training rows, shape (m,), between 0 and 1."""
+        return lower_share(self.training_latent_densities_, standard_normal_log_density(self._checked_latent(X)))
 
     @one_blas_thread
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:

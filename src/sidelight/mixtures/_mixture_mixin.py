@@ -8,6 +8,7 @@ from typing import Generic, Self, TypeVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, raise_if_interrupted
@@ -17,9 +18,19 @@ from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number, validated
-from sidelight.maps.charts import ChartEstimator
-from sidelight.maps.mixture_fit import EMSettings, Family, Mixture, MixtureKind, fit_mixture, information_criterion
+from sidelight.maps.charts import ChartEstimator, MixtureCharts
+from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted
+from sidelight.maps.mixture_fit import (
+    EMSettings,
+    Family,
+    FittedMixture,
+    Mixture,
+    MixtureKind,
+    fit_mixture,
+    information_criterion,
+)
 from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
+from sidelight.maps.typicality import COMPARED, DRAWN, StandardizedDensity, lower_share
 from sidelight.rows import BLOCK, ArrayRows, Rows, Sums, as_rows
 
 __all__ = ["MixtureMixin"]
@@ -27,6 +38,33 @@ __all__ = ["MixtureMixin"]
 
 P = TypeVar("P", bound=Mixture)
 F = TypeVar("F", bound=Family[Untyped])
+
+
+def _has_reference(model: object) -> bool:
+    """Whether training rows are there to compare with: not after ``partial_fit``, nor in older files."""
+    return "charts_" not in vars(model) or "training_densities_" in vars(model)
+
+
+def standardized_density(charts: MixtureCharts) -> StandardizedDensity:
+    """The density of a mixture, standardised for every set of observed entries."""
+    return StandardizedDensity(charts.log_density, charts.sample(DRAWN, np.random.RandomState(0))[0])
+
+
+def _training_densities(rows: Rows, kind: MixtureKind[P, F], found: FittedMixture[P], n_jobs: int | None) -> Array:
+    """Sorted standardised densities of training rows; held out where these are few for the parameters."""
+    frame, family = found.summary.frame, kind.family(found.summary)
+    charts = kind.charts(found.mixture, frame)
+    if found.summary.n <= MOST_ROWS:
+        X = rows.sample(MOST_ROWS, 0)
+        if needs_folds(X, charts.n_parameters):
+            inside = frame if kind.framed else None
+
+            def refit(others: Array) -> StandardizedDensity:
+                mixture = refitted(others, family, found.mixture, inside, n_jobs)
+                return standardized_density(kind.charts(mixture, frame))
+
+            return np.sort(held_out(X, refit))
+    return np.sort(standardized_density(charts)(rows.sample(COMPARED, 0), n_jobs))
 
 
 class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChartEstimator):
@@ -49,6 +87,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     running_: Sums
     n_samples_seen_: int
     n_features_in_: int
+    training_densities_: Array
 
     @all_or_nothing
     @one_blas_thread
@@ -103,6 +142,8 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         if not begun:
             self.dtype_ = X.dtype.name
         self._keep_stream(stream)
+        if hasattr(self, "training_densities_"):
+            del self.training_densities_  # of the rows of an earlier fit, under another density
         return self
 
     def predict_proba(self, X: Array) -> Array:
@@ -122,6 +163,18 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Log density of each row (n,), of its observed entries."""
         X = self._checked(X)
         return by_block(self.charts_.log_density, X, self.n_jobs)
+
+    @available_if(_has_reference)
+    @one_blas_thread
+    def typicality(self, X: Array) -> Array:
+        """How usual rows are among the training rows, by their observed entries, shape (n,), between 0 and 1.
+
+        The share of training rows whose density is not larger. Where entries are missing, densities are standardised
+        by what the mixture expects of the observed ones. 0 means farther out than every training row; below 0.01 a row
+        is unusual. Not after ``partial_fit``, which does not keep the rows of the stream.
+        """
+        X = self._checked(X)
+        return lower_share(self.training_densities_, standardized_density(self.charts_)(X, self.n_jobs))
 
     def denoise(self, X: Array) -> Array:
         """Rows by their charts alone (n, d): the mean of each chart, weighed by its responsibility for the row."""
@@ -184,6 +237,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         kind = self._kind()
         found = fit_mixture(rows, kind, self._settings(), self.n_charts)
         stream = resume_stream(found, kind)
+        own = _training_densities(rows, kind, found, self.n_jobs)
         self.n_features_in_ = rows.n_features
         self.dtype_ = dtype
         self.history_ = [vars(record) for record in found.history]
@@ -191,6 +245,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         if found.criteria is not None:
             self.criteria_ = found.criteria
         self._keep_stream(stream)
+        self.training_densities_ = own
         raise_if_interrupted(found.interrupted)
         return self
 

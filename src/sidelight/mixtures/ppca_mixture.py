@@ -72,6 +72,8 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
         Local dimensions of each chart.
     criteria_ : dict
         With ``n_charts="auto"``: the criterion of each number of charts that was tried.
+    training_densities_ : array
+        Sorted densities of up to 2,000 training rows, with which ``typicality`` compares; absent after ``partial_fit``.
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, inside the frame), terms and seconds of each step.
         In a stage above 0 ``terms["reseeded"]`` dead charts were restarted.

@@ -32,9 +32,10 @@ from sidelight.maps.linear_gaussian_fit import (
     maps_of_moments,
 )
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
+from sidelight.maps.typicality import COMPARED
 from sidelight.rows import ArrayRows, Sums, as_rows
 
-from ._linear_gaussian_mixin import LinearGaussianMixin
+from ._linear_gaussian_mixin import LinearGaussianMixin, standard_normal_log_density, training_densities
 
 __all__ = ["ProbabilisticPCA"]
 
@@ -92,6 +93,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     centre_, scale_ : arrays of shape (d,)
         The frame of the fit, taken from the first rows before there is a model. ``mean_`` is another number where
         entries are missing or batches follow.
+    training_densities_, training_latent_densities_ : arrays
+        Sorted densities of up to 2,000 training rows and of their latent points, with which ``typicality`` and
+        ``latent_typicality`` compare; absent after ``partial_fit``.
     history_ : list of dict
         stage, iteration, objective (minus the mean log likelihood, or its bound), terms and seconds of each EM step.
     n_iter_ : int
@@ -170,9 +174,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
-        found = fit_linear_gaussian(ArrayRows(X, n_jobs=self.n_jobs, block=block), self._settings())
+        rows = ArrayRows(X, n_jobs=self.n_jobs, block=block)
+        found = fit_linear_gaussian(rows, self._settings())
         embedding = found.maps.embed(X, self.n_jobs)
-        self._keep_fit(found)
+        self._keep_fit(found, rows.sample(COMPARED, 0))
         self.embedding_ = embedding
         self._report(found)
         return self
@@ -192,7 +197,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         rows = as_rows(source, owner=self, missing=True, n_jobs=self.n_jobs)
         found = fit_linear_gaussian(rows, self._settings())
         self.n_features_in_ = rows.n_features
-        self._keep_fit(found)
+        self._keep_fit(found, rows.sample(COMPARED, 0))
         self._report(found)
         return self
 
@@ -256,9 +261,13 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
             callback=self.callback,
         )
 
-    def _keep_fit(self, found: FittedGaussian) -> None:
-        """Set what ``fit`` and ``fit_batches`` have in common."""
-        self._keep(found.maps)
+    def _keep_fit(self, found: FittedGaussian, sample: Array) -> None:
+        """Set what ``fit`` and ``fit_batches`` have in common; ``sample``: training rows to compare new ones with."""
+        maps = found.maps
+        own = training_densities(maps, sample, self.n_jobs)
+        latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
+        self._keep(maps)
+        self.training_densities_, self.training_latent_densities_ = own, latent
         self.history_ = [vars(record) for record in found.history]
         self.n_iter_ = max(1, len(found.history))
 

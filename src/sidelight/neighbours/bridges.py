@@ -17,21 +17,19 @@ ends of the few edges left.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, triu
 from scipy.sparse.csgraph import dijkstra
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice, SparseMatrix
 
 from .graph import joined_graph
 from .search import Neighbours
 
 __all__ = ["graph_without_shortcuts"]
 
-Array = npt.NDArray[Any]
+
 _TILE, _LANDMARKS = 128, 32
 
 
@@ -44,7 +42,7 @@ def graph_without_shortcuts(
     share: float = 0.3,
     precomputed: bool = False,
     n_jobs: int | None = None,
-) -> csr_array:
+) -> SparseMatrix:
     """Graph of mutual neighbours, joined into one component, without shortcut edges.
 
     Parameters
@@ -87,20 +85,20 @@ def graph_without_shortcuts(
     return graph
 
 
-def _diameter(graph: csr_array) -> float:
+def _diameter(graph: SparseMatrix) -> float:
     """Longest shortest path from 32 evenly spread rows: at least half of the diameter of the graph."""
     rows = np.unique(np.linspace(0, graph.shape[0] - 1, _LANDMARKS).astype(np.int64))
     return float(dijkstra(graph, indices=rows).max())
 
 
-def _within(graph: csr_array, low: Array, high: Array, limit: Array, n_jobs: int | None) -> Array:
+def _within(graph: SparseMatrix, low: Array, high: Array, limit: Array, n_jobs: int | None) -> Array:
     """Whether the path between the ends of each pair is at most ``limit`` long, (m,) booleans."""
     sources, which = np.unique(low, return_inverse=True)
     farthest = np.zeros(len(sources))
     np.maximum.at(farthest, which, limit)
     near = np.zeros(len(low), dtype=bool)
 
-    def one(part: slice) -> tuple[Array, Array]:
+    def one(part: Slice) -> tuple[Array, Array]:
         paths = dijkstra(graph, indices=sources[part], limit=float(farthest[part].max()))
         pairs = np.flatnonzero((which >= part.start) & (which < part.stop))
         return pairs, paths[which[pairs] - part.start, high[pairs]] <= limit[pairs]
@@ -110,7 +108,7 @@ def _within(graph: csr_array, low: Array, high: Array, limit: Array, n_jobs: int
     return near
 
 
-def _with_edges(graph: csr_array, low: Array, high: Array, length: Array) -> csr_array:
+def _with_edges(graph: SparseMatrix, low: Array, high: Array, length: Array) -> SparseMatrix:
     """Add edges to the graph, in both directions, with the given lengths."""
     ends = np.r_[low, high], np.r_[high, low]
     added = csr_array(coo_array((np.r_[length, length], ends), shape=graph.shape))

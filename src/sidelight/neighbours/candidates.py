@@ -10,14 +10,14 @@ rows of the product either.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["ABSENT", "closest", "collected", "product_error"]
 
-Array = npt.NDArray[Any]
+
 Measure = Callable[[Array, Array], Array]
 """``measure(rows, index)``: distances from the queries ``rows`` (m,) to the rows ``index`` (m, w) of the data."""
 

@@ -17,12 +17,12 @@ Cost: O(m (c + p s) r) for m queries, c cells of s rows, p of them searched; mem
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array
 
 from .candidates import product_error
 from .cell_search import Index, prepared, relative, runs
@@ -30,7 +30,7 @@ from .search import distances_to_listed
 
 __all__ = ["Anchors", "SpreadIndex"]
 
-Array = npt.NDArray[Any]
+
 Result = TypeVar("Result")
 
 _MOST = 20

@@ -18,12 +18,10 @@ Cost: O(n (c + n_probes · s) r) for c cells of s rows, r columns; memory O(n r)
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import one_blas_thread, run_tiles, spans
+from sidelight.base.types import Array, Slice
 
 from .candidates import product_error
 from .cell_anchors import Anchors
@@ -36,7 +34,6 @@ from .search import Neighbours, distances_to_listed
 
 __all__ = ["CellIndex"]
 
-Array = npt.NDArray[Any]
 
 _BLOCK = 4096  # queries that are searched together
 _LIST = 192  # cells around a cell among which its rows choose their probes
@@ -128,7 +125,7 @@ class CellIndex:
         index = np.empty((len(Q), k), dtype=np.int64)
         distance = np.empty((len(Q), k))
 
-        def one(rows: slice) -> None:
+        def one(rows: Slice) -> None:
             block = Block(self, P[rows], home[rows], Q[sorting[rows]], rows.start if own else None)
             index[sorting[rows]], distance[sorting[rows]] = block.nearest(k)
 
@@ -169,7 +166,7 @@ class CellIndex:
         norms = squared_norms(self.probe_centres)
         width = min(len(norms), max(_LIST, 8 * self.n_probes))
 
-        def one(rows: slice) -> Array:
+        def one(rows: Slice) -> Array:
             D = norms - 2 * (self.means[rows] @ self.means.T)
             D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = -np.inf
             near = np.argpartition(D, width - 1, axis=1)[:, :width]

@@ -8,19 +8,19 @@ of its product by ``2|a| + √b``, however far out other rows of the cell are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array, Slice
 
 from .candidates import closest, collected, product_error
 from .search import distances_to_listed
 
 __all__ = ["Block", "Index", "prepared", "relative", "runs", "squared_norms"]
 
-Array = npt.NDArray[Any]
+
 Triples = tuple[Array, Array, Array]
 """Candidates: query (row of the block), position among the sorted rows of the index, squared distance."""
 
@@ -93,7 +93,7 @@ class Block:
             parts.append(self._measured(rows, D, index, k, wanted))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
-    def _at_home(self, cell: int, rows: slice, wanted: int) -> Triples:
+    def _at_home(self, cell: int, rows: Slice, wanted: int) -> Triples:
         """Candidates in and around the home cell, within the bound that these rows give; also chooses the probes."""
         places, further = self._around(cell, wanted + (self.first is not None))
         A = self.P[rows] - self.index.means[cell]
@@ -121,7 +121,7 @@ class Block:
         slabs = [np.arange(self.index.start[c], self.index.start[c + 1]) for c in near[:taken]]
         return np.concatenate(slabs), near[taken:]
 
-    def _choose_probes(self, cell: int, rows: slice, cells: Array, left: Array, size: Array) -> Array:
+    def _choose_probes(self, cell: int, rows: Slice, cells: Array, left: Array, size: Array) -> Array:
         """Append the nearest cells of each query to ``probes``; return the distance of the farthest (m,), or 0."""
         count = min(self.index.n_probes, len(cells))
         if not count:
@@ -140,7 +140,7 @@ class Block:
         self.probes.append((np.repeat(np.arange(rows.start, rows.stop), count), chosen.ravel()))
         return distance[:, -1]
 
-    def _set_bounds(self, rows: slice, level: Array, furthest: Array) -> None:
+    def _set_bounds(self, rows: Slice, level: Array, furthest: Array) -> None:
         """Set the squared distance that a candidate must not exceed, with a margin for rounding."""
         error = 2 * product_error(2 * furthest + np.sqrt(level), self.P.shape[1])
         if not self.index.reduced:
@@ -167,7 +167,7 @@ class Block:
         row, column = np.divmod(flat, D.shape[1])
         return rows[row].astype(np.uint16), column + slab.start, D.ravel()[flat] + bound[row].astype(np.float32)
 
-    def _measured(self, rows: slice, D: Array, index: Array, k: int, wanted: int) -> tuple[Array, Array]:
+    def _measured(self, rows: Slice, D: Array, index: Array, k: int, wanted: int) -> tuple[Array, Array]:
         """The ``k`` nearest of the candidates, by distances in all columns."""
         X, Q, P, scale = self.index.X, self.Q[rows], self.P[rows], self.index.scale
         if not self.index.reduced:
@@ -211,7 +211,7 @@ def prepared(B: Array, more: Array | float = 0.0) -> Array:
     return out
 
 
-def runs(values: Array) -> Iterator[tuple[int, slice]]:
+def runs(values: Array) -> Iterator[tuple[int, Slice]]:
     """Runs of equal consecutive values: the value and its slice."""
     edges = np.r_[0, np.flatnonzero(np.diff(values)) + 1, len(values)] if len(values) else np.zeros(1, dtype=np.int64)
     for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):

@@ -11,17 +11,15 @@ Cost: O(n c r) for c cells and r columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array
 
 __all__ = ["Cells", "cell_size", "cells_of"]
 
-Array = npt.NDArray[Any]
 
 _SIZE = 128
 _SAMPLE = 32  # rows of the sample for each cell

@@ -11,14 +11,11 @@ neighbours are closer than the noise is wide, so the estimate holds for the scal
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["local_dimension"]
-
-Array = npt.NDArray[Any]
 
 
 def local_dimension(distances: Array) -> float:

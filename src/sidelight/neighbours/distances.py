@@ -8,16 +8,12 @@ product; each function below says how it deals with this.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import tile_buffer
+from sidelight.base.types import Array, Slice
 
 __all__ = ["PairDistances", "bounded", "padded_product", "squared_distances"]
-
-Array = npt.NDArray[Any]
 
 
 def squared_distances(Q: Array, A: Array) -> Array:
@@ -58,11 +54,13 @@ class PairDistances:
 
     def __init__(self, Z: Array) -> None:
         self.columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
+        if len(self.columns) <= 3:
+            return
         squares = np.einsum("ij,ij->i", Z, Z)
         self.left = np.column_stack([-2 * Z, squares, np.ones_like(squares)])
         self.right = np.ascontiguousarray(np.column_stack([Z, np.ones_like(squares), squares]).T)
 
-    def fill(self, K: Array, rows: slice, cols: slice, spare: Array) -> Array:
+    def fill(self, K: Array, rows: Slice, cols: Slice, spare: Array) -> Array:
         """Write ``|z_i - z_j|²`` of the tile into ``K``; ``spare`` is a buffer of at least that shape."""
         if len(self.columns) > 3:
             np.maximum(np.matmul(self.left[rows], self.right[:, cols], out=K), 0, out=K)

@@ -8,16 +8,14 @@ then compared. Cost: O(n d + n log n).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array
 
 __all__ = ["equal_row_groups", "group_means"]
 
-Array = npt.NDArray[Any]
+
 _BUDGET = 1_000_000  # numbers in the temporaries of one tile
 
 

@@ -15,25 +15,23 @@ of n distances per thread.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, SparseMatrix
 
 from .search import Neighbours, distances_to_listed, smallest
 from .sparse_distances import SparseDistances
 
 __all__ = ["along_graph", "joined_graph", "joined_links", "mutual"]
 
-Array = npt.NDArray[Any]
+
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge": duplicates are joined by a length that adds nothing
 
 
-def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precomputed: bool = False) -> csr_array:
+def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precomputed: bool = False) -> SparseMatrix:
     """Graph of mutual neighbours, weighted by distance, its components joined by their shortest links.
 
     Parameters
@@ -58,7 +56,7 @@ def joined_graph(X: Array | SparseDistances, neighbours: Neighbours, *, precompu
 
 def joined_links(
     X: Array | SparseDistances, rows: Array, cols: Array, lengths: Array, *, precomputed: bool = False
-) -> csr_array:
+) -> SparseMatrix:
     """Graph of the given edges between rows of ``X``, its components joined by their shortest links.
 
     Parameters
@@ -94,7 +92,7 @@ def mutual(rows: Array, cols: Array, n: int) -> Array:
     return np.asarray(known[np.minimum(np.searchsorted(known, back), len(known) - 1)] == back)
 
 
-def along_graph(graph: csr_array, *, k: int, start_radius: Array, n_jobs: int | None = None) -> Neighbours:
+def along_graph(graph: SparseMatrix, *, k: int, start_radius: Array, n_jobs: int | None = None) -> Neighbours:
     """The ``k`` nearest other rows of each row by path length in the graph.
 
     Parameters
@@ -138,7 +136,7 @@ def along_graph(graph: csr_array, *, k: int, start_radius: Array, n_jobs: int | 
     return Neighbours(index, distance)
 
 
-def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> csr_array:
+def _symmetric(edges: list[tuple[Array, Array, Array]], n: int) -> SparseMatrix:
     """Graph that holds each edge in both directions; of repeated edges the first counts."""
     rows, cols, lengths = (np.concatenate([e[i] for e in edges]) for i in range(3))
     low, high = np.minimum(rows, cols), np.maximum(rows, cols)
@@ -180,7 +178,7 @@ def _known_links(D: SparseDistances, piece: Array) -> tuple[Array, Array, Array]
     return rows[shortest], cols[shortest].astype(np.int64), lengths[shortest]
 
 
-def _touching_links(D: SparseDistances, graph: csr_array, piece: Array) -> tuple[Array, Array, Array]:
+def _touching_links(D: SparseDistances, graph: SparseMatrix, piece: Array) -> tuple[Array, Array, Array]:
     """Links from the centre of each component to that of the largest, as long as the sum of both radii."""
     order = np.lexsort((-D.counts, piece))
     middle = order[np.r_[True, np.diff(piece[order]) > 0]]

@@ -5,20 +5,15 @@ Cost: O(L n log n) along the graph, O(L n d) Euclidean; memory L · n.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, SparseMatrix
 
 from .sparse_distances import Points, dense_points
 
 __all__ = ["landmark_distances", "spread_rows"]
-
-Array = npt.NDArray[Any]
 
 
 def spread_rows(n: int, count: int) -> Array:
@@ -32,7 +27,7 @@ def spread_rows(n: int, count: int) -> Array:
 
 def landmark_distances(
     points: Points,
-    graph: csr_array | None,
+    graph: SparseMatrix | None,
     *,
     n_landmarks: int = 128,
     precomputed: bool = False,

@@ -7,14 +7,12 @@ At that distance float32 squares do not overflow, and the order of the rows is n
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["Reach"]
 
-Array = npt.NDArray[Any]
 
 _FAR = 100.0  # times the width of the data
 

@@ -9,16 +9,14 @@ Cost: O(s d r) for a sample of s rows, then O(n d r).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 
 __all__ = ["Reduction", "reduction"]
 
-Array = npt.NDArray[Any]
 
 _SAMPLE = 8192
 _MOST, _LEAST = 128, 32
@@ -43,7 +41,7 @@ class Reduction:
         columns = X.shape[1] if self.V is None else self.V.shape[1]
         P = np.empty((len(X), columns), dtype=np.float32)
 
-        def one(rows: slice) -> None:
+        def one(rows: Slice) -> None:
             A = (np.asarray(X[rows], dtype=np.float64) - self.centre) / self.scale
             P[rows] = A if self.V is None else A @ self.V
 

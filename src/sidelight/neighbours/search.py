@@ -14,14 +14,12 @@ Neighbours of the rows themselves are searched in cells (``cell_index``) once th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice, SparseMatrix
 
 from .candidates import closest, collected, product_error
 
@@ -38,7 +36,7 @@ __all__ = [
     "squares_to_listed",
 ]
 
-Array = npt.NDArray[Any]
+
 _BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _PANEL = 2048  # columns of a product: with the rows of a tile they fit the second-level cache
 _SAMPLED = 4  # one row in four bounds the distance of the k-th nearest
@@ -211,7 +209,7 @@ class _Tiles:
         row = row[order]
         return error, row, index[order], value[order] + bound[row]
 
-    def _panel(self, short: Array, rows: Array, columns: slice) -> tuple[Array, Array, Array]:
+    def _panel(self, short: Array, rows: Array, columns: Slice) -> tuple[Array, Array, Array]:
         """Candidates among some of the columns: query, row number, and squared distance less the query's bound."""
         D = short @ self.panel[columns].T
         if self.own:
@@ -312,7 +310,7 @@ def squares_to_listed(queries: Array, X: Array, index: Array) -> Array:
     return out
 
 
-def edge_lengths(X: Array, graph: csr_array) -> Array:
+def edge_lengths(X: Array, graph: SparseMatrix) -> Array:
     """``|x_i - x_j|`` of the stored pairs of a graph (nnz,), computed from differences."""
     one, out = np.repeat(np.arange(len(X)), np.diff(graph.indptr)), np.empty(graph.nnz)
     for part in spans(graph.nnz, max(1, _LISTED // X.shape[1])):

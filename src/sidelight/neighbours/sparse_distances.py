@@ -14,14 +14,14 @@ Cost: O(nnz log nnz) time, O(nnz) memory, whatever the number of pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from sidelight.base.messages import error_message
+from sidelight.base.types import Array, DType, Slice, SparseMatrix, Untyped
 
 from .search import Neighbours, nearest_precomputed
 
@@ -36,7 +36,7 @@ __all__ = [
     "zero_distance_groups",
 ]
 
-Array = npt.NDArray[Any]
+
 _FILLED = ("bsr", "dia")  # these formats pad with zeros, which are not distances
 
 
@@ -51,10 +51,10 @@ class SparseDistances:
     array([2, 2, 0])
     """
 
-    stored: csr_array
+    stored: SparseMatrix
 
     @classmethod
-    def between_rows(cls, D: Any, *, owner: object = "SparseDistances") -> SparseDistances:
+    def between_rows(cls, D: object, *, owner: object = "SparseDistances") -> SparseDistances:
         """The distances between the rows of a data set (n, n), validated and made symmetric."""
         graph = _checked(D, owner)
         n = graph.shape[0]
@@ -68,14 +68,14 @@ class SparseDistances:
         return cls(_averaged(*both, n)).without_empty_rows(owner)
 
     @classmethod
-    def of_queries(cls, D: Any, *, owner: object = "SparseDistances") -> SparseDistances:
+    def of_queries(cls, D: object, *, owner: object = "SparseDistances") -> SparseDistances:
         """Validate the distances from queries to the rows of a data set (m, n)."""
         return cls(_checked(D, owner)).without_empty_rows(owner)
 
     def __len__(self) -> int:
         return int(self.stored.shape[0])
 
-    def __getitem__(self, rows: slice | Array) -> SparseDistances:
+    def __getitem__(self, rows: Slice | Array) -> SparseDistances:
         return SparseDistances(csr_array(self.stored[rows]))
 
     @property
@@ -84,7 +84,7 @@ class SparseDistances:
         return int(self.stored.shape[0]), int(self.stored.shape[1])
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """Of the distances."""
         return np.dtype(self.stored.dtype)
 
@@ -194,13 +194,13 @@ def reach(near: Neighbours) -> Array:
     return np.asarray(np.where(np.isfinite(near.distance), near.distance, 0.0).max(axis=1))
 
 
-def _entries(graph: csr_array) -> tuple[Array, Array, Array]:
+def _entries(graph: SparseMatrix) -> tuple[Array, Array, Array]:
     """Row, column and distance of each stored pair."""
     row = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     return row, np.asarray(graph.indices, dtype=np.int64), graph.data
 
 
-def _averaged(row: Array, column: Array, distance: Array, n: int) -> csr_array:
+def _averaged(row: Array, column: Array, distance: Array, n: int) -> SparseMatrix:
     """The mean of the distances of each pair; scipy's own sums would lose the stored zeros."""
     if not len(row):
         return csr_array((n, n), dtype=distance.dtype)
@@ -215,13 +215,13 @@ def _averaged(row: Array, column: Array, distance: Array, n: int) -> csr_array:
     return csr_array((mean, column, starts), shape=(n, n))
 
 
-def _checked(D: Any, owner: object) -> csr_array:
+def _checked(D: object, owner: object) -> SparseMatrix:
     """The distances as a CSR array of floats; raises a message that names what is wrong."""
-    graph: Any = D
     if not issparse(D):
         raise TypeError(
             error_message(owner, "X", type(D).__name__, "is not a sparse matrix", "Give one of scipy.sparse")
         )
+    graph: Untyped = D
     if graph.ndim != 2 or not all(graph.shape):
         rule, remedy = "is no sparse matrix of distances", "Give one row for each row of the data"
         raise ValueError(error_message(owner, "X", f"array of shape {graph.shape}", rule, remedy))

@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 
 from .reduction import reduction
 from .search import EXACT_SECONDS, Neighbours, distances_to_listed, exact_seconds, smallest
@@ -33,7 +32,7 @@ from .sparse_distances import SparseDistances
 
 __all__ = ["MOST_STRATA", "InStratum", "cells", "centres", "codes_of", "merged", "nearest_in_strata"]
 
-Array = npt.NDArray[Any]
+
 MOST_STRATA = 48
 _CELLS, _ROWS_PER_CELL = 9, 20
 _BUDGET = 1_000_000  # numbers in the temporaries of one tile
@@ -188,7 +187,7 @@ def _in_one_pass(
     """
     squares = _Squares(points, precomputed)
 
-    def one(rows: slice) -> list[tuple[Array, Array]]:
+    def one(rows: Slice) -> list[tuple[Array, Array]]:
         D = squares(rows)
         D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = np.inf
         return [smallest(D[:, members], width) for members, width in zip(inside, widths, strict=True)]
@@ -238,7 +237,7 @@ def _listed(projected: Array, members: Array, visit: Array, k: int, n_jobs: int 
 def _measured(points: Array, stratum: InStratum, k: int, n_jobs: int | None) -> InStratum:
     """Re-rank the candidate lists by distances in all columns, and keep the ``k`` nearest."""
 
-    def one(part: slice) -> tuple[Array, Array]:
+    def one(part: Slice) -> tuple[Array, Array]:
         candidates = np.sort(stratum.neighbours.index[part], axis=1)
         distance = distances_to_listed(points[stratum.rows[part]], points, candidates)
         order = np.argsort(distance, axis=1, kind="stable")[:, :k]
@@ -257,7 +256,7 @@ class _Squares:
         self.norms = np.zeros(len(points)) if precomputed else np.einsum("ij,ij->i", self.points, self.points)
         self.rounding = (points.shape[1] + 8) * np.finfo(np.float64).eps
 
-    def __call__(self, rows: slice) -> Array:
+    def __call__(self, rows: Slice) -> Array:
         if self.precomputed:
             return np.asarray(self.points[rows], dtype=np.float64) ** 2
         D = self.points[rows] @ self.points.T

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csc_array, csr_array
+
+from sidelight.base.types import Array, SparseColumns
 
 from .distance_rows import DistanceRows, count_pieces, mean_size, row_sizes
 
 __all__ = ["TiedPoint", "TiedProgram", "tied_program"]
 
-Array = npt.NDArray[Any]
+
 _CHUNK = 2**24  # numbers held at once
 _FLOOR = 0.1  # as in gram.py: least weight of a pair in the preconditioner, as a share of the mean weight
 
@@ -137,7 +137,7 @@ class TiedProgram(DistanceRows):
         W.ravel()[:: self.n + 1] = -W.sum(axis=1)
         return W
 
-    def laplacian(self, y: Array) -> csc_array:
+    def laplacian(self, y: Array) -> SparseColumns:
         """``L(Aᵀy)`` (n, n)."""
         return csc_array(self.weighted(self.spread(y)))
 
@@ -184,7 +184,7 @@ class TiedPoint:
         change = program.weighted(program.spread(self.stiffness * moved))
         return np.asarray(2 * (self.slack @ U + change @ self.V) - 2 * U)
 
-    def curvature(self, main: int) -> tuple[csc_array, csc_array]:
+    def curvature(self, main: int) -> tuple[SparseColumns, SparseColumns]:
         """Positive definite approximations of ∇²f: for the first ``main`` columns (interleaved), and for one other.
 
         The Gauss-Newton part of the rows is exact; the Laplacian has its weights made positive; -2 I is left out.
@@ -241,14 +241,14 @@ class TiedPoint:
 
 
 def tied_program(
-    tied: Any,
+    tied: object,
     n: int,
     *,
-    classes: Any,
-    bounds: Any,
-    reach: Any,
-    equal: Any = False,
-    weights: Any = np.inf,
+    classes: object,
+    bounds: object,
+    reach: object,
+    equal: object = False,
+    weights: object = np.inf,
 ) -> TiedProgram:
     """Build a Gram program over classes of pairs, scaled to its unit.
 

@@ -12,18 +12,15 @@ probability 0. EM (S2, section 2, any exponential family): responsibilities, the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.rows import Sums
 
 from .mixtures import normalised
 
 __all__ = ["BernoulliParameters", "Bernoullis", "joint_log_density"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,12 @@ the number of rows; memory O(nnz).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import BOUND_PROFILES, GAUSSIAN, Profile
@@ -48,7 +46,7 @@ from .evaluation import Evaluation
 
 __all__ = ["InformationBound"]
 
-Array = npt.NDArray[Any]
+
 _ROWS = 4096  # rows per block of stored pairs
 _MANY = 20_000  # above so many rows, a step too wide for a transform is rejected instead of summed over all pairs
 _FLOOR = 0.5  # a row sum includes the row's own weight; below half of it, it is an error of the transform
@@ -81,7 +79,7 @@ class InformationBound:
 
     def __init__(
         self,
-        K: csr_array,
+        K: SparseMatrix,
         profile: Profile,
         *,
         weights: Array | None = None,
@@ -151,7 +149,7 @@ class InformationBound:
         moved = factored_pulls(transform, A, 1 / s, w) * w[:, None]
         return -float(w @ np.log(s)) / self.total, moved
 
-    def _block(self, columns: Array, part: slice) -> Callable[[], tuple[float, Array]]:
+    def _block(self, columns: Array, part: Slice) -> Callable[[], tuple[float, Array]]:
         """Attraction of a block of rows, as a task: ``Σ_ij P_ij (-log k_ij)`` and ``Σ_j P_ij u_ij (z_i - z_j)``."""
 
         def work() -> tuple[float, Array]:
@@ -163,7 +161,7 @@ class InformationBound:
 
         return work
 
-    def _linked(self, columns: Array, part: slice) -> tuple[list[Array], Array, Array]:
+    def _linked(self, columns: Array, part: Slice) -> tuple[list[Array], Array, Array]:
         """For the stored pairs of some rows: ``z_i - z_j`` along each axis, the squared distance, and ``P_ij``."""
         stored = slice(self.indptr[part.start], self.indptr[part.stop])
         counts, others = self.counts[part], self.indices[stored]

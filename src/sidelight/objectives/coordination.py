@@ -22,11 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array, Slice
 from sidelight.rows import Sums
 
 __all__ = [
@@ -40,7 +39,7 @@ __all__ = [
     "unfolded",
 ]
 
-Array = npt.NDArray[Any]
+
 _BRIDGE = 0.1, 6.0  # thresholds of the off-plane share of a chart's variance: absolute, and relative to the median
 
 
@@ -63,7 +62,7 @@ class Overlaps:
     n: float
 
     @property
-    def blocks(self) -> tuple[slice, ...]:
+    def blocks(self) -> tuple[Slice, ...]:
         """Slice of each chart in ``products``."""
         ends = np.cumsum([0, *(T.shape[1] for T in self.shared)])
         return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))

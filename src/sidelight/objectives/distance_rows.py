@@ -9,16 +9,15 @@ augmented Lagrangian follow from that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["DistanceRows", "Multipliers", "count_pieces", "mean_size", "row_sizes"]
+from sidelight.base.types import Array
 
-Array = npt.NDArray[Any]
+__all__ = ["DistanceRows", "Multipliers", "count_pieces", "mean_size", "row_sizes"]
 
 
 class Multipliers(NamedTuple):

@@ -31,7 +31,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +38,7 @@ from scipy.sparse import csr_array
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order, tile_buffer
+from sidelight.base.types import Array, DType, Slice, SparseMatrix
 from sidelight.kernels.gauss_transform import FastSums, fast_sums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, multiply
@@ -58,8 +58,8 @@ __all__ = [
     "joint_information",
 ]
 
-Array = npt.NDArray[Any]
-Kernel = SymmetricTiles | csr_array | LowRankKernel
+
+Kernel = SymmetricTiles | SparseMatrix | LowRankKernel
 Key = tuple[int, int]
 _FACTORED = {"gaussian": 1e-5, "student": 1e-7}
 """Tolerance of the transforms for low-rank kernels: gradients to 1e-5, in two thirds of the time of full accuracy."""
@@ -203,12 +203,13 @@ class EntropySum:
     def _row_sums(self, terms: list[DenseTerm], Z: Array) -> Array:
         """``s_i`` of every dense term (n, C); stores the tiles of the latent kernel if they fit (``_KEPT``)."""
         n, parts = len(Z), spans(len(Z))
-        ones = np.ones(TILE, dtype=self.dtype)
+        side = min(n, TILE)  # a buffer of a whole tile costs a fit of few rows more than its computations
+        ones = np.ones(side, dtype=self.dtype)
         self.latent.move(Z)
 
         def row(i: int) -> Array:
             out = np.zeros((n, len(terms)))
-            spare = np.empty((TILE, TILE), dtype=self.dtype)
+            spare = np.empty((side, side), dtype=self.dtype)
             for j in range(i, len(parts)):
                 K = self.latent.compute((i, j), spare)
                 for c, term in enumerate(terms):
@@ -222,13 +223,13 @@ class EntropySum:
 
     def _dense_gradient(self, terms: list[DenseTerm], Z: Array, sums: Array) -> Array:
         """``Σ_c coefficient_c (diag(W1) - W) Z`` over the dense terms."""
-        n, parts = len(Z), spans(len(Z))
+        n, parts, side = len(Z), spans(len(Z)), min(len(Z), TILE)
         inverse = inverse_of(sums, self.dtype, np.array([term.floor for term in terms]))
         extended = np.column_stack([Z, np.ones(n, dtype=self.dtype)])
 
         def row(i: int) -> Array:
             out = np.zeros((n, Z.shape[1] + 1))
-            spare = (np.empty((TILE, TILE), dtype=self.dtype), np.empty((TILE, TILE), dtype=self.dtype))
+            spare = (np.empty((side, side), dtype=self.dtype), np.empty((side, side), dtype=self.dtype))
             for j in range(i, len(parts)):
                 W = self._weights(terms, (i, j), parts, inverse, spare)
                 out[parts[i]] += W @ extended[parts[j]]
@@ -241,7 +242,7 @@ class EntropySum:
         return moved
 
     def _weights(
-        self, terms: list[DenseTerm], key: Key, parts: list[slice], inverse: Array, spare: tuple[Array, Array]
+        self, terms: list[DenseTerm], key: Key, parts: list[Slice], inverse: Array, spare: tuple[Array, Array]
     ) -> Array:
         """One tile of ``Σ_c coefficient_c W_c``; ``spare`` are two work buffers."""
         rows, cols = parts[key[0]], parts[key[1]]
@@ -265,7 +266,7 @@ class _LatentTiles:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.kept: dict[Key, Array] = {}
-        self.kind: tuple[int, np.dtype[Any]] | None = None
+        self.kind: tuple[int, DType] | None = None
 
     def move(self, Z: Array) -> None:
         """Set the latent points ``Z`` (n, q); tiles have their dtype."""

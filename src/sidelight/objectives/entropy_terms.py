@@ -8,13 +8,13 @@ of N. The diagonal of m is 1, so a row sum below a half is an approximation erro
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from sidelight.base.tiles import run_tiles, spans, sum_in_order, tile_buffer
+from sidelight.base.types import Array, DType, Slice, SparseMatrix
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.pair_sums import factored_pulls, factored_sums
@@ -22,7 +22,7 @@ from sidelight.kernels.profiles import Profile
 
 __all__ = ["DenseTerm", "LowRankTerm", "SparseTerm", "inverse_of", "mean_entropy"]
 
-Array = npt.NDArray[Any]
+
 Key = tuple[int, int]
 _FLOOR = float(np.finfo(np.float32).tiny) * 1e4
 """Floor of row sums, in either precision: below it, weights in float32 have underflowed."""
@@ -59,7 +59,7 @@ class SparseTerm:
 
     floor = _FLOOR
 
-    def __init__(self, name: str, coefficient: float, matrix: csr_array, dtype: np.dtype[Any]) -> None:
+    def __init__(self, name: str, coefficient: float, matrix: SparseMatrix, dtype: DType) -> None:
         self.name, self.coefficient = name, coefficient
         self.matrix = matrix.astype(dtype, copy=False)
         self.counts = np.diff(self.matrix.indptr)
@@ -75,7 +75,7 @@ class SparseTerm:
         columns = [np.ascontiguousarray(Z[:, k]) for k in range(Z.shape[1])]
         held: dict[int, tuple[Array, list[Array]]] = {}
 
-        def first(part: slice) -> Array:
+        def first(part: Slice) -> Array:
             stored = self._stored(part)
             differences = [self._difference(part, column) for column in columns]
             K = profile.value(sum_in_order([difference * difference for difference in differences]))
@@ -88,24 +88,24 @@ class SparseTerm:
             sums += beside
         inverse = inverse_of(sums, Z.dtype, floor)
 
-        def second(part: slice) -> Array:
+        def second(part: Slice) -> Array:
             W, differences = held.pop(part.start)
             W *= np.take(inverse, self.matrix.indices[self._stored(part)]) + np.repeat(inverse[part], self.counts[part])
             return np.column_stack([self._row_totals(part, W * difference) for difference in differences])
 
         return sums, np.concatenate(run_tiles(second, parts, n_jobs))
 
-    def _stored(self, part: slice) -> slice:
+    def _stored(self, part: Slice) -> Slice:
         """Slice of the stored pairs of a slice of rows."""
         return slice(self.matrix.indptr[part.start], self.matrix.indptr[part.stop])
 
-    def _difference(self, part: slice, column: Array) -> Array:
+    def _difference(self, part: Slice, column: Array) -> Array:
         """``z_i - z_j`` of one latent dimension for the stored pairs of some rows."""
         own = np.repeat(column[part], self.counts[part])
         own -= np.take(column, self.matrix.indices[self._stored(part)])
         return np.asarray(own)
 
-    def _row_totals(self, part: slice, values: Array) -> Array:
+    def _row_totals(self, part: Slice, values: Array) -> Array:
         """Sum the values of each row (a row without pairs sums to 0)."""
         held = self.counts[part] > 0
         starts = (self.matrix.indptr[part.start : part.stop] - self.matrix.indptr[part.start])[held]
@@ -119,7 +119,7 @@ class LowRankTerm(DenseTerm):
 
     floor = _OWN
 
-    def __init__(self, name: str, coefficient: float, kernel: LowRankKernel, dtype: np.dtype[Any]) -> None:
+    def __init__(self, name: str, coefficient: float, kernel: LowRankKernel, dtype: DType) -> None:
         rounded = kernel.astype(dtype)
         super().__init__(name, coefficient, [rounded])
         self.factors = kernel.factors

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["Evaluation", "Objective", "WeightedSum", "penalised"]
 
@@ -15,14 +16,14 @@ class Evaluation(NamedTuple):
     """Value, gradient (n, q), and named parts of an objective."""
 
     value: float
-    gradient: npt.NDArray[Any]
+    gradient: Array
     terms: dict[str, float]
 
 
 class Objective(Protocol):
     """What a solver minimises."""
 
-    def value_and_grad(self, Z: npt.NDArray[Any]) -> Evaluation:
+    def value_and_grad(self, Z: Array) -> Evaluation:
         """Evaluate at ``Z`` (n, q)."""
         ...  # pragma: no cover - interface
 
@@ -33,7 +34,7 @@ class WeightedSum:
     def __init__(self, parts: Mapping[str, tuple[float, Objective]]) -> None:
         self.parts = dict(parts)
 
-    def value_and_grad(self, Z: npt.NDArray[Any]) -> Evaluation:
+    def value_and_grad(self, Z: Array) -> Evaluation:
         """The weighted sum; the terms are those of the parts, and each part's unweighted value by name."""
         value, gradient, terms = 0.0, np.zeros(Z.shape), {}
         for name, (weight, objective) in self.parts.items():
@@ -47,6 +48,6 @@ class WeightedSum:
 
 def penalised(
     parts: Mapping[str, tuple[float, Objective]], penalty: Objective
-) -> Callable[[float], Callable[[npt.NDArray[Any]], Evaluation]]:
+) -> Callable[[float], Callable[[Array], Evaluation]]:
     """``λ -> value_and_grad`` of the weighted parts plus λ times the penalty, in the form ``solvers.anneal`` takes."""
     return lambda weight: WeightedSum({**parts, "penalty": (weight, penalty)}).value_and_grad

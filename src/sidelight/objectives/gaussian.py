@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.rows import Sums
 
 __all__ = ["Gaussian", "gaussian_entries", "gaussian_maximised", "gaussian_of", "gaussian_statistics"]
 
-Array = npt.NDArray[Any]
+
 _NUMBERS = 4_000_000  # most numbers in one batch of inverses
 _RIDGE = 1e-9  # added to the diagonal, as a share of the mean variance
 

@@ -23,17 +23,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array, kron
 
+from sidelight.base.types import Array, SparseColumns, SparseMatrix
+
 from .distance_rows import DistanceRows, count_pieces, mean_size, row_sizes
 
 __all__ = ["AugmentedPoint", "GramProgram", "gram_program"]
 
-Array = npt.NDArray[Any]
+
 _FLOOR = 0.1  # least weight of a pair in the preconditioner, as a share of the mean; else an unbound point runs away
 
 
@@ -56,21 +57,21 @@ class GramProgram(DistanceRows):
 
     n: int
     pairs: Array
-    rows: csr_array
+    rows: SparseMatrix
     bounds: Array
     equal: Array
     weights: Array
     unit: float
 
     @cached_property
-    def incidence(self) -> csr_array:
+    def incidence(self) -> SparseMatrix:
         """Incidence matrix B (p, n), ``(B V)_e = v_i - v_j``."""
         p = len(self.pairs)
         where = np.r_[np.arange(p), np.arange(p)], np.r_[self.pairs[:, 0], self.pairs[:, 1]]
         return csr_array(coo_array((np.r_[np.ones(p), -np.ones(p)], where), shape=(p, self.n)))
 
     @cached_property
-    def transposed(self) -> tuple[csr_array, csr_array]:
+    def transposed(self) -> tuple[SparseMatrix, SparseMatrix]:
         """Bᵀ and Aᵀ."""
         return csr_array(self.incidence.T), csr_array(self.rows.T)
 
@@ -90,11 +91,11 @@ class GramProgram(DistanceRows):
         D = self.incidence @ V
         return np.asarray(self.rows @ np.einsum("pq,pq->p", D, D) - self.bounds)
 
-    def laplacian(self, y: Array) -> csc_array:
+    def laplacian(self, y: Array) -> SparseColumns:
         """``L(Aᵀy)`` (n, n)."""
         return self.weighted(np.asarray(self.transposed[1] @ y))
 
-    def weighted(self, w: Array) -> csc_array:
+    def weighted(self, w: Array) -> SparseColumns:
         """Graph Laplacian L(w) (n, n) for weights (p,) on the pairs."""
         return csc_array(self.transposed[0] @ (diags_array(w) @ self.incidence))
 
@@ -138,7 +139,7 @@ class AugmentedPoint:
         change = spread @ (self.stiffness * moved)
         return np.asarray(2 * (back @ (self.pair_weights[:, None] * DU + change[:, None] * self.D)) - 2 * U)
 
-    def curvature(self, main: int) -> tuple[csc_array, csc_array]:
+    def curvature(self, main: int) -> tuple[SparseColumns, SparseColumns]:
         """Positive definite approximations of ∇²f: for the first ``main`` columns (interleaved), and for one other.
 
         The Gauss-Newton part of the rows is exact; the Laplacian has its weights made positive; -2 I is left out.
@@ -159,13 +160,13 @@ class AugmentedPoint:
 
 
 def gram_program(
-    pairs: Any,
-    bounds: Any,
+    pairs: npt.ArrayLike,
+    bounds: npt.ArrayLike,
     n: int,
     *,
-    rows: Any = None,
-    equal: Any = False,
-    weights: Any = np.inf,
+    rows: npt.ArrayLike | SparseMatrix | None = None,
+    equal: npt.ArrayLike = False,
+    weights: npt.ArrayLike = np.inf,
 ) -> GramProgram:
     """Build a Gram program, scaled to its unit.
 
@@ -177,7 +178,7 @@ def gram_program(
         b, in squared units.
     n : int
         Number of points.
-    rows : sparse array of shape (R, p) or None
+    rows : array or csr_array of shape (R, p) or None
         A; None: each pair is a row.
     equal : bool or array of shape (R,)
         ``=`` or ``≤``.
@@ -194,7 +195,10 @@ def gram_program(
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     bounds = np.asarray(bounds, dtype=np.float64)
     unit = mean_size(bounds)
-    A = csr_array(eye_array(len(pairs))) if rows is None else csr_array(rows, dtype=np.float64)
+    if rows is None:
+        A = csr_array(eye_array(len(pairs)))
+    else:
+        A = csr_array(rows.astype(np.float64) if isinstance(rows, csr_array) else np.asarray(rows, dtype=np.float64))
     if A.shape != (len(bounds), len(pairs)):
         raise ValueError(f"rows of shape {A.shape} do not fit {len(bounds)} bounds and {len(pairs)} pairs")
     equals = np.broadcast_to(np.asarray(equal, dtype=bool), bounds.shape)

@@ -22,18 +22,17 @@ nearest neighbours that q dimensions can represent. So the penalty is still need
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
+from sidelight.base.types import Array, Slice
 
 from .evaluation import Evaluation, Objective
 
 __all__ = ["LatentRows", "LeaveOneOutLikelihood", "pack", "unpack"]
 
-Array = npt.NDArray[Any]
+
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
 
 
@@ -65,7 +64,7 @@ class LeaveOneOutLikelihood:
         squares = np.einsum("ij,ij->i", Zc, Zc)
         extended = np.column_stack([Zc, np.ones(n, dtype=self.dtype)])
 
-        def one(rows: slice) -> tuple[float, float, Array]:
+        def one(rows: Slice) -> tuple[float, float, Array]:
             D = squares[rows, None] + squares - 2 * (Zc[rows] @ Zc.T)
             np.maximum(D, 0, out=D)
             D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = np.inf

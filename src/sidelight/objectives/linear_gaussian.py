@@ -24,12 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array
 from sidelight.rows import Sums, summed
 
 __all__ = [
@@ -56,7 +55,7 @@ __all__ = [
     "whitening",
 ]
 
-Array = npt.NDArray[Any]
+
 _NUMBERS = 3_000_000  # most numbers in the second moments of one tile of rows
 _LOG_2PI = float(np.log(2 * np.pi))
 

@@ -14,15 +14,15 @@ likelihood does not fall.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.eigenvalues import selected_pairs
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array
 from sidelight.rows import Sums, summed
 
 from . import linear_gaussian
@@ -30,7 +30,7 @@ from .linear_gaussian import Expected, LinearGaussian
 
 __all__ = ["MixtureParameters", "Planes", "joint_log_density", "kept_dimensions", "normalised", "supported_dimension"]
 
-Array = npt.NDArray[Any]
+
 _FEW_COLUMNS = 32  # columns up to which all products x_i x_j of a row are computed once, for all charts
 _COVARIANCES = 300  # columns up to which a d x d matrix per chart is cheaper than the extra iterations without
 _NO_ROWS = 1e-9  # a chart with fewer rows is not updated
@@ -97,12 +97,18 @@ class _Projections:
         k, d = len(mixture.charts), len(mixture.charts[0].mean)
         q = max(chart.W.shape[1] for chart in mixture.charts)
         B, offsets, volumes = np.zeros((d, q, k)), np.zeros((q, k)), np.zeros(k)
+        for own in {chart.W.shape[1] for chart in mixture.charts}:  # charts of one size together
+            which = [s for s, chart in enumerate(mixture.charts) if chart.W.shape[1] == own]
+            charts = [mixture.charts[s] for s in which]
+            M = np.stack([chart.W.T @ chart.W for chart in charts])
+            noise = np.array([chart.noise for chart in charts])
+            L = np.linalg.cholesky(M + noise[:, None, None] * np.eye(own))
+            B[:, :own, which] = np.linalg.solve(L, np.stack([chart.W.T for chart in charts])).transpose(2, 1, 0)
+            logs = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+            volumes[which] = (d - own) * np.log(noise) + 2.0 * logs
         for s, chart in enumerate(mixture.charts):
             own = chart.W.shape[1]
-            L = np.linalg.cholesky(chart.W.T @ chart.W + chart.noise * np.eye(own))
-            B[:, :own, s] = np.linalg.solve(L, chart.W.T).T
             offsets[:own, s] = chart.mean @ B[:, :own, s]
-            volumes[s] = (d - own) * np.log(chart.noise) + 2.0 * np.log(np.diag(L)).sum()
         means = np.stack([chart.mean for chart in mixture.charts], axis=1)
         constants = np.log(mixture.weights) - 0.5 * (volumes + d * np.log(2.0 * np.pi))
         noise = np.array([chart.noise for chart in mixture.charts])
@@ -317,12 +323,18 @@ def _of_moments(sums: Sums, s: int, chart: LinearGaussian) -> Sums:
     return {"n": n, "seen": np.full(d, n), "square": np.diag(C).copy(), "b": b, "latent": upper, "A": upper[None]}
 
 
+@functools.lru_cache(maxsize=8)
+def _upper(d: int) -> tuple[Array, Array]:
+    """Rows and columns of the upper triangle of a (d, d) matrix; not to be changed."""
+    return np.triu_indices(d)
+
+
 def _principal(n: float, x: Array, xx: Array, q: int, floor: float) -> LinearGaussian:
     """Maximum likelihood probabilistic PCA from moments: principal axes; the noise is the mean remaining eigenvalue."""
     d, mean = len(x), x / n
+    rows, columns = _upper(d)
     C = np.zeros((d, d))
-    C[np.triu_indices(d)] = xx / n
-    C -= np.triu(np.outer(mean, mean))
+    C[rows, columns] = xx / n - mean[rows] * mean[columns]
     values, vectors = selected_pairs(C, d - q, d - 1, lower=False) if q else (np.empty(0), np.empty((d, 0)))
     noise = max((np.trace(C) - values.sum()) / (d - q), floor)
     W = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1] - noise, 0.0))

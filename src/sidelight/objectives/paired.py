@@ -18,11 +18,9 @@ value on the diagonal here.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.kernels.alternating import Kernel, ViewKernel, kernel_block, with_self_weight
 from sidelight.kernels.profiles import Profile
 
@@ -31,7 +29,7 @@ from .evaluation import Evaluation, Objective
 
 __all__ = ["OnRows", "alternating_parts", "joint_parts"]
 
-Array = npt.NDArray[Any]
+
 Parts = dict[str, tuple[float, Objective]]
 
 

@@ -16,18 +16,17 @@ of the source's program nor a list of differences is formed.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sidelight.base.eigenvalues import fixed_restarts
+from sidelight.base.types import Array
 
 __all__ = ["PartialDistances"]
 
-Array = npt.NDArray[Any]
+
 _DENSE = 400  # coordinates up to which the start is found by a dense solver
 
 

@@ -12,12 +12,9 @@ their shape. Its small power term (ε) keeps disconnected components from drifti
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
 
+from sidelight.base.types import Array, SparseMatrix
 from sidelight.kernels.low_rank import LowRankKernel
 from sidelight.kernels.matrices import SymmetricTiles, matrix_rows
 
@@ -25,7 +22,7 @@ from .evaluation import Evaluation, Objective
 
 __all__ = ["PENALTIES", "Box", "Power", "Stretch", "penalty_named"]
 
-Array = npt.NDArray[Any]
+
 PENALTIES = ("stretch", "l2", "l4", "box")
 
 
@@ -55,7 +52,7 @@ class Box:
 class Stretch:
     """Stretch penalty ``(1/n) Σ p_ij |z_i - z_j|² + ε (1/n) Σ |z_i|²`` (a Laplacian form); ε is ``background``."""
 
-    def __init__(self, K: SymmetricTiles | csr_array | LowRankKernel, *, background: float = 1e-3) -> None:
+    def __init__(self, K: SymmetricTiles | SparseMatrix | LowRankKernel, *, background: float = 1e-3) -> None:
         n = matrix_rows(K)
         degree = np.asarray(K @ np.ones(n), dtype=np.float64)
         self.scale = n / float(degree.sum())
@@ -71,7 +68,7 @@ class Stretch:
         return Evaluation(value / n, (4.0 * LZ + 2.0 * self.background * Z) / n, {})
 
 
-def penalty_named(name: str, kernel: SymmetricTiles | csr_array | LowRankKernel) -> Objective:
+def penalty_named(name: str, kernel: SymmetricTiles | SparseMatrix | LowRankKernel) -> Objective:
     """The penalty of this name (one of ``PENALTIES``); ``kernel`` (n, n) is the data kernel, for "stretch"."""
     if name == "stretch":
         return Stretch(kernel)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 from .linear_gaussian import LinearGaussian
 from .mixtures import MixtureParameters
 
 __all__ = ["planes"]
 
-Array = npt.NDArray[Any]
+
 _PRODUCTS = 4  # subspace iterations for the leading axes; rough is enough, as EM follows
 
 

@@ -13,11 +13,10 @@ smallest is below it are used for the initialisation.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.rows import Sums
 
 from .linear_gaussian import LinearGaussian, entries
@@ -31,8 +30,6 @@ __all__ = [
     "expected_axes",
     "moments",
 ]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ inner products, so data with more columns than rows is first rotated to its span
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.base.tiles import TILE, run_tiles, spans, sum_in_order
+from sidelight.base.types import Array
 from sidelight.kernels.profiles import Profile
 from sidelight.neighbours.distances import PairDistances
 
@@ -31,7 +30,7 @@ from .evaluation import Evaluation
 
 __all__ = ["LeaveOneOutReconstruction"]
 
-Array = npt.NDArray[Any]
+
 _FLOOR = 1e-30
 
 
@@ -89,7 +88,7 @@ class LeaveOneOutReconstruction:
 
         def row(i: int) -> Array:
             out = np.zeros((n, extended.shape[1]))
-            spare = np.empty((TILE, TILE), dtype=self.dtype)
+            spare = np.empty((min(n, TILE), min(n, TILE)), dtype=self.dtype)
             for j in range(i, len(self.parts)):
                 K = self._latent[i, j]
                 self.profile.value(distances.fill(K, self.parts[i], self.parts[j], spare))

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 from sidelight.kernels.profiles import Profile
 from sidelight.kernels.relations import Similarity
 
@@ -37,7 +37,7 @@ from .evaluation import Evaluation
 
 __all__ = ["Divergence", "Part", "RelationalSum", "unpack"]
 
-Array = npt.NDArray[Any]
+
 _ROWS = 1024
 
 
@@ -77,7 +77,7 @@ class Divergence:
         columns, S = [np.ascontiguousarray(column) for column in Y.T], csr_array(self.S)
         data: Array = np.asarray(S.data)
 
-        def one(part: slice) -> tuple[float, Array]:
+        def one(part: Slice) -> tuple[float, Array]:
             stored = slice(S.indptr[part.start], S.indptr[part.stop])
             counts = np.diff(S.indptr[part.start : part.stop + 1])
             own = np.repeat(np.arange(part.start, part.stop), counts)

@@ -32,13 +32,12 @@ approximation), k = 0, 1, ...:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
+from sidelight.base.types import Array
 from sidelight.rows import Sums
 
 from .linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, whitening
@@ -54,7 +53,7 @@ __all__ = [
     "with_relevance",
 ]
 
-Array = npt.NDArray[Any]
+
 _ROUNDING = 1e-13  # of the largest eigenvalue
 
 

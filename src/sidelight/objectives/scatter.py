@@ -18,16 +18,14 @@ components of the graph), is the effective sample size. A scatter is *pooled* wi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["LabelScatter", "PairScatter", "Scatter", "pooled"]
+from sidelight.base.types import Array
 
-Array = npt.NDArray[Any]
+__all__ = ["LabelScatter", "PairScatter", "Scatter", "pooled"]
 
 
 class Scatter(ABC):

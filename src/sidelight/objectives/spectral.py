@@ -17,16 +17,14 @@ small n and for illustration.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidelight.base.eigenvalues import selected_eigenvalues
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice, SparseMatrix
 from sidelight.neighbours.graph import joined_graph
 from sidelight.neighbours.search import Neighbours
 
@@ -45,14 +43,14 @@ __all__ = [
     "shifted_kernel",
 ]
 
-Array = npt.NDArray[Any]
+
 _BUDGET = 4_000_000  # numbers in the temporaries of one tile
 _TINY = 1e-300  # csgraph reads a stored 0 as "no edge"
 
 
 def neighbour_graph(
     points: Array, neighbours: Neighbours, *, kind: str = "mutual", precomputed: bool = False
-) -> csr_array:
+) -> SparseMatrix:
     """Connected nearest-neighbour graph (n, n) with edge lengths.
 
     Connected components are joined by their shortest links: otherwise there were no geodesic distances between them,
@@ -79,7 +77,7 @@ def neighbour_graph(
     return graph
 
 
-def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_jobs: int | None = None) -> csr_array:
+def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_jobs: int | None = None) -> SparseMatrix:
     """Connected graph (n, n) of all pairs at most ``radius`` apart, with edge lengths.
 
     Connected components are joined by their shortest links.
@@ -104,7 +102,7 @@ def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_j
     # rounding error of the product below; candidates within it are then measured exactly, from differences
     error = 0.0 if precomputed else 4 * (points.shape[1] + 8) * np.finfo(np.float64).eps * float(norms.max())
 
-    def one(rows: slice) -> tuple[Array, Array, Array]:
+    def one(rows: Slice) -> tuple[Array, Array, Array]:
         if precomputed:
             start, end = np.nonzero(points[rows] <= limit)
             return start + rows.start, end, np.asarray(points[rows][start, end])
@@ -130,7 +128,7 @@ def radius_graph(points: Array, radius: float, *, precomputed: bool = False, n_j
     return csr_array(coo_array((joined.data[apart], ends), shape=(n, n)))
 
 
-def padded_lists(graph: csr_array) -> Array:
+def padded_lists(graph: SparseMatrix) -> Array:
     """Neighbour lists of a graph (n, largest degree), padded with -1."""
     degree = np.diff(graph.indptr)
     lists = np.full((len(degree), int(degree.max(initial=1))), -1, dtype=np.int64)
@@ -138,21 +136,21 @@ def padded_lists(graph: csr_array) -> Array:
     return lists
 
 
-def geodesic_squares(graph: csr_array, rows: Array | None = None, *, n_jobs: int | None = None) -> Array:
+def geodesic_squares(graph: SparseMatrix, rows: Array | None = None, *, n_jobs: int | None = None) -> Array:
     """Squared geodesic (shortest-path) distances (L, n) from the given rows (default: all) to every row."""
     chosen = np.arange(graph.shape[0]) if rows is None else rows
     paths = run_tiles(lambda part: dijkstra(graph, indices=chosen[part]) ** 2, spans(len(chosen), 32), n_jobs)
     return np.concatenate(paths)
 
 
-def edge_weights(graph: csr_array, heat: float | None = None) -> csr_array:
+def edge_weights(graph: SparseMatrix, heat: float | None = None) -> SparseMatrix:
     """Edge weights of a graph with edge lengths: ``exp(-length² / heat)``, or 1 if ``heat`` is None."""
     lengths = np.asarray(graph.data)
     values = np.ones_like(lengths) if heat is None else np.exp(-(lengths**2) / heat)
     return csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
-def laplacian(weights: csr_array, *, normalised: bool = False) -> tuple[csr_array, Array]:
+def laplacian(weights: SparseMatrix, *, normalised: bool = False) -> tuple[SparseMatrix, Array]:
     """Graph Laplacian ``R - W``, or normalised ``I - R^(-1/2) W R^(-1/2)``, and its unit null vector (constant or √R).
 
     The normalised eigenmap ``L y = λ R y`` is ``R^(-1/2)`` times an eigenvector of the second form.
@@ -202,7 +200,7 @@ def local_squares(squares: Array, index: Array, *, regularization: float = 1e-3)
     return W
 
 
-def lle_matrix(weights: Array, index: Array) -> csr_array:
+def lle_matrix(weights: Array, index: Array) -> SparseMatrix:
     """LLE matrix ``(I - W)ᵀ(I - W)`` (n, n) for weights (n, k) on neighbours (-1: none); it sends constants to 0."""
     n, k = index.shape
     there = index.ravel() >= 0
@@ -218,7 +216,7 @@ def centred_kernel(squares: Array) -> Array:
     return np.asarray(-0.5 * (squares - columns - squares.mean(axis=1, keepdims=True) + columns.mean()))
 
 
-def shifted_kernel(L: csr_array) -> Array:
+def shifted_kernel(L: SparseMatrix) -> Array:
     """``λ_max I - L`` (n, n): the kernel of LLE and of Laplacian eigenmaps (S4 1.5); the constant comes first."""
     dense = L.toarray()
     return np.asarray(
@@ -226,7 +224,7 @@ def shifted_kernel(L: csr_array) -> Array:
     )
 
 
-def inverse_kernel(L: csr_array) -> Array:
+def inverse_kernel(L: SparseMatrix) -> Array:
     """``L⁺`` (n, n), the other kernel of LLE and Laplacian eigenmaps (S4 1.6, 1.7); for the latter, commute times."""
     values, vectors = eigh(L.toarray())
     kept = values > 1e-12 * max(float(values[-1]), _TINY)
@@ -251,7 +249,7 @@ def _lengths(points: Array, start: Array, end: Array) -> Array:
     return out
 
 
-def _either_way(graph: csr_array) -> csr_array:
+def _either_way(graph: SparseMatrix) -> SparseMatrix:
     """Symmetrised graph: each edge in both directions."""
     both = csr_array(graph.maximum(graph.T))
     both.indices, both.indptr = both.indices.astype(np.int32), both.indptr.astype(np.int32)

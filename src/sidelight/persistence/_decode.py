@@ -15,8 +15,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from sidelight.base.alias import current_names
-from sidelight.base.renamed_parameters import moved_parameters, with_present_parameters
+from sidelight.base.alias import current_names, moved_parameters, with_present_parameters
 
 from ._container import ModelFileError, Tensors, quoted, unreadable
 from ._encode import PASSTHROUGH, SPARSE, always_saved

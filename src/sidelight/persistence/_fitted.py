@@ -11,6 +11,7 @@ A ``~`` in front of a specification: not every fit leaves the attribute behind.
 from __future__ import annotations
 
 from sidelight.kernels.profiles import PROFILES
+from sidelight.tables._column_fill import SOURCES
 from sidelight.tables._column_kinds import KINDS
 from sidelight.tables._table_columns import STORED
 from sidelight.unfolding._measured_rows import METRICS
@@ -39,6 +40,18 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "InterpolatingMap": {"mean": "record n=n a=a b=b", "correction": "record n=n b=b"},
     "ParzenDensity": {"points": "float (n, a)", "bandwidths": "float (n)", "kernel": _KERNEL},
     "LinearMaps": {"mean": "float (a)", "to_latent": "float (a, b)", "to_data": "float (b, a)"},
+    "KernelProjection": {
+        "rows": "float (n, a)",
+        "vectors": "float (n, b)",
+        "means": "float (n)",
+        "mean": "number",
+        "kernel": "choice:linear|rbf|poly|sigmoid|cosine|paths",
+        "gamma": "number",
+        "degree": "number",
+        "coef0": "number",
+        "paths": "?float (n, n)",
+        "n_neighbors": "count",
+    },
     "ViewMaps": {
         "frame": "record a=d",
         "backward": "record a=d b=q",
@@ -74,6 +87,20 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "scale": "float (d)",
         "factor": "positive",
         "errors": "float (e)",
+    },
+    "Blend": {"gaussian": "record d=d", "others": "list record d=d", "weights": "float (k)"},
+    "ForestFill": {"base": "record d=d", "forests": "list record d=d"},
+    "Forest": {
+        "columns": "index:d (c)",
+        "inputs": "index:d (p)",
+        "feature": "index:p (v)",
+        "left": "index:v (v)",
+        "right": "index:v (v)",
+        "roots": "index:v (t)",
+        "threshold": "float (v)",
+        "mean": "float (v, c)",
+        "square": "float (v, c)",
+        "depth": "count",
     },
     "LinearGaussianMaps": {
         "model": "record d=d",
@@ -165,6 +192,13 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     # columns of a table
     "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},
     "ColumnBlock": {"start": "count", "stop": "count"},
+    "ColumnFill": {"source": f"choice:{'|'.join(SOURCES)}", "low": "?number", "high": "?number", "decimals": "number"},
+    "FillPlan": {
+        "columns": "list:d record",
+        "fills": "list:d record",
+        "codes": "list:k record",
+        "blocks": "list:k record",
+    },
     "ColumnLayout": {"stored": f"choice:{'|'.join(STORED)}", "decimals": "number", "levels": "?list plain"},
     "TableLayout": {"columns": "list record"},
     "NumberCode": {"centre": "number", "scale": "positive", "middle": "number", "unit": "number"},
@@ -213,6 +247,8 @@ _COORDINATED = _COURSE | {
     "off_plane_": "real (*)",
     "bridging_": "int",
     "embedding_": "~float (N, q)",
+    "training_densities_": "~real (*, *)",
+    "training_latent_densities_": "~real (*)",
 }
 _GRAM = {"certificate_": "dict plain", "gram_eigenvalues_": "float (*)", "explained_": "float (*)"}
 _NETWORK = _COURSE | {"parameters_": "dict float", "architecture_": "~record"}
@@ -240,6 +276,7 @@ _MIXTURE = (
         "means_": "float (k, d)",
         "n_samples_seen_": "count",
         "running_": "dict plain",
+        "training_densities_": "~real (*)",
     }
 )
 
@@ -292,7 +329,8 @@ FITTED: dict[str, dict[str, str]] = {
         "bandwidth_": "~number / float (N)",
     },
     "TwoWayEmbedding": _TWO_WAY
-    | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"},
+    | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"}
+    | {"projection_": "~record a=d b=q"},
     "HybridEmbedding": _TWO_WAY
     | {
         "scale_": "~number",
@@ -339,6 +377,8 @@ FITTED: dict[str, dict[str, str]] = {
         "explained_variance_": "float (q)",
         "noise_variance_": "number / float (d)",
         "embedding_": "~float (N, q)",
+        "training_densities_": "~real (*)",
+        "training_latent_densities_": "~real (*)",
         "unit_": "~number",
         "moments_": "~dict float",
     },
@@ -369,6 +409,15 @@ FITTED: dict[str, dict[str, str]] = {
         "codes_": "list:p record",
         "blocks_": "list:p record",
         "layout_": "record",
+    },
+    "Imputer": _ROWS
+    | {
+        "plan_": "record d=d",
+        "model_": "?record d=p",
+        "method_": "string",
+        "held_out_": "dict number",
+        "n_held_out_": "count",
+        "seed_": "count",
     },
     "RestrictedBoltzmannMachine": _NETWORK_ROWS,
     "Autoencoder": _NETWORK_ROWS,

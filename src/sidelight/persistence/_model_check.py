@@ -127,16 +127,32 @@ def _check_charts(model: Any) -> None:
 
 def _check_table(model: Any) -> None:
     """Blocks side by side, as wide as their codes, of the columns that are used."""
-    ends = [0, *(block.stop for block in model.blocks_)]
-    blocks = [(block.name, block.start, block.stop - block.start) for block in model.blocks_]
-    used = [use.name for use in model.columns_ if use.used]
-    wanted = [(name, end, code.width) for name, end, code in zip(used, ends, model.codes_, strict=False)]
-    if not wanted or blocks != wanted:
-        raise MismatchError("has blocks_, which are not those of its columns_ and codes_")
+    _check_codes("", model.columns_, model.codes_, model.blocks_)
     if [one.name for one in model.layout_.columns] != [use.name for use in model.columns_]:
         raise MismatchError("has layout_, whose columns are not those of columns_")
-    if any(isinstance(code, DateCode) and not set(code.cycles) <= CYCLES.keys() for code in model.codes_):
-        raise MismatchError("has codes_ with a cycle that is not known")
+
+
+def _check_codes(inside: str, columns: Any, codes: Any, blocks: Any) -> None:
+    """The codes and blocks of the columns that are used; ``inside`` is the attribute that holds them."""
+    ends = [0, *(block.stop for block in blocks)]
+    found = [(block.name, block.start, block.stop - block.start) for block in blocks]
+    used = [use.name for use in columns if use.used]
+    wanted = [(name, end, code.width) for name, end, code in zip(used, ends, codes, strict=False)]
+    if len(used) != len(codes) or found != wanted or not (wanted or inside):
+        raise MismatchError(f"has {inside or 'blocks_'}, which are not those of its columns_ and codes_")
+    if any(isinstance(code, DateCode) and not set(code.cycles) <= CYCLES.keys() for code in codes):
+        raise MismatchError(f"has {inside or 'codes_'} with a cycle that is not known")
+
+
+def _check_imputer(model: Any) -> None:
+    """A model of the codes of the used columns, and a way of filling each column."""
+    plan = model.plan_
+    _check_codes("blocks in plan_", plan.columns, plan.codes, plan.blocks)
+    filled = [(fill.name, fill.source == "model") for fill in plan.fills]
+    if filled != [(use.name, use.used) for use in plan.columns]:
+        raise MismatchError("has plan_, whose fills are not those of its columns")
+    if (0 if model.model_ is None else len(model.model_.centre)) != plan.width:
+        raise MismatchError("has model_, which is not of the codes of plan_")
 
 
 def _check_network(model: Any) -> None:
@@ -158,6 +174,7 @@ _TOGETHER: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("CoordinatedMixture", "CoordinatedCCA"), (_check_charts,)),
     **{name: (_check_ways,) for name, table in FITTED.items() if "forward_" in table},
     "TableEncoder": (_check_table,),
+    "Imputer": (_check_imputer,),
     "HybridEmbedding": (_check_ways, _check_nystrom),
     "KernelInformationEmbedding": (_check_ways, _check_filler),
     "MultipleRelationalEmbedding": (_check_ways, _check_relations),

@@ -11,13 +11,13 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from sidelight.base.capabilities import capabilities
-from sidelight.plot._counterfactual import MOST_VALUES, entries_of, entry_in_words
+from sidelight.plot._counterfactual import MOST_VALUES, entries_of
 from sidelight.plot._pictures import shrink, to_pictures
 from sidelight.plot._plane import Floats, Lattice
 from sidelight.plot._walk import walk
 
 from ._context import Context, Forward
-from ._informed import entries_in_words
+from ._informed import entries_in_words, given_in_words
 from ._map_sections import FORWARD_SIDE, profile_of
 from ._png import sheet
 from ._section import Section, pack
@@ -66,8 +66,8 @@ def _grid(context: Context, c: int, places: NDArray[np.intp]) -> dict[str, Any]:
     forward = Forward(lattice, np.concatenate(found), np.concatenate(share))
     data: dict[str, Any] = {
         "name": column.name,
-        "values": [entry_in_words(entry) for entry in entries],
-        "held": entries_in_words(held),
+        "values": [given_in_words(column.name, entry, context.given_dates) for entry in entries],
+        "held": entries_in_words(held, context.given_dates),
         "rows": len(entries),
         "columns": len(places),
         "places": [int(place) for place in places],

@@ -22,8 +22,9 @@ from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, late
 
 from ._columns import Column, DataRows, data_rows, features_of, names_of_rows, numbers_of, table_columns
 from ._examples import Examples, examples_of, rows_of
-from ._informed import Before, fit_plain, given_columns, known_of, periods_of, typical_entries
+from ._informed import Before, fit_plain, given_columns, given_dates, known_of, periods_of, typical_entries
 from ._opening_colour import opening_colour
+from ._options import ReportOptions
 from ._relations import Attribute, attributes_of
 from ._tables import Unwrapped, unwrap
 
@@ -195,6 +196,11 @@ class Context:
         """The value of each given column for which the forward map is shown: averaged over all it would be blurred."""
         return typical_entries(self.model.given_, self.known) if self.informed else {}
 
+    @property
+    def given_dates(self) -> frozenset[str]:
+        """Names of the given columns that hold dates."""
+        return frozenset(c.name for c in self.given_columns if isinstance(c, Numbers) and c.is_date)
+
     def given_of(self, rows: Any) -> dict[str, Any]:
         """``given`` of some rows as keyword arguments of the model's maps, or {}."""
         if self.known is None or not self.informed:
@@ -216,40 +222,16 @@ class Context:
         return range_of(self.forward.rows) if self.forward is not None else (0.0, 1.0)
 
 
-def context_of(
-    model: Any,
-    *,
-    X: Any = None,
-    y: Any = None,
-    table: Any = None,
-    to_data: Callable[[Any], Any] | None = None,
-    row_names: Any = None,
-    row_numbers: Any = None,
-    embedding: Any = None,
-    colours: Any = None,
-    colour: str | None = None,
-    labels: Any = None,
-    given: Any = None,
-    attributes: Any = None,
-    plain: Any = None,
-    periods: Mapping[str, float] | None = None,
-    image_shape: Sequence[int] | None = None,
-    title: str | None = None,
-    command: str | None = None,
-    notes: Sequence[str] = (),
-    seconds: float | None = None,
-    date: str | None = None,
-    max_rows: int = 50_000,
-) -> Context:
-    """Check the arguments of :func:`sidelight.report.write` and return them as a context."""
-    whole = unwrap(as_chain(model), X, table, to_data)
+def context_of(model: Any, asked: ReportOptions) -> Context:
+    """Check the arguments of :func:`sidelight.report.write` and return what the sections need."""
+    whole = unwrap(as_chain(model), asked.X, asked.table, asked.to_data)
     described, model, X = whole.described, whole.model, whole.X
-    examples = examples_of(model, X, y, image_shape, embedded=embedding is not None)
+    examples = examples_of(model, X, asked.y, asked.image_shape, embedded=asked.embedding is not None)
     offers = capabilities(model)
     # A sparse graph of distances has no feature columns, and must not be converted to a dense n x n array.
     no_columns = offers.takes_fields or (offers.takes_distances and issparse(X))
     rows = None if X is None or no_columns else rows_of(X, "X")
-    Z = _embedding_of(model, X, rows, embedding)
+    Z = _embedding_of(model, X, rows, asked.embedding)
     plane = None if Z is None else plane_of(Z, names=axis_names(model))
     n = len(plane.Z) if plane is not None else len(examples or ())
     if rows is not None and len(rows) != n:
@@ -260,14 +242,18 @@ def context_of(
     if examples is not None:
         shape = examples.image_shape
     else:
-        shape = None if image_shape is None else check_image_shape(image_shape, d, "report")
-    labelled = None if labels is None else column_of(labels, n, name=name_of_column(labels, "label"), categorical=True)
+        shape = None if asked.image_shape is None else check_image_shape(asked.image_shape, d, "report")
+    labelled = (
+        None
+        if asked.labels is None
+        else column_of(asked.labels, n, name=name_of_column(asked.labels, "label"), categorical=True)
+    )
     assert labelled is None or isinstance(labelled, Categories)
-    known = known_of(model, given, colours, n)
-    fits_plain = isinstance(plain, str)
+    known = known_of(model, asked.given, asked.colours, n)
+    fits_plain = isinstance(asked.plain, str)
     if fits_plain:
-        _check_fits_plain(plain, known, rows)
-    found = _columns(colours, n, {**(periods or {}), **periods_of(model)})
+        _check_fits_plain(asked.plain, known, rows)
+    found = _columns(asked.colours, n, {**(asked.periods or {}), **periods_of(model)})
     return Context(
         model=model,
         described=described,
@@ -275,25 +261,27 @@ def context_of(
         examples=examples,
         X=rows,
         to_data=whole.to_data,
-        kept=np.unique(np.linspace(0, n - 1, min(n, max_rows)).round().astype(np.intp)),
+        kept=np.unique(np.linspace(0, n - 1, min(n, asked.max_rows)).round().astype(np.intp)),
         columns=found,
         table=_table(whole, n),
         feature_names=names,
-        row_names=_one_each(names_of_rows(row_names, whole.table, n), n, "row_names"),
-        row_numbers=_one_each(np.arange(n) if row_numbers is None else np.asarray(row_numbers), n, "row_numbers"),
-        colour=_known_colour(colour, [labelled, *found]),
+        row_names=_one_each(names_of_rows(asked.row_names, whole.table, n), n, "row_names"),
+        row_numbers=_one_each(
+            np.arange(n) if asked.row_numbers is None else np.asarray(asked.row_numbers), n, "row_numbers"
+        ),
+        colour=_known_colour(asked.colour, [labelled, *found]),
         labels=labelled,
         known=known,
-        given_columns=given_columns(model, known),
-        attributes=attributes_of(model, attributes, colours, n),
-        plain=None if plain is None or fits_plain else _same_rows(latent_of(plain, "report"), n),
+        given_columns=given_columns(model, known, given_dates(model, asked.given, asked.colours)),
+        attributes=attributes_of(model, asked.attributes, asked.colours, n),
+        plain=None if asked.plain is None or fits_plain else _same_rows(latent_of(asked.plain, "report"), n),
         fits_plain=fits_plain,
         image_shape=shape,
-        title=title or _title(described, plane),
-        command=command,
-        notes=tuple(notes),
-        seconds=seconds,
-        date=date,
+        title=asked.title or _title(described, plane),
+        command=asked.command,
+        notes=tuple(asked.notes),
+        seconds=asked.seconds,
+        date=asked.date,
     )
 
 

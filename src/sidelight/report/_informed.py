@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ __all__ = [
     "entries_in_words",
     "fit_plain",
     "given_columns",
+    "given_dates",
+    "given_in_words",
     "known_of",
     "periods_of",
     "plain_model",
@@ -43,12 +45,31 @@ def known_of(model: FittedModel, given: Any, colours: Any, n: int) -> Any:
     learned = given_of(model)
     if learned is None:
         return None
-    if given is None:
-        names = [column.name for column in learned.columns]
-        if not set(names) <= set(column_names(colours)):
-            return None
-        given = {name: colours[name] for name in names}
-    return learned.encode("report", given, n)
+    told = _told(learned, given, colours)
+    return None if told is None else learned.encode("report", told, n)
+
+
+def given_dates(model: FittedModel, given: Any, colours: Any) -> frozenset[str]:
+    """Return the names of the given columns that hold dates; the model knows them as days since 1970."""
+    learned = given_of(model)
+    told = None if learned is None else _told(learned, given, colours)
+    if told is None:
+        return frozenset()
+    if not column_names(told):
+        return frozenset(c.name for c in learned.columns[:1] if _holds_dates(told))
+    return frozenset(str(name) for name in column_names(told) if _holds_dates(told[name]))
+
+
+def _told(learned: Any, given: Any, colours: Any) -> Any:
+    names = [column.name for column in learned.columns]
+    if given is not None:
+        return given
+    return {name: colours[name] for name in names} if set(names) <= set(column_names(colours)) else None
+
+
+def _holds_dates(values: Any) -> bool:
+    found = column_of(values, len(values), name="")
+    return isinstance(found, Numbers) and found.is_date
 
 
 def periods_of(model: FittedModel) -> dict[str, float]:
@@ -57,16 +78,20 @@ def periods_of(model: FittedModel) -> dict[str, float]:
     return {} if learned is None else {c.name: c.period for c in learned.columns if c.kind == "angle"}
 
 
-def given_columns(model: FittedModel, known: Any) -> tuple[Categories | Numbers, ...]:
-    """Return what was given as columns to colour by."""
+def given_columns(model: FittedModel, known: Any, dates: frozenset[str]) -> tuple[Categories | Numbers, ...]:
+    """Return what was given as columns to colour by; ``dates`` are the names of those that hold dates."""
     if known is None:
         return ()
     table, n = decoded(model.given_, known), len(known.complete)
-    return tuple(
+    found = (
         column_of(
             table[column.name], n, name=column.name, categorical=column.kind == "category", period=column.period or None
         )
         for column in model.given_.columns
+    )
+    return tuple(
+        replace(column, is_date=True) if isinstance(column, Numbers) and column.name in dates else column
+        for column in found
     )
 
 
@@ -88,7 +113,18 @@ def _typical(column: Any, codes: Floats) -> Any:
     return float(np.median(codes)) if len(codes) else float(column.centre)
 
 
-def entries_in_words(entries: Mapping[str, Any]) -> str:
+def given_in_words(name: str, entry: Any, dates: Collection[str]) -> str:
+    """Return an entry of a given column as people write it; of ``dates``, whose entries are days since 1970, as a date.
+
+    Examples
+    --------
+    >>> given_in_words("year", 4383.0, ["year"])
+    '1982-01-01'
+    """
+    return str(np.datetime64(round(entry), "D")) if name in dates else entry_in_words(entry)
+
+
+def entries_in_words(entries: Mapping[str, Any], dates: Collection[str] = ()) -> str:
     """Return entries of given columns as people write them.
 
     Examples
@@ -96,7 +132,7 @@ def entries_in_words(entries: Mapping[str, Any]) -> str:
     >>> entries_in_words({"object": "car", "hour": 12.0})
     'object = car, hour = 12'
     """
-    return ", ".join(f"{name} = {entry_in_words(entry)}" for name, entry in entries.items())
+    return ", ".join(f"{name} = {given_in_words(name, entry, dates)}" for name, entry in entries.items())
 
 
 def plain_model(model: Any) -> Any:

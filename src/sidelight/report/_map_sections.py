@@ -97,7 +97,7 @@ def map_section(context: Context) -> Section | None:
 
 def _shown_for(context: Context) -> str:
     """What the forward map is shown for; empty where nothing was given."""
-    return f"for {escape(entries_in_words(context.shown_for))}" if context.shown_for else ""
+    return f"for {escape(entries_in_words(context.shown_for, context.given_dates))}" if context.shown_for else ""
 
 
 def _map_notes(context: Context, sampled: bool) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from ._options import ReportOptions
 from ._write import SECTIONS, page_of
 
 __all__ = ["InlineReport", "show"]
@@ -60,4 +61,4 @@ def show(model: Any, X: Any = None, *, height: int = 720, max_rows: int = 10_000
     True
     """
     sections = options.pop("sections", SECTIONS)
-    return InlineReport(page_of(model, sections, X=X, max_rows=max_rows, **options), height)
+    return InlineReport(page_of(model, sections, ReportOptions(X=X, max_rows=max_rows, **options)), height)

@@ -22,6 +22,7 @@ from ._context import Context, context_of
 from ._filters_section import filters_section
 from ._given_section import given_section
 from ._map_sections import density_section, forward_section, map_section
+from ._options import ReportOptions
 from ._pairs_section import pairs_section
 from ._section import Section, to_json
 from ._spectrum_section import spectrum_section
@@ -160,20 +161,21 @@ def write(
         Each takes the context of the report and returns a section, or None.
 
     """
-    page = page_of(
-        model, sections, X=X, y=y, table=table, to_data=to_data, row_names=row_names, row_numbers=row_numbers,
-        embedding=embedding, colours=colours, colour=colour, labels=labels, given=given, attributes=attributes,
-        plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
-        seconds=seconds, date=date, max_rows=max_rows,
+    asked = ReportOptions(
+        X=X, y=y, table=table, to_data=to_data, row_names=row_names, row_numbers=row_numbers, embedding=embedding,
+        colours=colours, colour=colour, labels=labels, given=given, attributes=attributes, plain=plain,
+        periods=periods, image_shape=image_shape, title=title, command=command, notes=notes, seconds=seconds,
+        date=date, max_rows=max_rows,
     )  # fmt: skip
+    page = page_of(model, sections, asked)
     with atomic_write(path) as unfinished:
         unfinished.write_bytes(page.encode("utf-8"))
     return Path(path)
 
 
-def page_of(model: Any, sections: Sequence[Builder], **options: Any) -> str:
-    """Return the report of a model as text; ``options`` are those of :func:`write`."""
-    context = context_of(model, **options)
+def page_of(model: Any, sections: Sequence[Builder], asked: ReportOptions) -> str:
+    """Return the report of a model as text."""
+    context = context_of(model, asked)
     return _page(context, [section for section in (build(context) for build in sections) if section is not None])
 
 

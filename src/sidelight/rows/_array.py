@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Slice
 
 from ._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
 
 __all__ = ["ArrayRows"]
-
-Array = npt.NDArray[Any]
 
 
 class ArrayRows(Rows):
@@ -47,5 +44,5 @@ class ArrayRows(Rows):
         chosen, _ = drawn(m, np.arange(len(self._X)), row_keys(seed, 0, len(self._X)))
         return np.array(self._X[chosen], dtype=np.float64)
 
-    def _block(self, part: slice) -> Array:
+    def _block(self, part: Slice) -> Array:
         return np.asarray(self._X[part], dtype=np.float64)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["BLOCK", "Rows", "Statistic", "Sums", "drawn", "row_keys", "summed"]
 
-Array = npt.NDArray[Any]
+
 Sums = dict[str, Array]
 Statistic = Callable[[Array], Sums]
 

@@ -6,21 +6,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans
+from sidelight.base.types import Array, Untyped
 from sidelight.base.validation import refuse_too_large
 
 from ._array import ArrayRows
 from ._base import BLOCK, Rows, Statistic, Sums, summed
 
 __all__ = ["BatchRows", "as_rows", "check_batch"]
-
-Array = npt.NDArray[Any]
 
 
 class BatchRows(Rows):
@@ -44,7 +41,7 @@ class BatchRows(Rows):
 
     def __init__(
         self,
-        walk: Callable[[], Iterable[Any]],
+        walk: Callable[[], Iterable[object]],
         *,
         owner: object = "BatchRows",
         missing: bool = False,
@@ -67,20 +64,20 @@ class BatchRows(Rows):
         """The sum of a statistic over blocks: the blocks of a batch on threads, one batch after the other."""
         return summed(chain.from_iterable(run_tiles(statistic, self._cut(b), self._n_jobs) for b in self._walk()))
 
-    def _cut(self, batch: Any) -> list[Array]:
+    def _cut(self, batch: object) -> list[Array]:
         X = self._checked(batch)
         return [X[part] for part in spans(len(X), BLOCK)]
 
-    def _checked(self, batch: Any) -> Array:
+    def _checked(self, batch: object) -> Array:
         return check_batch(self._owner, batch, self.n_features, missing=self._missing)
 
-    def _starts_again(self, first: Any) -> bool:
+    def _starts_again(self, first: object) -> bool:
         """Whether a second pass yields the same first batch: an exhausted iterator does not."""
         again = next(iter(self._walk()), None)
         return again is not None and np.array_equal(_as_array(again), _as_array(first), equal_nan=True)
 
 
-def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: bool) -> Array:
+def check_batch(owner: object, batch: object, n_features: int | None, *, missing: bool) -> Array:
     """A batch as float64 (m, d); raises where it is not valid.
 
     Parameters
@@ -109,7 +106,7 @@ def check_batch(owner: object, batch: Any, n_features: int | None, *, missing: b
     return X
 
 
-def _as_array(batch: Any) -> Array:
+def _as_array(batch: Untyped) -> Array:
     """A batch as float64: arrays, data frames (pandas, polars), record batches of pyarrow.
 
     In C order and aligned, for the same bits everywhere: an array from another process may start at any byte, and NumPy
@@ -123,7 +120,7 @@ def _as_array(batch: Any) -> Array:
     return np.require(batch, np.float64, ["C", "ALIGNED"])
 
 
-def as_rows(source: Any, *, owner: object, missing: bool = False, n_jobs: int | None = None) -> Rows:
+def as_rows(source: object, *, owner: object, missing: bool = False, n_jobs: int | None = None) -> Rows:
     """Rows of an array, a memory map, a file (.npy, .parquet), a folder of Parquet files, a callable, or Rows.
 
     Parameters
@@ -175,7 +172,7 @@ def _npy(path: Path) -> Iterator[Array]:
         yield np.array(np.load(path, mmap_mode="r")[part])
 
 
-def _parquet(path: Path) -> Iterator[Any]:
+def _parquet(path: Path) -> Iterator[object]:
     """Iterate over the record batches of a Parquet file or folder."""
     from pyarrow import dataset
 

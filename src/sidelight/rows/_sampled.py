@@ -6,18 +6,14 @@ rows are read from a file by number or met in one pass over all of them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.tiles import spans
+from sidelight.base.types import Array
 
 from ._base import BLOCK, Rows, row_keys
 
 __all__ = ["sampled_numbers", "sampled_rows"]
-
-Array = npt.NDArray[Any]
 
 
 class _Smallest:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 from numpy.lib import format as npy
 
 from sidelight.base.files import atomic_write
+from sidelight.base.types import Array
 
 __all__ = ["writing_rows"]
-
-Array = npt.NDArray[Any]
 
 
 @contextmanager
@@ -53,6 +51,6 @@ def writing_rows(path: Path) -> Iterator[Callable[[Array], None]]:
         file.flush()
 
 
-def _write_header(file: Any, like: Array, n: int) -> None:
+def _write_header(file: IO[bytes], like: Array, n: int) -> None:
     header = {"descr": npy.dtype_to_descr(like.dtype), "fortran_order": False, "shape": (n, like.shape[1])}
     npy.write_array_header_1_0(file, header)

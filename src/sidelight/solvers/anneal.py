@@ -9,19 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Record, Result, State, Status
+from sidelight.base.types import Array
 
 from .lbfgs import minimise
 
 __all__ = ["Path", "ValueAndGrad", "anneal", "best_size", "geometric"]
 
-Array = npt.NDArray[Any]
+
 ValueAndGrad = Callable[[Array], tuple[float, Array, dict[str, float]]]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
 from sidelight.base.result import Callback, Status
+from sidelight.base.types import Array, NamedValues
 from sidelight.base.warnings import warn
 
 from .anneal import Path, geometric
 
 __all__ = ["ENDED_EARLY", "AnnealingSettings", "FitProgress", "FittedPath", "end_progress", "fitted_path"]
 
-Array = npt.NDArray[Any]
+
 ENDED_EARLY = (Status.STOPPED, Status.INTERRUPTED)
 """The user stopped the fit (callback or Ctrl-C): run no further stage."""
 _START = 30.0  # default first λ, in multiples of the final one: all latent points collapse to one clump there
@@ -86,7 +86,7 @@ class FittedPath:
     point: Array
     stages: Array
     weights: Array
-    history: list[dict[str, Any]]
+    history: list[NamedValues]
     n_iter: int
 
 

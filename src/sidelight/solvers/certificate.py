@@ -11,20 +11,20 @@ of ``L - λI`` proves that no centred eigenvalue lies below it. So the bound hol
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csc_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
+from sidelight.base.types import Array, SparseColumns
 
 from .factor import factored, n_negative_eigenvalues
 
 __all__ = ["DistanceProgram", "Slack", "dual_bound", "smallest_slack"]
 
-Array = npt.NDArray[Any]
+
 _DENSE = 300  # points up to which a dense eigensolver is used
 _WANTED = 4
 
@@ -71,7 +71,7 @@ class DistanceProgram(Protocol):
         """Violation of each row (R,) at V (n, r), 0 where it holds."""
         ...
 
-    def laplacian(self, y: Array) -> csc_array:
+    def laplacian(self, y: Array) -> SparseColumns:
         """The Laplacian L(Aᵀy) (n, n) of multipliers y (R,)."""
         ...
 
@@ -92,7 +92,7 @@ class Slack:
     vectors: Array
 
 
-def smallest_slack(L: csc_array) -> Slack | None:
+def smallest_slack(L: SparseColumns) -> Slack | None:
     """Smallest eigenpairs of ``L - J`` on centred vectors, for a Laplacian L (n, n); None if not confirmed."""
     n = L.shape[0]
     if n <= _DENSE:
@@ -129,7 +129,7 @@ def dual_bound(program: DistanceProgram, y: Array, slack: Slack | None, weights:
     return program.dual_value(y / (1.0 + slack.values[0]), weights)
 
 
-def _below_all(L: csc_array) -> float | None:
+def _below_all(L: SparseColumns) -> float | None:
     """A shift below all eigenvalues of L, checked by the inertia of ``L - shift I`` (else a norm bound)."""
     shift, lowest = -0.1, -2.0 * float(abs(L).sum(axis=0).max()) - 1.0
     while shift > lowest:
@@ -139,7 +139,7 @@ def _below_all(L: csc_array) -> float | None:
     return lowest
 
 
-def _lanczos(L: csc_array, shift: float) -> Slack | None:
+def _lanczos(L: SparseColumns, shift: float) -> Slack | None:
     """Smallest eigenpairs of ``L - J`` on centred vectors by shift-invert Lanczos; None if none converged."""
     n = L.shape[0]
     try:
@@ -164,7 +164,7 @@ def _lanczos(L: csc_array, shift: float) -> Slack | None:
     return Slack(1.0 / inverse[order] + shift - 1.0, vectors[:, order])
 
 
-def _confirmed(L: csc_array, found: Slack) -> Slack | None:
+def _confirmed(L: SparseColumns, found: Slack) -> Slack | None:
     """``found`` with its smallest eigenvalue lowered until the inertia proves that no centred one lies below it."""
     smallest = float(found.values[0]) + 1.0
     margin = 1e-4 * max(abs(smallest), 1e-2)

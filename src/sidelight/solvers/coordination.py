@@ -11,16 +11,15 @@ Orthogonality to t makes the latent mean 0. Vectors are scaled so that each late
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.eigenvalues import selected_pairs
+from sidelight.base.types import Array
 
 __all__ = ["coordinated", "whitener"]
 
-Array = npt.NDArray[Any]
+
 _EMPTY = 1e-13  # share of the rows: a chart responsible for less is ignored
 _FLAT = 1e-10  # share of a block's largest eigenvalue: a direction with less counts as null
 

@@ -18,19 +18,19 @@ this is PCA for Euclidean distances and Isomap for geodesic ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
+from sidelight.base.types import Array, Untyped
 
 __all__ = ["GraphSpectrum", "factor_spectrum", "fix_signs", "graph_spectrum", "landmark_scaling", "steady_signs"]
 
-Array = npt.NDArray[Any]
+
 _TIED = 1e-6  # relative difference below which two entries count as equally large
 _SHIFT = 1e-2  # δ: eigenvalues below it are not scaled up further (1e-3 to 1e-2 took the fewest evaluations)
 
@@ -61,7 +61,7 @@ class GraphSpectrum:
         return np.asarray((smooth + rest * scaled) / self.root[:, None])
 
 
-def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
+def graph_spectrum(K: Untyped, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
     """The ``k`` smallest non-trivial eigenpairs of the normalised Laplacian of a kernel graph.
 
     Parameters
@@ -94,7 +94,7 @@ def graph_spectrum(K: Any, k: int, *, tolerance: float = 1e-4) -> GraphSpectrum:
     return GraphSpectrum(np.maximum(2.0 - values, 0.0), vectors, root)
 
 
-def _leading(apply: Any, n: int, k: int, tolerance: float) -> tuple[Array, Array]:
+def _leading(apply: Callable[[Array], Array], n: int, k: int, tolerance: float) -> tuple[Array, Array]:
     """The k largest eigenpairs of the operator ``apply``, largest first."""
     if n <= 300 or k >= n // 4:
         matrix = apply(np.eye(n))

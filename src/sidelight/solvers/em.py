@@ -13,17 +13,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.result import Callback, Record, State, Status
+from sidelight.base.types import Array
 
 __all__ = ["EMResult", "em", "squarem_extrapolation"]
 
 P = TypeVar("P")
-Array = npt.NDArray[Any]
+
 _ROUNDING = 1e-9  # relative fall of the likelihood that is put down to rounding
 
 

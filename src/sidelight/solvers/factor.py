@@ -8,21 +8,21 @@ dense Cholesky factorisation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
+from sidelight.base.types import Array, SparseColumns
+
 __all__ = ["factored", "n_negative_eigenvalues"]
 
-Array = npt.NDArray[Any]
+
 _FILLED = 0.2
 
 
-def factored(M: csc_array) -> Callable[[Array], Array]:
+def factored(M: SparseColumns) -> Callable[[Array], Array]:
     """Factor a positive definite M; returns the function ``b -> M⁻¹ b``."""
     if M.nnz > _FILLED * M.shape[0] ** 2:
         dense = cho_factor(M.toarray(), lower=True, overwrite_a=True, check_finite=False)
@@ -31,7 +31,7 @@ def factored(M: csc_array) -> Callable[[Array], Array]:
     return lambda b: np.asarray(lu.solve(np.ascontiguousarray(b)))
 
 
-def n_negative_eigenvalues(M: csc_array) -> int | None:
+def n_negative_eigenvalues(M: SparseColumns) -> int | None:
     """Number of negative eigenvalues of a symmetric M; None if it is singular or the factorisation had to pivot."""
     try:
         lu = _symmetric(M)
@@ -42,7 +42,7 @@ def n_negative_eigenvalues(M: csc_array) -> int | None:
     return int((lu.U.diagonal() < 0).sum())
 
 
-def _symmetric(M: csc_array) -> SuperLU:
+def _symmetric(M: SparseColumns) -> SuperLU[np.float64]:
     return splu(
         csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False}
     )

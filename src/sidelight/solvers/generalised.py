@@ -12,15 +12,14 @@ literal    min ⟨A, M⟩ over A ⪰ 0, A ⪯ I/r, tr A = 1:   A = VVᵀ/r, V th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
+
+from sidelight.base.types import Array
 
 __all__ = ["joined", "principal_factor", "relative_factor", "smallest_directions"]
 
-Array = npt.NDArray[Any]
+
 _TIED = 1e-10  # eigenvalues closer than this share of the largest count as equal
 _DEPENDENT = 1e-6  # share of the largest singular value: below, directions are linearly dependent
 _SINGULAR = 1e-12  # share of the largest eigenvalue: floor of all eigenvalues

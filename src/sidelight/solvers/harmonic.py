@@ -7,20 +7,19 @@ Solved by conjugate gradients with a diagonal preconditioner: O(edges · k) per 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import cg
 
+from sidelight.base.types import Array, SparseMatrix
+
 __all__ = ["harmonic"]
 
-Array = npt.NDArray[Any]
+
 _LOOSE = 1e-9  # ε: a connected component without a known value gets 0
 
 
-def harmonic(S: csr_array, index: Array, T: Array) -> Array:
+def harmonic(S: SparseMatrix, index: Array, T: Array) -> Array:
     """Extend values to all vertices of a graph.
 
     Parameters

@@ -18,22 +18,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csr_array
 
 from sidelight.base.eigenvalues import selected_eigenvalues
 from sidelight.base.result import Callback, Record, State, Status
+from sidelight.base.types import Array
 
 from .certificate import DistanceProgram, dual_bound, smallest_slack
 from .semidefinite import Certificate, GramResult
 
 __all__ = ["interior_cost", "solve_interior"]
 
-Array = npt.NDArray[Any]
+
 _BACK, _PATIENCE, _CHUNK = 0.95, 5, 2**24  # share of the step to the boundary; steps without progress; numbers at once
 _IDLE, _BALANCED = 1e-3, 1e-6
 _EMPTY = 1e-10  # share of the trace: eigenvalues of K below it count as 0

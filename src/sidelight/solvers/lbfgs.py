@@ -17,16 +17,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.result import Result, Status
+from sidelight.base.types import Array
 
 __all__ = ["minimise"]
 
-Array = npt.NDArray[Any]
+
 Step = Callable[[int, float, Array, dict[str, float]], bool]
 Linear = Callable[[Array], Array]
 _C1, _C2 = 1e-4, 0.9

@@ -13,15 +13,15 @@ Cost: O(nnz log n) time and O(nnz) memory for all levels together, as each level
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
+
+from sidelight.base.types import Array, SparseMatrix
 
 __all__ = ["Level", "coarsened", "levels_of", "merged", "prolonged"]
 
-Array = npt.NDArray[Any]
+
 _STRONGEST = 8  # links per row in the graph of strongest links: levels shrink by a factor of about five
 _SEED = 0
 _STUCK = 0.8  # stop coarsening if a level would keep more than this share of the rows
@@ -40,7 +40,7 @@ class Level:
         Row of the next coarser level that each row is merged into; None at the coarsest level.
     """
 
-    kernel: csr_array
+    kernel: SparseMatrix
     weights: Array
     parent: Array | None = None
 
@@ -50,7 +50,7 @@ class Level:
         return len(self.weights)
 
 
-def levels_of(K: csr_array, smallest: int) -> list[Level]:
+def levels_of(K: SparseMatrix, smallest: int) -> list[Level]:
     """Coarsen a symmetric kernel graph (n, n), finest level first.
 
     It ends at ``smallest`` rows or fewer, or where a further level would hardly have fewer rows.
@@ -65,7 +65,7 @@ def levels_of(K: csr_array, smallest: int) -> list[Level]:
     return [*levels, Level(K, weights)]
 
 
-def coarsened(K: csr_array) -> Array:
+def coarsened(K: SparseMatrix) -> Array:
     """One coarsening step: the merged row (n,) of each row of K (n, n), numbered in the order of the seeds."""
     seeds = _seeds(_strong_links(K))
     parent = np.where(seeds, np.cumsum(seeds) - 1, -1)
@@ -82,7 +82,7 @@ def coarsened(K: csr_array) -> Array:
     return parent
 
 
-def merged(K: csr_array, parent: Array) -> csr_array:
+def merged(K: SparseMatrix, parent: Array) -> SparseMatrix:
     """Coarse kernel ``R' K R`` (m, m) without its diagonal, as distances within a merged row are 0."""
     n, m = len(parent), int(parent.max()) + 1
     R = csr_array((np.ones(n, dtype=K.data.dtype), parent, np.arange(n + 1)), shape=(n, m))
@@ -105,7 +105,7 @@ def prolonged(level: Level, Z: Array) -> Array:
     return np.asarray(0.5 * own + 0.5 * near)
 
 
-def _strong_links(K: csr_array) -> csr_array:
+def _strong_links(K: SparseMatrix) -> SparseMatrix:
     """Graph of the 8 strongest links of each row, symmetrised."""
     n, counts = K.shape[0], np.diff(K.indptr)
     rows = np.repeat(np.arange(n), counts)
@@ -116,7 +116,7 @@ def _strong_links(K: csr_array) -> csr_array:
     return csr_array(coo_array((np.ones(len(ends[0]), dtype=np.int32), ends), shape=(n, n)))
 
 
-def _seeds(graph: csr_array) -> Array:
+def _seeds(graph: SparseMatrix) -> Array:
     """Maximal independent set (n,) of the graph as booleans; priorities come from a fixed random seed."""
     n = graph.shape[0]
     priority = np.random.default_rng(_SEED).permutation(n) + 1

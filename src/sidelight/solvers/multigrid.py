@@ -18,18 +18,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
+
+from sidelight.base.types import Array
 
 from .levels import Level
 
 __all__ = ["DIRECT", "Cycle", "Hierarchy"]
 
-Array = npt.NDArray[Any]
+
 DIRECT = 500
 """Rows at which coarsening should end: few enough for a direct solve."""
 _OMEGA = 0.6  # damping of Jacobi, which at 1 would oscillate

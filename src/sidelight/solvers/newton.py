@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csc_array
+
+from sidelight.base.types import Array, SparseColumns
 
 from .factor import factored
 
 __all__ = ["NewtonPoint", "NewtonResult", "minimise_factor"]
 
-Array = npt.NDArray[Any]
+
 _MAIN_SHARE, _MAX_MAIN, _MAX_UNKNOWNS = 1e-5, 6, 8000
 _MAX_PRODUCTS, _C1 = 60, 1e-4
 
@@ -28,21 +28,29 @@ _MAX_PRODUCTS, _C1 = 60, 1e-4
 class NewtonPoint(Protocol):
     """A function at V with its derivatives (implemented by ``objectives.gram`` and ``objectives.action_gram``)."""
 
-    V: Array
-    value: float
-    multipliers: Array
+    @property
+    def V(self) -> Array:  # noqa: N802 - as in the formulas
+        """The factor (n, r)."""
+
+    @property
+    def value(self) -> float:
+        """f(V)."""
+
+    @property
+    def multipliers(self) -> Array:
+        """Updated multipliers of the constraints."""
 
     @property
     def gradient(self) -> Array:
         """∇f (n, r)."""
 
-    def turned(self, R: Array) -> Any:
+    def turned(self, R: Array) -> NewtonPoint:
         """The same point with rotated columns ``V R``, R (r, r) orthogonal."""
 
     def product(self, U: Array) -> Array:
         """Hessian-vector product ∇²f[U] (n, r)."""
 
-    def curvature(self, main: int) -> tuple[csc_array, csc_array]:
+    def curvature(self, main: int) -> tuple[SparseColumns, SparseColumns]:
         """Positive definite approximations of ∇²f: of the first ``main`` columns together, and of one other column."""
 
 
@@ -50,19 +58,19 @@ class NewtonPoint(Protocol):
 class NewtonResult:
     """The last point, the number of steps, whether it converged, and whether ``on_step`` stopped it."""
 
-    point: Any
+    point: NewtonPoint
     n_iter: int
     converged: bool
     stopped: bool
 
 
 def minimise_factor(
-    at: Callable[[Array], Any],
+    at: Callable[[Array], NewtonPoint],
     start: Array,
     *,
-    enough: Callable[[Any], float],
+    enough: Callable[[NewtonPoint], float],
     max_iter: int,
-    on_step: Callable[[int, Any], bool] | None = None,
+    on_step: Callable[[int, NewtonPoint], bool] | None = None,
 ) -> NewtonResult:
     """Minimise by truncated Newton steps.
 
@@ -109,7 +117,7 @@ def _axes(V: Array) -> Array:
     return np.asarray(vectors[:, ::-1])
 
 
-def _preconditioner(point: Any) -> Callable[[Array], Array]:
+def _preconditioner(point: NewtonPoint) -> Callable[[Array], Array]:
     """Approximate inverse Hessian at a point, as a function of a gradient (n, r)."""
     n, r = point.V.shape
     squares = (point.V**2).sum(axis=0)
@@ -129,7 +137,9 @@ def _preconditioner(point: Any) -> Callable[[Array], Array]:
     return apply
 
 
-def _conjugate_gradients(point: Any, precondition: Callable[[Array], Array], first: Array, decrement: float) -> Array:
+def _conjugate_gradients(
+    point: NewtonPoint, precondition: Callable[[Array], Array], first: Array, decrement: float
+) -> Array:
     """Approximate Newton step ``-(∇²f)⁻¹ ∇f``; the preconditioned gradient if that has negative curvature."""
     step, residual, direction = np.zeros_like(first), -point.gradient, first
     promise, sharpness = decrement, min(0.25, np.sqrt(decrement / max(abs(point.value), 1e-300)))
@@ -149,7 +159,7 @@ def _conjugate_gradients(point: Any, precondition: Callable[[Array], Array], fir
     return step
 
 
-def _line_search(at: Callable[[Array], Any], point: Any, step: Array) -> Any:
+def _line_search(at: Callable[[Array], NewtonPoint], point: NewtonPoint, step: Array) -> NewtonPoint | None:
     """Backtracking: the point at the first halved step with sufficient decrease; None if there is none."""
     slope, length = float(np.vdot(point.gradient, step)), 1.0
     while length > 1e-7:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from sidelight.base.types import Array
 
 __all__ = ["partition"]
 
-Array = npt.NDArray[Any]
+
 _LLOYD = 8
 
 

@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from sidelight.base.result import Callback, Record, State, Status
+from sidelight.base.types import Array
 
 from .certificate import DistanceProgram, Slack, dual_bound, smallest_slack
-from .newton import NewtonResult, minimise_factor
+from .newton import NewtonPoint, NewtonResult, minimise_factor
 
 __all__ = ["Certificate", "GramResult", "solve_gram"]
 
-Array = npt.NDArray[Any]
+
 _FIRST, _GROWTH, _FALL = 10.0, 6.0, 0.25
 _STIFFEST, _SHARP = 1e7, 0.03
 _STEPS, _ROUNDS = 30, 4  # Newton steps between certificates of an inner problem, and how often it is continued
@@ -39,7 +39,7 @@ class _Program(DistanceProgram, Protocol):
 
     def residual(self, V: Array) -> Array: ...
 
-    def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> Any: ...
+    def augmented(self, V: Array, y: Array, rho: Array, weights: Array | None = None) -> NewtonPoint: ...
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class _Run:
         y, rho = self.y, self.rho
         floor = 1e-13 * max(float((self.V**2).sum()), 1e-300)
 
-        def enough(point: Any) -> float:
+        def enough(point: NewtonPoint) -> float:
             return max(_SHARP * float(((point.multipliers - y) ** 2 / (2 * rho)).sum()), floor)
 
         found = minimise_factor(
@@ -217,7 +217,7 @@ class _Run:
         self.V, self.y = found.point.V, found.point.multipliers
         return found
 
-    def _on_step(self, iteration: int, point: Any) -> bool:
+    def _on_step(self, iteration: int, point: NewtonPoint) -> bool:
         self.V = point.V
         self.n_iter += 1
         terms = {"trace": float((point.V**2).sum()) * self.program.unit, "bound": self.bound * self.program.unit}

@@ -14,20 +14,20 @@ are equal, L and M have the same eigenvectors (perplexity kernels come close).
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from sidelight.base.eigenvalues import selected_pairs
+from sidelight.base.types import Array, Untyped
 
 from .eigen import GraphSpectrum, fix_signs
 
 __all__ = ["Smoothest", "smoother_vectors"]
 
-Array = npt.NDArray[Any]
+
 _DENSE, _EXTRA = 600, 4  # rows up to which a dense solver is used; extra vectors in the block of LOBPCG
 
 
@@ -40,7 +40,7 @@ class Smoothest:
     converged: bool
 
 
-def smoother_vectors(K: Any, k: int, spectrum: GraphSpectrum) -> Smoothest:
+def smoother_vectors(K: Untyped, k: int, spectrum: GraphSpectrum) -> Smoothest:
     """The ``k`` smallest non-trivial eigenpairs of M (at most n - 1).
 
     Parameters
@@ -75,7 +75,7 @@ def smoother_vectors(K: Any, k: int, spectrum: GraphSpectrum) -> Smoothest:
     return Smoothest(np.maximum(values, 0.0), fix_signs(vectors), converged)
 
 
-def _whole(apply: Any, n: int, k: int) -> tuple[Array, Array]:
+def _whole(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
     """Eigenpairs by a dense solver, with the constant vector shifted to the largest eigenvalue."""
     matrix = apply(np.eye(n))
     highest = 2.0 * float(np.abs(matrix).sum(axis=0).max())
@@ -83,7 +83,7 @@ def _whole(apply: Any, n: int, k: int) -> tuple[Array, Array]:
     return selected_pairs(matrix, 0, k - 1)
 
 
-def _preconditioned(apply: Any, k: int, spectrum: GraphSpectrum) -> tuple[Array, Array]:
+def _preconditioned(apply: Callable[[Array], Array], k: int, spectrum: GraphSpectrum) -> tuple[Array, Array]:
     """Eigenpairs by LOBPCG from the Laplacian eigenvectors, orthogonal to the constant vector."""
     n, degree = len(spectrum.root), spectrum.root[:, None] ** 2
     start = spectrum.vectors[:, : k + _EXTRA] / spectrum.root[:, None]

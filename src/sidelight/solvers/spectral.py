@@ -20,21 +20,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from sidelight.base.eigenvalues import fixed_restarts, selected_pairs
+from sidelight.base.types import Array, SparseMatrix
 
 from .eigen import fix_signs
 
 __all__ = ["Eigenpairs", "SymmetricSum", "leading_pairs"]
 
-Array = npt.NDArray[Any]
+
 _DENSE, _THIN, _RESTARTS, _BASIS = 600, 2000, 30, 40
 _WHOLE, _PATIENCE = 5000, 1000  # above so many rows, Lanczos gets 1000 restarts before a dense solver is used
 
@@ -53,7 +52,7 @@ class SymmetricSum:
     """Symmetric matrix ``dense + sparse + factor factorᵀ`` (n, n); any part may be None."""
 
     dense: Array | None = None
-    sparse: csr_array | None = None
+    sparse: SparseMatrix | None = None
     factor: Array | None = None
 
     @property

@@ -40,7 +40,7 @@ _CLOCKS = (
 )
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%Y")
 _NAMED = ("%b %d %Y", "%b %d, %Y", "%B %d %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %Y")
-_FORMATS = (*(day + clock for day in _DAYS for clock in _CLOCKS), *_NAMED, "%Y-%m", "iso")
+_NUMERIC = tuple(day + clock for day in _DAYS for clock in _CLOCKS)
 
 
 def date_format_of(texts: Iterable[str]) -> str | None:
@@ -60,7 +60,10 @@ def date_format_of(texts: Iterable[str]) -> str | None:
     entries = [text.strip() for text in texts if not is_missing_mark(text)]
     if not entries or not all(6 <= len(entry) <= 35 and any(map(str.isdigit, entry)) for entry in entries):
         return None
-    fitting = [form for form in _FORMATS if _parsed(entries[0], form) is not None]
+    # the first use of a format costs milliseconds, so those with other punctuation are not tried
+    marks = _punctuation(entries[0])
+    formats = (*(form for form in _NUMERIC if _punctuation(re.sub("%.", "", form)) == marks), *_NAMED, "%Y-%m", "iso")
+    fitting = [form for form in formats if _parsed(entries[0], form) is not None]
     found = next((form for form in fitting if all(_parsed(entry, form) is not None for entry in entries)), None)
     return None if found is None else _as_padded(found, entries)
 
@@ -127,6 +130,10 @@ def _microseconds_of_text(value: Any, date_format: str, column: str, row: int) -
         remedy = 'Correct the entry, or give the column another kind, such as "category"'
         raise ValueError(error_message("TableEncoder", where, seen, "cannot be read as a date", remedy))
     return microseconds(moment)
+
+
+def _punctuation(text: str) -> str:
+    return "".join(letter for letter in text if not letter.isalnum() and not letter.isspace())
 
 
 def _as_padded(form: str, entries: list[str]) -> str:

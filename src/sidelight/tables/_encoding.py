@@ -36,6 +36,7 @@ __all__ = [
 Array = npt.NDArray[Any]
 Code = NumberCode | AngleCode | CategoryCode | OrdinalCode | DateCode | TextCode
 _OWNER = "TableEncoder"
+_UNSEEN_ARE = "taken as missing"
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,32 @@ def fit_codes(table: Table, uses: Sequence[ColumnUse], settings: EncoderSettings
 def blocks_of(names: Sequence[str], codes: Sequence[Code]) -> tuple[ColumnBlock, ...]:
     """Return the block of each used column, side by side in their order."""
     ends = np.cumsum([code.width for code in codes]).tolist()
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][:-1]
     return tuple(ColumnBlock(name, start, end) for name, start, end in zip(names, starts, ends, strict=True))
 
 
-def encode_columns(columns: Mapping[str, TableColumn], uses: Sequence[ColumnUse], codes: Sequence[Code]) -> Array:
-    """Return the code (n, p) of the used columns, found by name."""
-    return np.hstack([encode_column(columns[use.name], use, code) for use, code in zip(uses, codes, strict=True)])
+def encode_columns(
+    columns: Mapping[str, TableColumn],
+    uses: Sequence[ColumnUse],
+    codes: Sequence[Code],
+    *,
+    owner: str = _OWNER,
+    unseen_are: str = _UNSEEN_ARE,
+) -> Array:
+    """Return the code (n, p) of the used columns, found by name.
+
+    Parameters
+    ----------
+    columns : dict
+        Name -> column.
+    uses, codes : sequences
+        Of the used columns.
+    owner, unseen_are : str
+        Whom a warning of unseen categories names, and what it says becomes of them.
+    """
+    told = {"owner": owner, "unseen_are": unseen_are}
+    pairs = zip(uses, codes, strict=True)
+    return np.hstack([encode_column(columns[use.name], use, code, **told) for use, code in pairs])
 
 
 def decode_columns(A: Array, blocks: Sequence[ColumnBlock], codes: Sequence[Code]) -> dict[str, Array]:
@@ -97,7 +117,9 @@ def decode_columns(A: Array, blocks: Sequence[ColumnBlock], codes: Sequence[Code
     return {block.name: code.decode(A[:, block.columns]) for block, code in zip(blocks, codes, strict=True)}
 
 
-def encode_column(column: TableColumn, use: ColumnUse, code: Code) -> Array:
+def encode_column(
+    column: TableColumn, use: ColumnUse, code: Code, *, owner: str = _OWNER, unseen_are: str = _UNSEEN_ARE
+) -> Array:
     """Return the code (n, width) of one column; NaN where an entry is missing or a category is unseen."""
     if isinstance(code, NumberCode | AngleCode | DateCode):
         return code.encode(numbers_of_column(column, use))
@@ -109,8 +131,8 @@ def encode_column(column: TableColumn, use: ColumnUse, code: Code) -> Array:
     codes, unseen = code.codes(values, column.missing)
     if unseen:
         shown = ", ".join(map(repr, unseen[:3])) + (f" and {len(unseen) - 3} more" if len(unseen) > 3 else "")
-        rule = f"has entries that fit has not seen ({shown}), which are taken as missing"
-        warn(error_message(_OWNER, "X", f"column {use.name!r}", rule, "Fit again with them to use them"), UserWarning)
+        rule = f"has entries that fit has not seen ({shown}), which are {unseen_are}"
+        warn(error_message(owner, "X", f"column {use.name!r}", rule, "Fit again with them to use them"), UserWarning)
     return code.encode(codes)
 
 

@@ -18,7 +18,7 @@ from ._date_text import DAY, from_microseconds, written_date
 from ._number_text import decimals_in, written_number
 from ._table_columns import Table, TableColumn
 
-__all__ = ["ColumnLayout", "TableLayout", "layout_of"]
+__all__ = ["ColumnLayout", "TableLayout", "layout_of", "native_column"]
 
 Array = npt.NDArray[Any]
 _ZONE = re.compile(r"time_zone='([^']+)'|, ([\w/+\-:]+)\]")
@@ -111,13 +111,12 @@ class TableLayout:
         }
         if self.library == "array":
             return _array(self.columns, plain, n)
-        build = _pandas_column if self.library == "pandas" else _narwhals_column
         native: dict[Any, Any] = {}
         for one in self.columns:
-            native[one.label] = build(one, plain[one.name], self.library)
+            native[one.label] = native_column(one, plain[one.name], self.library)
             for name, values in extra.items():
                 if name.partition("\0")[0] == one.name:
-                    native[name.partition("\0")[2]] = build(_FLOAT, values.tolist(), self.library)
+                    native[name.partition("\0")[2]] = native_column(_FLOAT, values.tolist(), self.library)
         if self.library == "pandas":
             pandas = importlib.import_module("pandas")
             frame = pandas.DataFrame(native, columns=list(native))
@@ -176,6 +175,11 @@ def _array(columns: Sequence[ColumnLayout], plain: Mapping[str, list[Any]], n: i
     for j, one in enumerate(columns):
         found[:, j] = plain[one.name]
     return found
+
+
+def native_column(layout: ColumnLayout, values: list[Any], library: str) -> Any:
+    """Return values as a Series of pandas, or of narwhals for another library, with the type of the layout."""
+    return (_pandas_column if library == "pandas" else _narwhals_column)(layout, values, library)
 
 
 def _pandas_column(layout: ColumnLayout, values: list[Any], library: str) -> Any:

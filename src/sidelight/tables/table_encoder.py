@@ -18,11 +18,11 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, checked_array, refuse_too_large
-from sidelight.base.warnings import warn
 
 from ._category_code import CategoryCode
 from ._column_kinds import ColumnUse, understand_table
 from ._encoding import Code, ColumnBlock, EncoderSettings, blocks_of, decode_columns, encode_columns, fit_codes
+from ._matching import matched_columns
 from ._table_columns import Table, read_table
 from ._table_layout import TableLayout, layout_of
 
@@ -37,9 +37,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, categories, dates and text into numbers of equal weight, and back.
 
     A transformer, to be put before any embedding. Each column counts the same: its code has a total variance of 1,
-    whether it is a number or a category of many levels. What a column means is decided by its type, its entries and its
-    name (``columns_`` says what and why; ``kinds`` overrules it). Identifiers, constant and empty columns are left out.
-    Missing entries stay missing: NaN in all columns of their code.
+    whether it is a number (1 if it is Gaussian, since quartiles set its scale) or a category of many levels. What a
+    column means is decided by its type, its entries and its name (``columns_`` says what and why; ``kinds`` overrules
+    it). Identifiers, constant and empty columns are left out. Missing entries stay missing: NaN in all columns of their
+    code.
 
     Parameters
     ----------
@@ -230,25 +231,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _matched(self, table: Table) -> dict[str, Any]:
         """The columns of a new table by the names of the fit; new ones are named in a warning, missing ones refused."""
-        names = [use.name for use in self.columns_]
-        fitted_named = self.layout_.library != "array"
-        if not (table.named and fitted_named):
-            if len(table.columns) != len(names):
-                # the words of scikit-learn, which its checks look for
-                expected = f"{type(self).__name__} is expecting {len(names)} features as input."
-                raise ValueError(f"X has {len(table.columns)} features, but {expected}")
-            return dict(zip(names, table.columns, strict=True))
-        found = table.by_name()
-        missing = [use.name for use in self.columns_ if use.used and use.name not in found]
-        if missing:
-            rule, remedy = "lacks columns that fit had", "Add them; entries may be empty"
-            raise ValueError(error_message(self, "X", ", ".join(map(repr, missing[:5])), rule, remedy))
-        new = [name for name in found if name not in set(names)]
-        if new:
-            shown = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
-            rule = "has columns that fit has not seen, which are ignored"
-            warn(error_message(self, "X", shown, rule, "Fit again with them to use them"), UserWarning)
-        return found
+        names, needed = [use.name for use in self.columns_], {use.name for use in self.columns_ if use.used}
+        named = self.layout_.library != "array"
+        return matched_columns(table, names, needed=needed, named=named, owner=type(self).__name__)
 
     def _probabilities(self, A: Array) -> dict[str, Array]:
         """Probabilities of all levels: "column, zero byte, column_level" -> (n,)."""

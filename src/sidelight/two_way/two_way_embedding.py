@@ -5,7 +5,8 @@ Given data X (n, d) and any embedding Z (n, q) of it, by whatever method:
     backward  z(x) = Σ_j w_j(x) z_j         forward  x(z) = Σ_j w_j(z) x_j
 
 with adaptive weights (``maps.weights``) whose perplexity is chosen for each map by leave-one-out error. Linear methods
-of scikit-learn have exact maps of their own, which are used instead (``_own_maps``).
+of scikit-learn have exact maps of their own, which are used instead, and so has the backward direction of kernel PCA
+and Isomap (``_own_maps``).
 Cost: O(n² (d + q)) time for the neighbours, O(n) memory.
 """
 
@@ -27,12 +28,13 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
+from sidelight.maps.kernel_projection import KernelProjection
 from sidelight.maps.linear import LinearMaps
 from sidelight.maps.two_way import LISTED, TwoWayMaps, adaptive_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 
-from ._own_maps import own_maps
+from ._own_maps import own_maps, own_projection
 
 __all__ = ["TwoWayEmbedding"]
 
@@ -51,7 +53,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     maps : {"own", "kernel"}, default="own"
         "own": ``transform``, ``inverse_transform``, ``denoise`` and ``score`` use the maps of the estimator itself if
         it is one of scikit-learn's linear methods (PCA, IncrementalPCA, FactorAnalysis, FastICA, TruncatedSVD), and
-        kernel regressions otherwise. "kernel": kernel regressions in any case.
+        kernel regressions otherwise; of KernelPCA and Isomap (Euclidean, up to 2,000 rows), ``transform`` is their own
+        and the way back a kernel regression. "kernel": kernel regressions in any case.
     random_state : int, RandomState or None, default=None
         For ``sample``. The estimator keeps its own. None is a fixed seed: the same call gives the same result.
     n_jobs : int or None, default=None
@@ -65,6 +68,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         What made the embedding.
     linear_ : LinearMaps
         The maps of a linear estimator, as arrays (absent where the maps are kernel regressions).
+    projection_ : KernelProjection
+        The map of KernelPCA or Isomap from rows to latent points, as arrays (absent for all others).
     n_features_in_ : int
 
     See Also
@@ -73,9 +78,10 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     Notes
     -----
-    ``transform`` uses the kernel map also where a nonlinear estimator has a ``transform`` of its own: it embeds row by
-    row, and a model gives the same results before and after it was saved (the maps are saved, never the estimator). The
-    maps of linear methods are a mean and two matrices, which are saved as such.
+    ``transform`` uses the kernel map also where another nonlinear estimator has a ``transform`` of its own: it embeds
+    row by row, and a model gives the same results before and after it was saved (the maps are saved, never the
+    estimator). The maps of linear methods are a mean and two matrices, those of KernelPCA and Isomap the rows and
+    eigenvectors of their kernel, which are saved as such.
 
     The estimator runs with one BLAS and OpenMP thread, so that its result does not depend on their number; to give it
     all of them, fit it yourself and pass ``embedding=``.
@@ -101,6 +107,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
     _capabilities = TWO_WAY
 
     linear_: LinearMaps
+    projection_: KernelProjection
 
     def __init__(
         self,
@@ -150,6 +157,9 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         linear = own_maps(estimator) if self.maps == "own" else None
         if linear is not None:
             self.linear_ = linear
+        projection = own_projection(estimator) if self.maps == "own" else None
+        if projection is not None:
+            self.projection_ = projection
         return self
 
     def fit_transform(self, X: Array, y: object = None, *, embedding: object = None) -> Array:
@@ -162,6 +172,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def _maps(self) -> TwoWayMaps:
         found = super()._maps()
+        if hasattr(self, "projection_"):
+            return replace(found, projection=self.projection_)
         return replace(found, linear=self.linear_) if hasattr(self, "linear_") else found
 
     def _embedded(self, X: Array, y: object) -> tuple[BaseEstimator, object]:

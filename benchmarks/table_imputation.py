@@ -1,0 +1,169 @@
+"""Filled tables: errors of numbers and categories, and time, beside scikit-learn's imputers, in one run.
+
+Ten real tables on which nothing was chosen, six of them with categories, and apart from them the tables on which the
+models were chosen (``imputation_tables``). 10, 30 and 50 % of the entries are removed: at random, more often where
+another column is large, and more often where the value itself is large. At most 250 rows of a table, drawn for each
+seed; every cell (table, share, mechanism) has its own mask. Ours is the blend of ``maps.entry_models`` on standardised
+numbers and weighted indicators. Rivals: SimpleImputer (mean, most frequent), KNNImputer and IterativeImputer (Bayesian
+ridge) on standardised numbers and indicators, IterativeImputer with 50 extremely randomised trees and five rounds on
+codes of categories, and the same with classifiers for categories (missForest's idea; tables with categories only).
+
+Errors: root mean square over removed numbers, in standard deviations of their columns; share of wrong categories. A
+rival is better in a cell if its mean error is, by more than two standard errors of the differences of the entries'
+errors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import imputers
+from benchmarks.harness import Report
+from benchmarks.imputation_tables import MECHANISMS, REPORTED, TUNING, categories, entry_errors, remove, table
+from sidelight.maps.entry_models import fit_entry_model
+
+TITLE = "gaps in ten real tables beside SimpleImputer, KNNImputer and IterativeImputer (ridge, trees)"
+RIVALS = ("scikit-learn",)
+_OURS = "ours"
+_SHARES = (0.1, 0.3, 0.5)
+_FIRST_SEED = 100
+_QUICK = ("cars", "randhie", "statecrime")
+_KINDS = ("numbers", "categories")
+_FOREST = "IterativeImputer, trees"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Errors of the removed numbers (squared) and categories (0 or 1) of one cell, and seconds."""
+
+    numbers: Any
+    categories: Any
+    seconds: float
+
+
+def ours(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
+    def fill(A: Any) -> Any:
+        return fit_entry_model(A, owner="benchmark", seed=seed, n_jobs=1).mean(A, 1)
+
+    return imputers.by_indicators(frame, fill, weighted=True)
+
+
+METHODS: dict[str, imputers.Filler] = {_OURS: ours, **imputers.RIVALS}
+
+
+def run(*, quick: bool) -> Report:
+    report = Report()
+    names, shares = (_QUICK, (0.3,)) if quick else (REPORTED, _SHARES)
+    found = {name: cells(name, shares, METHODS) for name in names}
+    summarise(report, found)
+    if not quick:
+        for name in TUNING:
+            _compare_table(report, f"tuning table {name}", cells(name, (0.3,), METHODS), bar=False)
+    return report
+
+
+def cells(name: str, shares: Iterable[float], methods: dict[str, imputers.Filler]) -> dict[str, dict[str, Filled]]:
+    """Cell (share and mechanism) -> method -> errors."""
+    return {
+        f"{share:.0%} {mechanism}": _cell(name, share, mechanism, methods)
+        for share in shares
+        for mechanism in MECHANISMS
+    }
+
+
+def _cell(name: str, share: float, mechanism: str, methods: dict[str, imputers.Filler]) -> dict[str, Filled]:
+    seed = _FIRST_SEED
+    frame = table(name, seed)
+    hidden = remove(frame, share, mechanism, seed)
+    found = {}
+    for method, fill in methods.items():
+        if method == "missForest" and not categories(frame):
+            continue  # the same as IterativeImputer with trees
+        began = time.process_time()
+        filled = fill(frame.mask(hidden), seed)
+        seconds = time.process_time() - began
+        found[method] = Filled(*entry_errors(filled, frame, hidden), seconds)
+    return found
+
+
+def summarise(report: Report, found: dict[str, dict[str, dict[str, Filled]]]) -> None:
+    """Checks of each table, the number of cells won and lost, and every cell in the details."""
+    verdicts: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    lost: list[str] = []
+    for name, by_cell in found.items():
+        _compare_table(report, name, by_cell, bar=True)
+        for cell, by_method in by_cell.items():
+            for kind in _KINDS:
+                verdict, rival = _verdict(by_method, kind)
+                verdicts[kind].append(verdict)
+                if verdict == "lost":
+                    ours_and_rival = [f"{m} {_error(getattr(by_method[m], kind), kind):.3f}" for m in (_OURS, rival)]
+                    lost.append(f"{name}, {cell}, {kind}: {', '.join(ours_and_rival)}")
+    for kind in _KINDS:
+        for verdict in ("won", "tied", "lost"):
+            report.note(f"cells {verdict} against the best rival of each, {kind}", verdicts[kind].count(verdict))
+    report.details["lost cells"] = lost
+    report.details["cells"] = {
+        name: {cell: _numbers(by) for cell, by in cells.items()} for name, cells in found.items()
+    }
+
+
+def _compare_table(report: Report, name: str, by_cell: dict[str, dict[str, Filled]], *, bar: bool) -> None:
+    """Ours beside the rival that is best on the whole table, by the errors of all its cells."""
+    methods = list(next(iter(by_cell.values())))
+    for kind in _KINDS:
+        errors = {m: np.concatenate([getattr(by[m], kind) for by in by_cell.values()]) for m in methods}
+        if not len(errors[_OURS]):
+            continue
+        rival = min((m for m in methods if m != _OURS), key=lambda m: float(errors[m].mean()))
+        noise = _noise(errors[_OURS] - errors[rival])
+        beside = {"rival": _error(errors[rival], kind), "rival_name": rival}
+        what = f"{name}: {'RMSE' if kind == 'numbers' else 'wrong categories'}"
+        if bar:
+            limit = float(errors[rival].mean()) + 2 * noise
+            report.at_most(what, _error(errors[_OURS], kind), np.sqrt(limit) if kind == "numbers" else limit, **beside)
+        else:
+            report.note(what, _error(errors[_OURS], kind), **beside)
+    seconds = {m: sum(by[m].seconds for by in by_cell.values()) for m in (_OURS, _FOREST)}
+    beside = {"rival": seconds[_FOREST], "rival_name": _FOREST, "unit": "s"}
+    report.note(f"{name}: processor seconds", seconds[_OURS], **beside)
+
+
+def _verdict(by_method: dict[str, Filled], kind: str) -> tuple[str, str]:
+    """Whether ours is better than, as good as, or worse than the best rival of a cell, and which that is."""
+    own = getattr(by_method[_OURS], kind)
+    if not len(own):
+        return "empty", ""
+    rival = min((m for m in by_method if m != _OURS), key=lambda m: float(getattr(by_method[m], kind).mean()))
+    away = own - getattr(by_method[rival], kind)
+    if abs(away.mean()) <= 2 * _noise(away):
+        return "tied", rival
+    return ("lost" if away.mean() > 0 else "won"), rival
+
+
+def _noise(away: Any) -> float:
+    """Standard error of the mean of differences."""
+    return float(away.std() / np.sqrt(len(away)))
+
+
+def _error(errors: Any, kind: str) -> float:
+    mean = float(errors.mean()) if len(errors) else float("nan")
+    return float(np.sqrt(mean)) if kind == "numbers" else mean
+
+
+def _numbers(by_method: dict[str, Filled]) -> dict[str, dict[str, float | None]]:
+    """RMSE, share of wrong categories and seconds of each method, for the details."""
+    return {
+        method: {
+            "rmse": _error(one.numbers, "numbers") if len(one.numbers) else None,
+            "wrong": _error(one.categories, "categories") if len(one.categories) else None,
+            "seconds": one.seconds,
+        }
+        for method, one in by_method.items()
+    }
