@@ -10,18 +10,15 @@ the inner product of an orthogonal encoding (S0 3.25).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidelight.base.types import Array
 from sidelight.neighbours.distances import squared_distances
 
 from .matrices import SymmetricTiles
 
 __all__ = ["SideKernel"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
