@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.exceptions import ConvergenceWarning
 
 from reproductions.figures import COLOURS, GREY, bare, house_style
 from reproductions.harness import Outcome
@@ -18,6 +20,7 @@ from sidelight.datasets import load_coil20, load_umist
 TITLE = "Correspondences of objects and faces from two pairs"
 SOURCE = "S0 (Memisevic 2007), section 4.3.1, fig. 4.3"
 VIEWS, TURN, SIDE = 20, 72, 32
+SOURCE_SIDE, SIGMA2, ITERATIONS, STARTS = 128, 5e7, 500, tuple(range(10))
 OBJECTS = (5, 2, 18, 1, 4, 8, 17, 9, 6, 0)
 PEOPLE = (0, 2, 3, 4, 5, 7, 9, 10, 11, 12)
 FRESH_PEOPLE = (14, 15, 16, 17, 18, 19, 0, 2, 3, 4)  # with the same objects, half a turn on
@@ -29,7 +32,7 @@ Combination = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Sets:
-    """Views of an object (20, 1024), and a person's faces (m, 10304), both in order."""
+    """Views of an object (20, pixels), and a person's faces (m, 10304), both in order."""
 
     views: Any
     faces: Any
@@ -48,8 +51,42 @@ class Sets:
             "anchors": Relation.from_pairs([[0, seen], [seen - 1, last]], self.n),
         }
 
+    @property
+    def ends(self) -> tuple[list[int], list[int]]:
+        """Rows of the two pairs: first with first, last with last."""
+        return [0, len(self.views)], [len(self.views) - 1, self.n - 1]
+
     def fitted(self, **choices: Any) -> Any:
         return MultipleRelationalEmbedding(2, n_jobs=1, **choices).fit(None, relations=self.relations())
+
+    def fitted_to_single_pairs(self) -> Any:
+        """Our defaults with a relation for each pair, where ``fitted`` has one for both."""
+        relations = self.relations()
+        del relations["anchors"]
+        return MultipleRelationalEmbedding(2, n_jobs=1).fit(None, relations=relations | self._tied())
+
+    def as_published(self, seed: int, pairs: str) -> Any:
+        """The source's model from noise; ``pairs``: "learned" (the source's), "tied" (``from_pairs``) or "none"."""
+        relations = {name: one for name, one in self.relations().items() if name == "class"}
+        for name, X, rows in (
+            ("coil", self.views, np.arange(len(self.views))),
+            ("umist", self.faces, np.arange(len(self.views), self.n)),
+        ):
+            relations[name] = Relation.from_data(X, rows, n_samples=self.n, bandwidth=SIGMA2)
+        relations |= {"learned": self._learned, "tied": self._tied, "none": dict}[pairs]()
+        model = MultipleRelationalEmbedding(2, init="random", random_state=seed, max_iter=ITERATIONS, n_jobs=1)
+        with catch_warnings():
+            simplefilter("ignore", ConvergenceWarning)  # where the source's number of iterations ends it
+            simplefilter("ignore", UserWarning)  # in Relation.from_matrix every row is alike, as in the source
+            return model.fit(None, relations=relations)
+
+    def _learned(self) -> dict[str, Relation]:
+        """P¹ and P²: 2 × 2 matrices of ½, each with a learned R."""
+        half = np.full((2, 2), 0.5)
+        return {f"pair {k}": Relation.from_matrix(half, rows, n_samples=self.n) for k, rows in enumerate(self.ends)}
+
+    def _tied(self) -> dict[str, Relation]:
+        return {f"pair {k}": Relation.from_pairs([rows], self.n) for k, rows in enumerate(self.ends)}
 
     def on_the_map(self, model: Any) -> Any:
         """For each view the nearest face, the axis of the class aside (20,)."""
@@ -70,8 +107,8 @@ class Sets:
 
 
 @cache
-def _coil() -> Any:
-    return load_coil20(SIDE)
+def _coil(side: int) -> Any:
+    return load_coil20(side)
 
 
 @cache
@@ -79,9 +116,9 @@ def _umist() -> Any:
     return load_umist()
 
 
-def sets(thing: int, person: int, first: int) -> Sets:
+def sets(thing: int, person: int, first: int, side: int = SIDE) -> Sets:
     """Successive views of an object from ``first`` on, and the whole sweep of a person."""
-    coil, umist = _coil(), _umist()
+    coil, umist = _coil(side), _umist()
     step = (coil.factors["view"] - first) % TURN
     views = np.flatnonzero((coil.factors["object_index"] == thing) & (step < VIEWS))
     faces = np.flatnonzero(umist.factors["person"] == person)
@@ -113,17 +150,21 @@ def run() -> Outcome:
     }
     outcome = Outcome(
         f"{VIEWS} successive views (95°) of a COIL-20 object at {SIDE} × {SIDE}, and the sweep of a UMIST person "
-        "from profile to front (22 to 38 pictures of 112 × 92); 2-D, defaults, no common data: relations within "
+        "from profile to front (22 to 38 pictures of 112 × 92); 2-D, our defaults, no common data: relations within "
         "each set, which set, and two pairs (first with first, last with last). Ten combinations, fixed before the "
         "first fit: the ten objects that vary most over a turn, with the first ten people who turn once only, from "
-        "view 0, 7, ..., 63.",
+        "view 0, 7, ..., 63. First, the source's setting: views of 128 × 128, σ² = 5·10⁷ for both sets, two relations "
+        "of one pair (2 × 2 matrices of ½, R learned), Z and R begun with small noise, 500 iterations; on the cat from "
+        "ten starts, and on the ten combinations.",
         _draw([sets(*one) for one in SHOWN]),
         "Pictures of faces made from the places of object views on the map, the axis of the class ignored (every "
         "second view; the ends were said to correspond). Left: the map; views and faces, each joined in order, the "
         "two pairs dashed. The cat is the source's object; the others are two of the ten.",
     )
+    _compare_published(outcome)
     for way, models in ways.items():
         _compare(outcome, way, ten, models)
+    _compare(outcome, "ours, a relation for each pair", ten, [one.fitted_to_single_pairs() for one in ten])
     others = [sets(*one) for one in fresh()]
     _compare(outcome, FRESH, others, [one.fitted() for one in others])
     cat = sets(*SHOWN[0])
@@ -133,6 +174,27 @@ def run() -> Outcome:
     outcome.notes += _NOTES
     outcome.details["combinations (object, person, first view)"] = combinations()
     return outcome
+
+
+def _compare_published(outcome: Outcome) -> None:
+    """The source's setting: the cat from ten starts, and our ten combinations from one each."""
+    cat = sets(*SHOWN[0], SOURCE_SIDE)
+    ten = [sets(*one, SOURCE_SIDE) for one in combinations()]
+    for label, pairs in (
+        ("source's setting", "learned"),
+        ("the same, pairs seen through the other R (`from_pairs`)", "tied"),
+        ("the same, no pairs", "none"),
+    ):
+        found = {
+            "the cat, ten starts": [order(cat.on_the_map(cat.as_published(seed, pairs))) for seed in STARTS],
+            "ten combinations": [order(one.on_the_map(one.as_published(k, pairs))) for k, one in enumerate(ten)],
+        }
+        for name, values in found.items():
+            source = "a picture" if pairs == "learned" else "-"
+            outcome.note(f"{label}: {name}: Spearman with the angle, median", float(np.median(values)), source)
+            outcome.note(f"{label}: {name}: worst", min(values), "-")
+            outcome.note(f"{label}: {name}: share above 0.5", float(np.mean(np.array(values) > 0.5)), "-")
+        outcome.details[label] = found
 
 
 def _compare(outcome: Outcome, way: str, ten: Sequence[Sets], models: Sequence[Any]) -> None:
@@ -152,6 +214,16 @@ def _compare(outcome: Outcome, way: str, ten: Sequence[Sets], models: Sequence[A
 
 
 _NOTES = [
+    "In the source's setting the claim holds with luck: the cat is matched in order (above 0.5) from six starts of "
+    "ten, our ten combinations from five (without the pairs: two and one, so that the pairs do matter). A relation of "
+    "one pair with an R of its own is satisfied by R = 0, wherever the two pictures are, and its R only shrinks. With "
+    "`Relation.from_pairs` the pair sees the map through the R of the other relations, and from the same noise the "
+    "cat is matched from ten starts of ten, the combinations from nine: it is not the random start that is to blame. "
+    "Our defaults, with another kernel and another start, do better still; σ² = 5·10⁷ is more than the largest "
+    "squared distance between two pictures of most people, so that all are nearly alike.",
+    "Source's setting: which person, views and pictures the source took is not said. Noise of size 0.1 (the source: "
+    "small); L-BFGS (the source: conjugate gradients). On the map, the axis of the class is ignored by its share, "
+    "where the source multiplies by the inverse of R of the class: to the same effect where the class has one axis.",
     "The ten were fixed before the first fit, and measured several times while the method was being finished: "
     "median 0.92, then 0.88, then the first line above, after perplexity and neighbours of small sets had been held "
     "to a fifth and a quarter of their rows. Hence the ten fresh ones: other people, the objects half a turn on, "

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.exceptions import ConvergenceWarning
 
 from reproductions.figures import COLOURS, GREY, INK, bare, house_style
 from reproductions.harness import Outcome
@@ -23,6 +25,8 @@ SOURCE = "S0 (Memisevic 2007), section 4.3.2, fig. 4.4"
 NAMES = ("light", "pan", "tilt", "ink")
 SEEDS, RANDOM_SEEDS = tuple(range(10)), tuple(range(10))
 LABELS = (100, 50, 20, 10)
+SOURCE_SEEDS = tuple(range(3))
+SIGMA2 = {"σ² = 100": 100.0, "σ² = 25": 25.0}  # the source's; and a quarter, for pictures with a quarter of the pixels
 PROTOTYPE = (0, 1)  # draws that a first prototype was run on
 BAR = 0.85
 
@@ -76,6 +80,17 @@ def fitted(labelled: Labelled, **choices: Any) -> Any:
     return MultipleRelationalEmbedding(q, n_jobs=1, **choices).fit(labelled.X, relations=labelled.relations())
 
 
+def as_published(labelled: Labelled, sigma2: float, seed: int) -> Any:
+    """The source's model: one bandwidth for the data, noise as start, 1,000 iterations."""
+    data = Relation.from_data(labelled.X, bandwidth=sigma2)
+    model = MultipleRelationalEmbedding(
+        len(labelled.names), use_data=False, init="random", random_state=seed, max_iter=1000, n_jobs=1
+    )
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)  # where the source's number of iterations ends it
+        return model.fit(labelled.X, relations={"data": data, **labelled.relations()})
+
+
 def regressed(labelled: Labelled) -> Any:
     """|Spearman| of the start alone: kernel ridge regression from the labelled pictures (k,)."""
     from sidelight.relational._relational_start import relational_start
@@ -106,9 +121,10 @@ def run() -> Outcome:
         for seed, one in zip(RANDOM_SEEDS, lucky, strict=True)
     ]
     outcome = Outcome(
-        f"Isomap faces, 698 pictures of 32 × 32, 4-D, defaults. {LABELS[0]} pictures, drawn at random, are labelled "
-        "with the light, two poses and ink (mean pixel value); the data relation knows all. |Spearman| of each "
-        f"attribute and the main axis of its relation on the unlabelled pictures; {len(SEEDS)} draws, seeds 0 to 9. "
+        "Isomap faces, 698 pictures of 32 × 32, 4-D; first in the source's setting, then our defaults. "
+        f"{LABELS[0]} pictures, drawn at random, are labelled with the light, two poses and ink (mean pixel value); "
+        "the data relation knows all. |Spearman| of each attribute and the main axis of its relation on the "
+        f"unlabelled pictures; {len(SEEDS)} draws, seeds 0 to 9 (0 to 2 in the source's setting). "
         "Our start was chosen on draws 100 to 104; a prototype with a random start had been run on draws 0 and 1 "
         "before.",
         _draw(shown, model, found),
@@ -116,6 +132,7 @@ def run() -> Outcome:
         "Right: the share of what each relation sees that is on each axis; and how the order on unlabelled faces falls "
         "with fewer labels (dots: ten draws; line: the median).",
     )
+    _compare_published(outcome)
     _compare(outcome, found)
     outcome.at_least("distinct main axes of the four relations, worst draw", distinct[0], 4, "4")
     outcome.note("share of each relation on its main axis, worst draw", min(shares), "one axis each (a picture)")
@@ -128,6 +145,26 @@ def run() -> Outcome:
     outcome.notes += _NOTES
     outcome.details["spearman"] = {name: np.round(values, 4).tolist() for name, values in found.items()}
     return outcome
+
+
+def _compare_published(outcome: Outcome) -> None:
+    """The source's setting, with its bandwidth as printed and as it would be for pictures of this size."""
+    for name, sigma2 in SIGMA2.items():
+        draws = [faces(LABELS[0], seed) for seed in SOURCE_SEEDS]
+        models = [as_published(one, sigma2, seed) for seed, one in zip(SOURCE_SEEDS, draws, strict=True)]
+        axes = [main_axes(model, NAMES) for model in models]
+        told = np.array([one.told(m.embedding_, a) for one, m, a in zip(draws, models, axes, strict=True)])
+        label = f"source's setting, {name}"
+        outcome.at_least(
+            f"{label}: distinct main axes, worst of {len(draws)} draws", min(len(set(a)) for a in axes), 4, "4"
+        )
+        shares = min(float(model.relation_shares_[1:].max(axis=1).min()) for model in models)
+        outcome.note(f"{label}: share of each relation on its main axis, worst", shares, "one axis each (a picture)")
+        spread = min(float(model.relation_shares_[0].min()) for model in models)
+        outcome.note(f"{label}: least share of an axis for the data", spread, "all dimensions (a picture)")
+        for attribute, column in zip(NAMES, told.T, strict=True):
+            outcome.note(f"{label}: {attribute}, worst", column.min(), "a picture")
+        outcome.details[label] = np.round(told, 4).tolist()
 
 
 def _compare(outcome: Outcome, found: dict[str, Any]) -> None:
@@ -147,9 +184,9 @@ def _compare(outcome: Outcome, found: dict[str, Any]) -> None:
 
 def _compare_random(outcome: Outcome, values: Any, models: Sequence[Any]) -> None:
     for name, by_seed in zip(NAMES, np.array(values).T, strict=True):
-        outcome.note(f"random start: {name}, worst of {len(models)}", by_seed.min(), "-")
+        outcome.note(f"our kernel from noise: {name}, worst of {len(models)}", by_seed.min(), "-")
     count = min(len(set(main_axes(model, NAMES))) for model in models)
-    outcome.note("random start: distinct main axes, worst", count, "4 (a picture)")
+    outcome.note("our kernel from noise: distinct main axes, worst", count, "4 (a picture)")
 
 
 def _compare_plain(outcome: Outcome) -> None:
@@ -162,12 +199,21 @@ def _compare_plain(outcome: Outcome) -> None:
 
 
 _NOTES = [
-    "The source shows pictures of one run. Its start is noise; ours is the same for every seed: what each relation "
-    "says of its rows, carried to the others by kernel ridge regression on the pictures. The draws of labels are what "
-    "differs.",
+    "The source's claim holds in the source's setting: from noise, with one bandwidth for the data, every relation "
+    "takes an axis of its own on every draw tried, the data uses all four, and the unlabelled pictures follow. So a "
+    "random start as such does not fail. With our kernel (perplexity 10 along the graph) it loses an axis on one draw "
+    "of ten; three draws and ten are too few to say that the kernel is why. From our start, with our kernel, light "
+    "and poses of the unlabelled pictures are in better order than in the source's setting, and ink in slightly "
+    "worse.",
+    "Source's setting: Z and the weights begin as normal noise of size 0.1 (the source: small), the data relation has "
+    "one σ², 1.0 for standardised labels, 1,000 iterations at most (L-BFGS; the source: conjugate gradients). The "
+    "source does not say the size of its pictures: those published are of 64 × 64, ours of 32 × 32 with values 0 to "
+    "1, where squared distances are about a quarter, hence both σ².",
+    "Our start is the same for every seed: what each relation says of its rows, carried to the others by kernel ridge "
+    "regression on the pictures. The draws of labels are what differs.",
     "Start alone: the order that this regression gives before anything is fitted. SNE: the same estimator without "
     "relations, told nothing; of its four axes the best for each attribute.",
-    "Random start: the source's, noise of size 0.1 for Z and the weights, on the same draws of labels.",
+    "Our kernel from noise: our defaults but the start, noise as in the source, on the same draws of labels.",
 ]
 
 

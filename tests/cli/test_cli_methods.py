@@ -23,10 +23,10 @@ def test_the_version_is_printed(run):
 
 def test_methods_lists_ours_and_scikit_learns(run):
     listed = [method["name"] for method in run("methods", "--json").answer["methods"]]
-    ours = ["kie", "ukr", "smoother", "hybrid", "tangent", "semidefinite", "coordinated", "ppca"]
+    ours = ["kie", "ukr", "smoother", "hybrid", "mds", "tangent", "semidefinite", "coordinated", "ppca"]
     ours += ["joint", "coordinated-cca", "relational", "action", "ppca-mixture", "bernoulli-mixture"]
     scikit = ["pca", "whitening", "factor-analysis", "ica", "kernel-pca", "dictionary-learning"]
-    scikit += ["isomap", "lle", "spectral", "mds", "tsne"]
+    scikit += ["isomap", "lle", "spectral", "mds-smacof", "tsne"]
     assert listed[: len(ours)] == ours
     assert [name for name in listed if name in scikit] == scikit
     assert "Laplacian eigenmaps" in run("methods").out
@@ -42,7 +42,7 @@ def test_methods_are_listed_in_families_that_stay_together(run):
 
 def test_every_public_estimator_is_a_method_or_named_with_the_way_to_use_it():
     metrics = {"EquivalenceMetric", "MultiAttributeMetric", "DistanceMetric"}  # --same, --attribute, --distances
-    around = {"TwoWayEmbedding", "TableEncoder"}  # every method of another library; every table
+    around = {"TwoWayEmbedding", "TableEncoder", "Imputer"}  # every method of another library; every table; `impute`
     offered = {method.class_name for method in METHODS.values()}
     named = {other.instead.partition("(")[0].rpartition(".")[2] for other in PYTHON_ONLY}
     assert set(ESTIMATORS) == metrics | around | named | {name for name in offered if name in ESTIMATORS}
@@ -94,6 +94,33 @@ def test_linear_methods_place_new_rows_as_scikit_learn_does(name, run, here):
     own.set_params(random_state=0)
     own.fit(rows[:60])
     np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2"]], own.transform(rows[60:]), rtol=1e-10, atol=1e-10)
+
+
+def test_mds_is_classical_scaling_and_places_new_rows_by_its_formula(run, here):
+    rows = np.random.default_rng(0).normal(size=(90, 5)) * [5, 3, 1, 0.5, 0.2]
+    pd.DataFrame(rows[:60], columns=list("abcde")).to_csv("old.csv", index=False)
+    pd.DataFrame(rows[60:], columns=list("abcde")).to_csv("new.csv", index=False)
+    options = ("--method", "mds", "--no-report", "--no-standardize", "--out", "out")
+    assert run("embed", "old.csv", *options).code == 0
+    assert run("transform", "out/model.sidelight", "new.csv", "--out", "z.csv").code == 0
+    squares = ((rows[:, None] - rows[:60]) ** 2).sum(axis=-1)
+    old, H = squares[:60], np.eye(60) - 1 / 60
+    values, V = (part[..., :-3:-1] for part in np.linalg.eigh(-0.5 * H @ old @ H))
+    placed = -0.5 * (squares[60:] - old.mean(axis=0)) @ V / np.sqrt(values)  # Gower's formula for a new row
+    expected = placed * np.sign((placed * pd.read_csv("z.csv")[["z1", "z2"]].to_numpy()).sum(axis=0))
+    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2"]], expected, atol=1e-6)
+
+
+def test_mds_of_a_matrix_of_distances_is_that_of_the_rows(run, here):
+    rows = np.random.default_rng(0).normal(size=(40, 4)) * [5, 3, 1, 0.5]
+    pd.DataFrame(rows, columns=list("abcd")).to_csv("rows.csv", index=False)
+    np.save("D.npy", np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=-1)))
+    assert run("embed", "rows.csv", "--method", "mds", "--no-standardize", "--no-report", "--out", "a").code == 0
+    assert (
+        run("embed", "D.npy", "--distances-matrix", "D.npy", "--method", "mds", "--no-report", "--out", "b").code == 0
+    )
+    of_rows, of_distances = (pd.read_csv(f"{name}/embedding.csv")[["z1", "z2"]] for name in "ab")
+    np.testing.assert_allclose(np.abs(of_distances), np.abs(of_rows), atol=1e-6)
 
 
 def test_dictionary_learning_is_not_given_our_callback(table, run, here):

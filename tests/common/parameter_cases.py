@@ -97,6 +97,7 @@ PATH = {
     "regularization": 1.0,
     "regularization.start": 5.0,
     "regularization.decay": 0.8,
+    "regularization.limit": to(0.5, penalty="l2"),
     "penalty": "l2",
     "init": "random",
     "max_iter": to(1, tol=1e-4),
@@ -119,6 +120,7 @@ METRIC = {
     "kernel": "rbf",
     "gamma": to(3.0, kernel="rbf"),
     "degree": to(2, kernel="poly"),
+    "kernel_coordinates": to("columns", kernel="rbf"),
     "regularization": 300.0,
 }
 WAITING = {"optimizer": "adam", "learning_rate": 1e-30, "validation_fraction": 0.5, "max_iter": 300}
@@ -206,6 +208,7 @@ CASES = {
             "n_components": 1,
             "n_neighbors": 4,
             "metric": "manhattan",
+            "graph": "nearest",
             "equality": to(True, n_neighbors=3),
             "n_landmarks": 12,
             "tol": 1e-3,

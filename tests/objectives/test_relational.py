@@ -76,12 +76,62 @@ def test_gradients_of_points_and_transformations(kernel, transformation, rows):
     np.testing.assert_allclose(found.gradient, central_differences(objective, V), atol=1e-8)
 
 
-def test_a_transformation_that_is_not_learned_stays():
-    objective = summed("gaussian", "diagonal")
-    objective.parts[3] = Part("pairs", objective.parts[3].index, objective.parts[3].divergence, learned=False)
-    found = objective.value_and_grad(np.random.default_rng(3).normal(size=(18, 2)))
-    np.testing.assert_array_equal(found.gradient[17], 0.0)
-    assert np.abs(found.gradient[16]).min() > 0
+def with_single_pairs(kernel, transformation):
+    """Data, labels, and two relations of one pair each."""
+    relations = {
+        "data": RELATIONS["data"],
+        "fixed": RELATIONS["fixed"],
+        "labels": RELATIONS["labels"],
+        "first": Relation.from_pairs([[0, 5]], 14),
+        "last": Relation.from_pairs([[3, 8]], 14),
+    }
+    parts = [
+        Part(
+            name,
+            relation.index,
+            Divergence(similarity(relation), profile(kernel), dtype=np.float64),
+            weight,
+            labels=relation.kind == "labels",
+            one_pair=relation.kind == "pairs",
+        )
+        for weight, (name, relation) in zip((1.0, 0.5, 2.0, 0.3, 0.7), relations.items(), strict=True)
+    ]
+    return RelationalSum(parts, 14, transformation)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "student"])
+@pytest.mark.parametrize(("transformation", "rows"), [("diagonal", 5), ("full", 10), ("identity", 0)])
+def test_gradients_with_relations_of_one_pair(kernel, transformation, rows):
+    objective = with_single_pairs(kernel, transformation)
+    V = np.random.default_rng(2).normal(size=(14 + rows, 2))
+    found = objective.value_and_grad(V)
+    np.testing.assert_allclose(found.gradient, central_differences(objective, V), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "student"])
+@pytest.mark.parametrize(("transformation", "rows"), [("diagonal", 5), ("full", 10)])
+def test_one_pair_is_the_formula_seen_through_the_other_relations(kernel, transformation, rows):
+    """4.8 with R_c = M^½; the transformation reported for the pair is that one."""
+    objective = with_single_pairs(kernel, transformation)
+    V = np.random.default_rng(3).normal(size=(14 + rows, 2))
+    terms = objective.value_and_grad(V).terms
+    Z, R = objective.points_and_transformations(V)
+    D, L = (R[0].T @ R[0] + R[1].T @ R[1]) / 2, R[2].T @ R[2]
+    np.testing.assert_allclose(R[3].T @ R[3], D @ np.linalg.inv(D + L) @ D, atol=1e-12)
+    formula = {"gaussian": lambda r: np.exp(-r), "student": lambda r: 1 / (1 + r)}[kernel]
+    for name, pair in (("first", [0, 5]), ("last", [3, 8])):
+        assert terms[name] == pytest.approx(naive(np.full((2, 2), 0.5), Z[pair] @ R[3].T, formula), rel=1e-9)
+
+
+def test_one_pair_cannot_be_satisfied_by_shrinking_an_axis():
+    objective = with_single_pairs("gaussian", "diagonal")
+    V = np.random.default_rng(5).normal(size=(19, 2))
+    moved = V.copy()
+    moved[:14, 0] /= 100.0
+    moved[14:, 0] *= 100.0
+    found, shrunk = objective.value_and_grad(V), objective.value_and_grad(moved)
+    assert shrunk.terms["first"] == pytest.approx(found.terms["first"], rel=1e-9)
+    assert shrunk.value == pytest.approx(found.value, rel=1e-9)
 
 
 def test_terms_name_the_divergence_of_each_relation():

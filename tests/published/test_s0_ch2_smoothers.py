@@ -10,6 +10,8 @@ from sidelight import SmootherEmbedding, UnsupervisedKernelRegression
 from sidelight.kernels.profiles import profile
 from sidelight.objectives.leave_one_out import LeaveOneOutLikelihood
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
+from sidelight.objectives.sammon import SammonStress
+from sidelight.two_way.sammon import sammon_mapping
 
 N, H = 40, 0.8
 T = np.linspace(0, 4, N)
@@ -87,3 +89,18 @@ def test_section_3_3_leave_one_out_objective_with_a_learned_bandwidth():
     assert np.vdot(gradient, move) == pytest.approx((ahead - behind) / (2 * step), rel=1e-6)
     ahead, behind = by_hand(Z, H * np.exp(step)), by_hand(Z, H * np.exp(-step))
     assert slope == pytest.approx((ahead - behind) / (2 * step), rel=1e-6)
+
+
+def test_section_2_3_1_sammon_mapping():
+    """1/Σd Σ (d - δ)²/d over pairs; the source names it without the formula, which is that of Sammon (1969)."""
+    D, found = np.sqrt(squares(X, X)), sammon_mapping(X, tol=1e-13, max_iter=3000)
+
+    def by_hand(Y):
+        pairs = [(i, j) for i in range(N) for j in range(i)]
+        far = sum(D[i, j] for i, j in pairs)
+        return sum((D[i, j] - np.linalg.norm(Y[i] - Y[j])) ** 2 / D[i, j] for i, j in pairs) / far
+
+    stress = by_hand(found)
+    assert SammonStress(D).value_and_grad(Z).value == pytest.approx(by_hand(Z), rel=1e-10)
+    moves = np.random.default_rng(1).normal(size=(20, N, 2))
+    assert all(by_hand(found + 1e-3 * move) > stress for move in moves)

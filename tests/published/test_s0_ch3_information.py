@@ -162,6 +162,20 @@ def test_eq_3_21_power_as_a_penalty_per_row(penalty, power):
     np.testing.assert_allclose(found.gradient, power * Z ** (power - 1) / N, rtol=1e-12)
 
 
+@pytest.mark.parametrize("limit", [0.3, 2.0])
+def test_eq_3_21_power_as_a_constraint(limit):
+    """tr(C) ≤ r: at the maximum tr(C) = r, and the gradient of I is 2λ Z / N, λ the Lagrange multiplier."""
+    options = {"regularization": Annealing(1e-3, start=1.0, limit=limit), "tol": 1e-11, "max_iter": 2000}
+    found = model(**options, latent_kernel="gaussian").fit(X)
+    Y = found.embedding_
+    assert np.trace(Y.T @ Y / N) == pytest.approx(limit, rel=1e-12)
+    G = entropy_gradient(np.ones((N, N)), Y) - entropy_gradient(kernel(X, X, H), Y)
+    multiplier = found.regularization_path_[-1]
+    assert multiplier > 0
+    np.testing.assert_allclose(G, 2 * multiplier * Y / N, atol=1e-3 * np.abs(G).max())
+    assert found.history_[-1]["objective"] == found.history_[-1]["terms"]["-I"]
+
+
 def test_eq_3_22_forward_map(fitted):
     W = kernel(Z, fitted.embedding_)
     by_hand = W @ X / W.sum(axis=1, keepdims=True)

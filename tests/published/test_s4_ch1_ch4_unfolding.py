@@ -15,6 +15,8 @@ from sidelight.unfolding._action_program import neighbours_by_actions
 RNG = np.random.default_rng(0)
 ARC = np.linspace(0, 4, 12)
 CURVE = np.column_stack([np.cos(ARC), np.sin(ARC), 0.2 * np.cos(3 * ARC)])
+SCATTERED = np.random.default_rng(1).normal(size=(16, 8))
+"""Sixteen rows, many of which name a neighbour that does not name them."""
 ACTIONS = ["forward"] * 5 + ["back"] * 3 + [None]
 WALK = RNG.normal(size=(9, 6))
 """Nine different observations, so that every row is a place of its own."""
@@ -42,15 +44,17 @@ def largest_trace(n, rules):
     return float(problem.value)
 
 
-def test_table_1_3_semidefinite_embedding_with_equality():
-    """Neighbours and points that share one; on an arc with k = 2 our mutual graph gives the source's pairs."""
-    D = squares(CURVE)
-    near = np.zeros((12, 12), dtype=bool)
-    near[np.repeat(np.arange(12), 2), np.argsort(D, axis=1)[:, 1:3].ravel()] = True
+@pytest.mark.parametrize(("rows", "k"), [(CURVE, 2), (SCATTERED, 3), (SCATTERED[:12], 3)])
+def test_table_1_3_semidefinite_embedding_with_equality(rows, k):
+    """η_ij > 0 where j is among the k nearest of i, or [ηᵀη]_ij > 0; K_ii - 2K_ij + K_jj (printed: K_ij first)."""
+    D, n = squares(rows), len(rows)
+    near = np.zeros((n, n), dtype=bool)
+    near[np.repeat(np.arange(n), k), np.argsort(D, axis=1)[:, 1 : k + 1].ravel()] = True
     kept = common(near)
-    model = SemidefiniteEmbedding(3, n_neighbors=2, equality=True, tol=1e-6, gap=1e-5).fit(CURVE)
+    model = SemidefiniteEmbedding(n, n_neighbors=k, graph="nearest", equality=True, tol=1e-6, gap=1e-5).fit(rows)
+    np.testing.assert_allclose(squares(model.embedding_)[kept], D[kept], rtol=1e-4)
     assert model.gram_eigenvalues_.sum() == pytest.approx(
-        largest_trace(12, lambda d: [d(i, j) == D[i, j] for i, j in np.argwhere(np.triu(kept))]), rel=2e-3
+        largest_trace(n, lambda d: [d(i, j) == D[i, j] for i, j in np.argwhere(np.triu(kept))]), rel=1e-4
     )
     np.testing.assert_allclose(model.embedding_.mean(axis=0), 0, atol=1e-9)
 

@@ -347,13 +347,52 @@ def test_sets_that_nothing_ties_together_are_pointed_out():
     assert np.isfinite(model.embedding_).all()
 
 
-def test_one_pair_alone_does_not_vanish():
+@pytest.mark.parametrize("init", ["relations", "random"])
+@pytest.mark.parametrize("transformation", ["diagonal", "full"])
+def test_one_pair_comes_together_from_any_start(init, transformation):
+    """The two rows that are farthest apart without it."""
     X = rows()
-    pair = Relation.from_pairs(Pairs([[0, 1]], 40), 40)
-    model = MultipleRelationalEmbedding().fit(X, relations={"same": pair})
-    plain = MultipleRelationalEmbedding().fit(X)
-    apart = [np.linalg.norm(m.embedding_[0] - m.embedding_[1]) / m.embedding_.std() for m in (model, plain)]
-    assert apart[0] < apart[1]
+    Z = MultipleRelationalEmbedding().fit(X).embedding_
+    apart = np.linalg.norm(Z[:, None] - Z, axis=2)
+    i, j = np.unravel_index(apart.argmax(), apart.shape)
+    pair = Relation.from_pairs(Pairs([[i, j]], 40), 40)
+    for seed in range(3 if init == "random" else 1):
+        model = MultipleRelationalEmbedding(init=init, transformation=transformation, random_state=seed)
+        model.fit(X, relations={"same": pair})
+        assert np.linalg.norm(model.embedding_[i] - model.embedding_[j]) < 0.15 * apart[i, j]
+        np.testing.assert_allclose(model.relation_weights_[1], model.relation_weights_[0], rtol=1e-6)
+
+
+def test_one_pair_beside_labels_alone_is_seen_through_these():
+    relations = {"class": Relation.from_labels(np.arange(40) % 3), "same": Relation.from_pairs([[0, 1]], 40)}
+    model = MultipleRelationalEmbedding().fit(None, relations=relations)
+    np.testing.assert_allclose(model.transformations_[1], model.transformations_[0], atol=1e-6)
+
+
+def test_pairs_alone_coincide():
+    relations = {"a": Relation.from_pairs([[0, 1]], 3), "b": Relation.from_pairs([[1, 2]], 3)}
+    model = MultipleRelationalEmbedding().fit(None, relations=relations)
+    assert model.similarity("a", 0, 1) > 0.99
+    assert model.similarity("b", 1, 2) > 0.99
+
+
+def test_two_relations_of_one_pair_align_two_sets():
+    """Fig. 4.3: two sets without common columns, which set, and two relations of a pair each."""
+    t, u = np.linspace(0, 1, 30), np.linspace(0, 1, 40)
+    curves = np.column_stack([t, t**2, np.sin(3 * t)]), np.column_stack([np.cos(2 * u), u])
+    relations = {
+        "class": Relation.from_labels(np.arange(70) >= 30),
+        "a": Relation.from_data(curves[0], np.arange(30), n_samples=70),
+        "b": Relation.from_data(curves[1], np.arange(30, 70), n_samples=70),
+        "first": Relation.from_pairs([[0, 30]], 70),
+        "last": Relation.from_pairs([[29, 69]], 70),
+    }
+    model = MultipleRelationalEmbedding(2).fit(None, relations=relations)
+    shared = model.embedding_[:, int(model.relation_shares_[0].argmin())]
+    nearest = np.abs(shared[:30, None] - shared[None, 30:]).argmin(axis=1)
+    assert spearmanr(t, u[nearest])[0] > 0.95
+    assert abs(shared[0] - shared[30]) < 0.05 * np.ptp(shared)
+    assert model.relation_shares_[3:].argmax(axis=1).tolist() == [int(model.relation_shares_[0].argmin())] * 2
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,27 @@ def test_pieces_are_joined_so_that_the_program_is_bounded():
     assert np.isfinite(SemidefiniteEmbedding(n_neighbors=4).fit(X).embedding_).all()
 
 
+def test_the_published_graph_refuses_pieces_that_could_be_moved_apart_for_ever():
+    pieces = np.vstack([flat(20)[0], flat(20, seed=1)[0] + 100])
+    with pytest.raises(ValueError, match=r"graph=nearest leaves 2 unconnected pieces with 5 neighbours.*mutual"):
+        SemidefiniteEmbedding(n_neighbors=5, graph="nearest").fit(pieces)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 40])
+def test_the_published_graph_of_a_flat_sheet_gives_it_back(n_landmarks):
+    """Rigid with equality, so that the answer is known; with landmarks distances are along the graph."""
+    places, axes = flat()
+    X = places @ axes
+    model = SemidefiniteEmbedding(
+        n_neighbors=12, graph="nearest", equality=n_landmarks is None, n_landmarks=n_landmarks
+    )
+    Z = model.fit(X).embedding_
+    centred = X - X.mean(axis=0)
+    turn = np.linalg.lstsq(Z, centred, rcond=None)[0]
+    error = np.sqrt(((Z @ turn - centred) ** 2).sum() / (centred**2).sum())
+    assert error < (1e-6 if n_landmarks is None else 0.1)
+
+
 def test_running_out_of_steps_is_warned_of_with_what_was_reached(roll):
     with pytest.warns(ConvergenceWarning, match=r"max_iter=3 did not let .* ran out of iterations \(violation .* gap"):
         model = SemidefiniteEmbedding(max_iter=3).fit(roll.X)
@@ -135,6 +156,7 @@ def test_a_callback_stops_the_fit_and_history_has_a_record_per_step(roll, unfold
     [
         ("metric", "sideways"),
         ("metric", 3),
+        ("graph", "union"),
         ("equality", "yes"),
         ("n_landmarks", 2),
         ("n_landmarks", "some"),

@@ -23,7 +23,7 @@ from ._read import Reading, read, read_frame
 
 __all__ = ["embed_distances", "read_distances"]
 
-METHODS_OF_DISTANCES = ("kie", "hybrid", "semidefinite", "action")
+METHODS_OF_DISTANCES = ("kie", "hybrid", "mds", "semidefinite", "action")
 """Methods whose metric can be "precomputed"."""
 _ARRAYS = (".npy", ".npz", ".mtx")
 

@@ -279,7 +279,13 @@ def _method_sentence(imputer: Imputer) -> str:
     worse = " Beware: that is hardly better than the mean of the column." if own > _NO_BETTER else ""
     chosen = ", chosen" if len(imputer.held_out_) > 1 else "; judged"
     unit = "in standard deviations of the column (1 is as good as its mean)"
-    return f"Method: {imputer.method_}{chosen} by the error on entries held out from the fit, {unit}: {errors}.{worse}"
+    found = f"Method: {imputer.method_}{chosen} by the error on entries held out from the fit, {unit}: {errors}."
+    close = (
+        " The Gaussian is kept where the others are not clearly better."
+        if own > min(imputer.held_out_.values())
+        else ""
+    )
+    return f"{found}{close}{worse}"
 
 
 def _entries(number: int) -> str:

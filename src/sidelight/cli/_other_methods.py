@@ -59,10 +59,10 @@ OTHERS = (
         avoid="If distances on the map shall mean something.",
     ),
     Method(
-        "mds", _NEIGHBOURS, "MDS", "Multidimensional scaling", {"n_init": 1, "init": "classical_mds"},
-        family=_MANIFOLD,
-        use="All distances shall be kept as well as possible, for up to some thousand rows.",
-        avoid="For many dimensions: large distances crowd out the small ones.",
+        "mds-smacof", _NEIGHBOURS, "MDS", "Multidimensional scaling by stress majorisation (SMACOF)",
+        {"n_init": 1, "init": "classical_mds"}, family=_MANIFOLD,
+        use="All distances shall be kept as well as possible on the map itself, for up to some thousand rows.",
+        avoid="For new rows (mds has an exact formula for them), and for many dimensions: large distances count most.",
     ),
     Method(
         "tsne", _NEIGHBOURS, "TSNE", "t-SNE: neighbours at the price of distances", family=_MANIFOLD,

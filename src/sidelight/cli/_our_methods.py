@@ -37,6 +37,12 @@ OURS = (
         example="table.csv --set alpha=0.3",
     ),
     Method(
+        "mds", "sidelight", "HybridEmbedding", "Classical multidimensional scaling, in closed form",
+        {"metric": "euclidean", "alpha": 0}, family=_MAPS,
+        use="Distances between rows, or a matrix of them (--distances-matrix), as a map; the same for every seed.",
+        avoid="For curved data (kie, isomap). To minimise the error of distances on the map itself use mds-smacof.",
+    ),
+    Method(
         "tangent", "sidelight", "HybridEmbedding", "Pictures by how they change under a transformation", family=_MAPS,
         use="Pictures that are shifted, rotated or filtered copies of a few: rows that change alike are near.",
         avoid="For tables, and for pictures whose content matters more than their position.",

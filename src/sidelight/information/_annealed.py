@@ -8,7 +8,7 @@ along the whole schedule of λ, then, refined, along its last part again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,13 +16,14 @@ import numpy as np
 from sidelight.base.types import Array
 from sidelight.kernels.profiles import profile
 from sidelight.objectives.entropy import EntropySum
-from sidelight.objectives.evaluation import penalised
+from sidelight.objectives.evaluation import Objective, penalised
 from sidelight.objectives.penalties import penalty_named
 from sidelight.solvers.anneal import Path, ValueAndGrad, anneal, best_size
 from sidelight.solvers.annealing import ENDED_EARLY, AnnealingSettings, FitProgress
 from sidelight.solvers.eigen import GraphSpectrum, graph_spectrum
 
 from ._learned_bandwidth import learn_bandwidth
+from ._power_limit import solve_limited
 from ._problem import Problem, with_refined_effect
 from ._settings import LatentSettings
 
@@ -35,10 +36,16 @@ SMOOTH_MODES = 64
 
 @dataclass(frozen=True)
 class Descent:
-    """The objective for each λ, with its gradient, and the preconditioner of that gradient."""
+    """A weighted sum of objectives (``parts``, by name), a penalty, and a preconditioner of their gradient."""
 
-    objective_at: Callable[[float], ValueAndGrad]
+    parts: Mapping[str, tuple[float, Objective]]
+    penalty: Objective
     precondition: Callable[[Array], Array]
+
+    @property
+    def objective_at(self) -> Callable[[float], ValueAndGrad]:
+        """The function that is minimised, for each λ."""
+        return penalised(self.parts, self.penalty)
 
 
 def annealed(
@@ -60,7 +67,7 @@ def annealed(
         The λ of each stage.
     start : array of shape (n, q)
     annealing : AnnealingSettings
-        Only ``max_iter`` and ``tol`` are used.
+        Its stopping rule, and its ``limit``: if set, the last stage is a constraint instead of a penalty.
     progress : FitProgress
     before : Path or None
         A path that this one continues.
@@ -71,6 +78,11 @@ def annealed(
     -------
     Path
     """
+    if annealing.limit is not None:
+        return solve_limited(
+            descent.parts, descent.objective_at, descent.precondition, schedule, start, annealing, annealing.limit,
+            progress, before=before,
+        )  # fmt: skip
     return anneal(
         descent.objective_at,
         schedule,
@@ -168,4 +180,4 @@ def solve_learned(
 def _descent(problem: Problem, spectrum: GraphSpectrum, latent: LatentSettings, n_jobs: int | None) -> Descent:
     entropies = EntropySum(problem.terms, profile(latent.kernel), n_jobs=n_jobs)
     penalty = penalty_named(latent.penalty, problem.kernel.matrix)
-    return Descent(penalised({"-I": (1.0, entropies)}, penalty), spectrum.precondition)
+    return Descent({"-I": (1.0, entropies)}, penalty, spectrum.precondition)

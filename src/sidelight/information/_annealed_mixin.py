@@ -38,19 +38,23 @@ class AnnealedMixin:
     n_iter_: int
 
     def _check_annealing(self) -> None:
-        """Raise ValueError for a schedule or a stopping rule out of range."""
+        """Raise ValueError for a schedule, a limit or a stopping rule out of range."""
         owner, options = type(self).__name__, Annealing.of(self.regularization)
         argument = argument_name("regularization", self.regularization, Annealing, "regularization")
         check_number(owner, argument, options.regularization, 0.0)
         if options.start is not None:
             check_number(owner, "regularization.start", options.start, 0.0)
         check_number(owner, "regularization.decay", options.decay, 0.0, 1.0)
+        if options.limit is not None:
+            check_number(owner, "regularization.limit", options.limit, 0.0)
         check_number(owner, "tol", self.tol, 0.0)
         check_integer(owner, "max_iter", self.max_iter, 1)
 
     def _annealing(self) -> AnnealingSettings:
         options = Annealing.of(self.regularization)
-        return AnnealingSettings(options.regularization, options.start, options.decay, self.max_iter, self.tol)
+        return AnnealingSettings(
+            options.regularization, options.start, options.decay, self.max_iter, self.tol, options.limit
+        )
 
     def _progress(self) -> FitProgress:
         return FitProgress(type(self).__name__, self.verbose, self.callback)

@@ -67,6 +67,7 @@ class InformedMixin(TwoWayMixin):
     metric: str
     penalty: str
     regularization: float | Annealing
+    regularization_path_: Array
     latent_kernel_: str
     given_: Given | None
     effect_: Effect | None
@@ -345,7 +346,8 @@ class InformedMixin(TwoWayMixin):
         return None if self.marginal_forward_ is None else known
 
     def _content_mode(self, backward: BackwardMap, points: Array, n_jobs: int | None) -> Array:
-        weight = Annealing.of(self.regularization).regularization
+        options = Annealing.of(self.regularization)
+        weight = options.regularization if options.limit is None else float(self.regularization_path_[-1])
         kernel, penalty = self.latent_kernel_, self.penalty
         return content_mode(smooth_part(backward), points, kernel=kernel, penalty=penalty, weight=weight, n_jobs=n_jobs)
 

@@ -25,6 +25,10 @@ class Annealing:
         ``solver="multilevel"`` a value is refused; if "auto" chose that solver, it has no effect, with a warning.
     decay : float, default=0.5
         λ is multiplied by this from one stage to the next. With the multilevel solver, treated as ``start`` is.
+    limit : float or None, default=None
+        If set, the constraint ``tr C ≤ limit`` on the power of the latent points, ``tr C = Σ |z_i|² / n``, instead of
+        a penalty: λ falls (not below ``regularization``) until the power reaches it, and the constrained problem is
+        then solved from there. The last λ is its Lagrange multiplier. Needs ``penalty="l2"``.
 
     Examples
     --------
@@ -39,6 +43,7 @@ class Annealing:
     regularization: float
     start: float | None = None
     decay: float = 0.5
+    limit: float | None = None
 
     @classmethod
     def of(cls, value: float | Annealing) -> Annealing:

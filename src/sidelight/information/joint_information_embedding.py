@@ -53,7 +53,6 @@ from sidelight.maps.views import (
     refuse_half_rows,
 )
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
-from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.paired import Parts, alternating_parts, joint_parts
 from sidelight.objectives.penalties import penalty_named
 from sidelight.solvers.anneal import best_size
@@ -62,6 +61,7 @@ from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
 from ._annealed_mixin import AnnealedMixin
+from ._power_limit import check_limit
 from ._settings import LatentSettings
 from ._starts import noise, padded
 from .annealing import Annealing
@@ -210,7 +210,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         views = self._seen_views(V)
         S, parts = self._problem(views, n)
         spectrum = graph_spectrum(S, max(SMOOTH_MODES, self.n_components))
-        descent = Descent(penalised(parts, penalty_named(self.penalty, S)), spectrum.precondition)
+        descent = Descent(parts, penalty_named(self.penalty, S), spectrum.precondition)
         annealing = self._annealing()
         start = self._start(spectrum.coordinates(self.n_components), n)
         if isinstance(self.init, str) and self.init != "random":
@@ -319,6 +319,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
         latent.check(owner, kernels=LATENT_PROFILES, starts=("spectral", "random"))
         self._check_annealing()
+        check_limit(type(self).__name__, Annealing.of(self.regularization).limit, self.penalty)
 
     def _bandwidths(self, n_views: int) -> list[str | float]:
         if not isinstance(self.bandwidth, (tuple, list)):

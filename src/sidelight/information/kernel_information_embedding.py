@@ -34,6 +34,7 @@ from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
 from ._multilevel import multilevel_cost
+from ._power_limit import check_limit
 from ._problem import Problem, informed_problem, plain_problem
 from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
@@ -347,6 +348,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         )
         self._kernel_settings("annealed").check()
         self._check_annealing()
+        check_limit(owner, Annealing.of(self.regularization).limit, self.penalty, self.bandwidth)
         self._given_settings().check(owner)
         kernel = self._kernel_settings("annealed")
         check_learned(kernel, self.latent_kernel, given=given)

@@ -29,7 +29,6 @@ from sidelight.maps.two_way import kernel_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
-from sidelight.objectives.evaluation import penalised
 from sidelight.objectives.penalties import penalty_named
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.anneal import best_size
@@ -39,6 +38,7 @@ from sidelight.solvers.smoother import smoother_vectors
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
 from ._annealed_mixin import AnnealedMixin
+from ._power_limit import check_limit
 from ._settings import LatentSettings
 from ._starts import noise, padded
 from .annealing import Annealing
@@ -169,9 +169,8 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         kernel = perplexity_kernel(points, perplexity, self.n_neighbors, n_jobs=self.n_jobs)
         spectrum = graph_spectrum(kernel.matrix, SMOOTH_MODES)
         error = LeaveOneOutReconstruction(points, profile(self.latent_kernel), n_jobs=self.n_jobs)
-        descent = Descent(
-            penalised({"error": (1.0, error)}, penalty_named(self.penalty, kernel.matrix)), spectrum.precondition
-        )
+        penalty = penalty_named(self.penalty, kernel.matrix)
+        descent = Descent({"error": (1.0, error)}, penalty, spectrum.precondition)
         annealing = self._annealing()
         if not isinstance(self.init, str):
             start = checked_start(self, self.init, (n, q))
@@ -211,6 +210,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         latent = LatentSettings(self.n_components, self.latent_kernel, self.penalty, self.init, self.random_state)
         latent.check(owner, kernels=LATENT_PROFILES, starts=("mds", "spectral", "random"))
         self._check_annealing()
+        check_limit(owner, Annealing.of(self.regularization).limit, self.penalty)
 
     def _start(self, points: Array, kernel: DataKernel, spectrum: GraphSpectrum) -> Array:
         """Initial latent points (n, q) for ``init`` "spectral" (smoother vectors) or "mds" (landmark scaling)."""

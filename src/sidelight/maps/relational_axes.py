@@ -39,7 +39,7 @@ class Axes:
     R : array of shape (C, q, q)
         Linear map of each relation.
     weights : array of shape (C, q)
-        Standard deviation of each axis as each relation sees it.
+        Standard deviation of each axis as each relation sees it: of its rows, or of all rows for a single pair.
     owners : array of shape (q,)
         Index of the relation that each axis is assigned to; -1 for none.
     """
@@ -119,12 +119,17 @@ def _speaking(relations: Sequence[Relation]) -> list[int]:
 
 def _measured(Z: Array, R: Array, relations: Sequence[Relation]) -> Axes:
     """Compute the weight of each axis for each relation, and assign axes to relations."""
-    spread = np.stack([Z[relation.index].std(axis=0) for relation in relations])
+    spread = np.stack([_seen_rows(Z, relation).std(axis=0) for relation in relations])
     found = Axes(Z, R, np.linalg.norm(R, axis=1) * spread, np.full(Z.shape[1], -1))
     claims = np.zeros_like(found.weights)
     claims[_speaking(relations)] = found.shares[_speaking(relations)]
     owners = np.where(claims.max(axis=0) >= _OWN, claims.argmax(axis=0), -1)
     return Axes(Z, R, found.weights, owners)
+
+
+def _seen_rows(Z: Array, relation: Relation) -> Array:
+    """Latent points whose spread a relation's weights refer to: its rows, but all for one pair, which coincides."""
+    return Z if relation.kind == "pairs" and len(relation.index) == 2 else Z[relation.index]
 
 
 def _last(owners: Array) -> Array:

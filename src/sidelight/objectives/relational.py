@@ -13,9 +13,10 @@ S = P + Pᵀ. With G_c = ∂E_c/∂Y,
     ∂E/∂Z[I_c] = w_c G_c R_c,        ∂E/∂R_c = w_c G_cᵀ Z[I_c]         (its diagonal, where R_c is diagonal)
 
 (4.5 has one index wrong and 4.6 lacks 1/n.) The unknowns are one array (n + C·r, q): Z above the R_c, each with r = 1
-row if they are diagonal, q if full, 0 if the identity. The optional sparsity penalty is Σ_c (1 - Σ_l p_cl²), where
-p_cl = R_cl² var_cl / Σ_l R_cl² var_cl is the share of axis l in the variance that relation c sees. It is 0 if each
-relation uses one axis, and does not depend on the scale of the axes or of R.
+row if they are diagonal, q if full, 0 if the identity. A relation of one pair has no R_c of its own but sees the points
+as the others do (``objectives.tied_pair``); its rows of the array are not used. The optional sparsity penalty is Σ_c (1
+- Σ_l p_cl²), where p_cl = R_cl² var_cl / Σ_l R_cl² var_cl is the share of axis l in the variance that relation c sees.
+It is 0 if each relation uses one axis, and does not depend on the scale of the axes or of R.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from sidelight.kernels.relations import Similarity
 
 from .entropy import Entropy, EntropySum
 from .evaluation import Evaluation
+from .tied_pair import pair_divergence, shared_metric
 
 __all__ = ["Divergence", "Part", "RelationalSum", "unpack"]
 
@@ -107,8 +109,10 @@ class Part:
     divergence : Divergence
     weight : float
         w_c.
-    learned : bool
-        Whether its R_c is optimised.
+    labels : bool
+        Whether it says which rows have the same label.
+    one_pair : bool
+        Whether it is one pair, which sees the points as the other relations do.
     few_axes : bool
         Whether the sparsity penalty applies to it.
     """
@@ -117,7 +121,8 @@ class Part:
     index: Array
     divergence: Divergence
     weight: float = 1.0
-    learned: bool = True
+    labels: bool = False
+    one_pair: bool = False
     few_axes: bool = False
 
 
@@ -139,25 +144,69 @@ class RelationalSum:
     def __init__(self, parts: Sequence[Part], n: int, transformation: str, *, sparsity: float = 0.0) -> None:
         self.parts, self.n, self.transformation, self.sparsity = list(parts), n, transformation, sparsity
 
+    def points_and_transformations(self, V: Array) -> tuple[Array, Array]:
+        """Z (n, q) and the R_c (C, q, q), in place of that of a single pair what it sees the points through."""
+        Z, R = unpack(V, self.n, len(self.parts), self.transformation)
+        tied, seen = self._tied(), np.array(R)
+        if tied:
+            seen[tied] = shared_metric(*(_mean_square(R[group]) for group in self._groups()))
+        return Z, seen
+
     def value_and_grad(self, V: Array) -> Evaluation:
         """The sum, its gradient, and the divergence of each relation by name."""
         Z, R = unpack(V, self.n, len(self.parts), self.transformation)
         gradient = np.zeros_like(V)
         height = (len(V) - self.n) // len(self.parts)
-        value, terms = 0.0, {}
+        value, terms, tied = 0.0, {}, self._tied()
         for c, part in enumerate(self.parts):
+            if c in tied:
+                continue
             own = Z[part.index]
             found = part.divergence.value_and_grad(own @ R[c].T)
             value += part.weight * found.value
             terms[part.name] = found.value
             gradient[part.index] += part.weight * (found.gradient @ R[c])
-            if part.learned and height:
+            if height:
                 slope = part.weight * (found.gradient.T @ own)
                 start = self.n + c * height
                 gradient[start : start + height] = slope if self.transformation == "full" else np.diag(slope)
+        if tied:
+            value += self._single_pairs(tied, Z, R, gradient, terms)
         if self.sparsity:
             value += self._few_axes(Z, R, gradient, terms)
         return Evaluation(value, gradient, terms)
+
+    def _tied(self) -> list[int]:
+        """Which relations are one pair, where the R_c are learned and there are others to see the points through."""
+        single = [c for c, part in enumerate(self.parts) if part.one_pair]
+        return single if self.transformation != "identity" and len(single) < len(self.parts) else []
+
+    def _groups(self) -> tuple[list[int], list[int]]:
+        """Relations that a pair is seen through, and relations of labels that it ignores; never labels alone."""
+        labels = [c for c, part in enumerate(self.parts) if part.labels and not part.one_pair]
+        others = [c for c, part in enumerate(self.parts) if not part.labels and not part.one_pair]
+        return (others, labels) if others else (labels, [])
+
+    def _single_pairs(self, tied: list[int], Z: Array, R: Array, gradient: Array, terms: dict[str, float]) -> float:
+        """Weighted divergences of the relations of one pair; their gradient is added to ``gradient`` in place."""
+        groups = self._groups()
+        D, L = (_mean_square(R[group]) for group in groups)
+        slopes, value = [np.zeros_like(D), np.zeros_like(L)], 0.0
+        for part in (self.parts[c] for c in tied):
+            i, j = part.index
+            found = pair_divergence(Z[i] - Z[j], D, L, part.divergence.profile)
+            value += part.weight * found.value
+            terms[part.name] = found.value
+            gradient[i] += part.weight * found.gap
+            gradient[j] -= part.weight * found.gap
+            slopes[0] += part.weight * found.metric
+            slopes[1] += part.weight * found.labels
+        height = (len(gradient) - self.n) // len(self.parts)
+        for group, slope in zip(groups, slopes, strict=True):
+            for c in group:
+                start, change = self.n + c * height, 2.0 / len(group) * R[c] @ slope
+                gradient[start : start + height] += change if self.transformation == "full" else np.diag(change)
+        return value
 
     def _few_axes(self, Z: Array, R: Array, gradient: Array, terms: dict[str, float]) -> float:
         """Value of the sparsity penalty, weighted; its gradient is added to ``gradient`` in place."""
@@ -176,6 +225,11 @@ class RelationalSum:
             gradient[self.n + c] += slope * 2.0 * r * variance
         terms["sparsity"] = total
         return self.sparsity * total
+
+
+def _mean_square(R: Array) -> Array:
+    """Mean of R_cᵀR_c (q, q) over transformations (C, q, q); 0 for none."""
+    return np.asarray(np.einsum("cij,cik->jk", R, R) / max(len(R), 1))
 
 
 def unpack(V: Array, n: int, count: int, transformation: str) -> tuple[Array, Array]:

@@ -69,14 +69,19 @@ def relational_objective(
             relation.index,
             Divergence(found, latent, n_jobs=settings.n_jobs),
             float(settings.weights.get(name, 1.0)),
-            learned=len(relations) > 1 and not (relation.kind == "pairs" and len(relation.entries) == 1),
-            few_axes=relation.kind in ("labels", "values", "pairs"),
+            labels=relation.kind == "labels",
+            one_pair=_is_one_pair(relation),
+            few_axes=relation.kind in ("labels", "values", "pairs") and not _is_one_pair(relation),
         )
         for (name, relation), found in zip(relations.items(), similarities, strict=True)
     ]
     # with a single relation the latent points can absorb the transformation
     transformation = settings.transformation if len(relations) > 1 else "identity"
     return RelationalSum(parts, n, transformation, sparsity=settings.sparsity)
+
+
+def _is_one_pair(relation: Relation) -> bool:
+    return relation.kind == "pairs" and len(relation.index) == 2
 
 
 def first_unknowns(

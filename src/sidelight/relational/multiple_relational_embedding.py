@@ -33,7 +33,7 @@ from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import similarity
 from sidelight.maps.relational_axes import Axes, canonical_axes
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
-from sidelight.objectives.relational import RelationalSum, unpack
+from sidelight.objectives.relational import RelationalSum
 from sidelight.side.relation import Relation
 from sidelight.side.relations import Relations, as_relations
 from sidelight.solvers.anneal import Path, anneal
@@ -100,7 +100,8 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     relation_names_ : list of str
         In the order of the rows of ``relation_weights_``; "data" first, if X gave it.
     relation_weights_ : array of shape (C, q)
-        How much each relation uses each axis: its weight times the spread of its rows along the axis.
+        How much each relation uses each axis: its weight times the spread of its rows along the axis (of all rows, for
+        a relation of one pair).
     relation_shares_ : array of shape (C, q)
         The same, squared and normalised to sum 1 for each relation.
     transformations_ : array of shape (C, q, q)
@@ -211,7 +212,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         start = relational_start(list(every.values()), similarities, n, self.n_components)
         unknowns = first_unknowns(owner, objective, start, self.init, self.random_state)
         path = self._solve(objective, unknowns, start.graph)
-        Z, R = unpack(path.point, n, len(every), objective.transformation)
+        Z, R = objective.points_and_transformations(path.point)
         axes = canonical_axes(Z, R, list(every.values()), objective.transformation)
         if X is not None and len(every) == 1:  # with other relations, equal rows may belong in different places
             axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))

@@ -187,7 +187,10 @@ class Relation:
 
     @classmethod
     def from_pairs(cls, pairs: Any, n_samples: int) -> Relation:
-        """The two rows of each pair are similar, rows of different pairs are not."""
+        """The two rows of each pair are similar, rows of different pairs are not.
+
+        One pair alone has no transformation of its own in MultipleRelationalEmbedding: it uses those of the others.
+        """
         found = as_pairs(pairs, n_samples)
         rows, places = np.unique(found.index, return_inverse=True)
         return cls("pairs", places.reshape(-1, 2), rows, n_samples)

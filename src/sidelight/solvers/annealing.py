@@ -29,7 +29,8 @@ _AGAIN = 4.0  # multiple of the final λ from which annealing is repeated after 
 class AnnealingSettings:
     """Schedule of λ: geometric from ``start`` (None: 30 times ``regularization``) down to ``regularization``.
 
-    ``decay`` is the factor between stages. ``max_iter`` and ``tol`` are the stopping rule of each stage.
+    ``decay`` is the factor between stages. ``max_iter`` and ``tol`` are the stopping rule of each stage. ``limit`` is
+    the largest power of the latent points, a constraint instead of the penalty; None: the penalty.
     """
 
     regularization: float
@@ -37,6 +38,7 @@ class AnnealingSettings:
     decay: float
     max_iter: int
     tol: float
+    limit: float | None = None
 
     @property
     def first(self) -> float:

@@ -35,7 +35,13 @@ from ._measured_rows import (
     is_rows_or_distances,
     unfolded_maps,
 )
-from ._semidefinite_problem import SemidefiniteProblem, distinct, placed_by_neighbours, semidefinite_problem
+from ._semidefinite_problem import (
+    SemidefiniteProblem,
+    UnconnectedError,
+    distinct,
+    placed_by_neighbours,
+    semidefinite_problem,
+)
 
 __all__ = ["SemidefiniteEmbedding"]
 
@@ -61,6 +67,10 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         Neighbours of a row. Distances are constrained between mutual neighbours and between rows that share a
         neighbour. Neighbours that are far apart along the graph of the nearest half are left out: they are shortcuts
         between layers.
+    graph : {"mutual", "nearest"}, default="mutual"
+        "mutual": as above; unconnected pieces are joined by their shortest links. "nearest": the graph of [3]_ (and
+        with ``equality=True`` its program): all pairs of a row and one of its ``n_neighbors`` nearest, and all pairs
+        of these. Nothing is left out, and unconnected pieces are refused: they could be moved apart for ever.
     metric : str or callable, default="euclidean"
         Distance between rows: "precomputed" (``X`` holds the distances, and there is no inverse map to the data), a
         metric name of scikit-learn such as "cosine" or "manhattan", or a function of two rows.
@@ -131,6 +141,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         n_components: int = 2,
         *,
         n_neighbors: int = 12,
+        graph: str = "mutual",
         metric: object = "euclidean",
         equality: bool = False,
         n_landmarks: int | str | None = "auto",
@@ -144,6 +155,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.graph = graph
         self.metric = metric
         self.equality = equality
         self.n_landmarks = n_landmarks
@@ -209,6 +221,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
+        check_choice(self, "graph", self.graph, ("mutual", "nearest"))
         check_metric(type(self).__name__, self.metric)
         if not isinstance(self.equality, (bool, np.bool_)):
             raise ValueError(
@@ -230,14 +243,22 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
 
     def _problem(self, points: Array) -> SemidefiniteProblem:
         """The semidefinite program of distinct rows, from their points or distances."""
-        return semidefinite_problem(
-            points,
-            self.n_neighbors,
-            self._limit(len(points)),
-            equality=bool(self.equality),
-            precomputed=is_rows_or_distances(self.metric),
-            n_jobs=self.n_jobs,
-        )
+        try:
+            return semidefinite_problem(
+                points,
+                self.n_neighbors,
+                self._limit(len(points)),
+                equality=bool(self.equality),
+                published_graph=self.graph == "nearest",
+                precomputed=is_rows_or_distances(self.metric),
+                n_jobs=self.n_jobs,
+            )
+        except UnconnectedError as error:
+            rule = (
+                f"leaves {error.n_pieces} unconnected pieces with {self.n_neighbors} neighbours: variance has no bound"
+            )
+            remedy = 'Give more neighbours, or graph="mutual", which joins them'
+            raise ValueError(error_message(self, "graph", self.graph, rule, remedy)) from None
 
     def _all_places(self, points: Array, rows: Array, V: Array) -> Array:
         """Coordinates (n, r) of all rows, from those of the landmarks ``rows``, ``V`` (m, r)."""
