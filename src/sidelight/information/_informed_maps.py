@@ -6,8 +6,10 @@ For rows whose ``given`` is missing, the maps average over it.
               z(x, g) = Σ_j w_j(x, g) z_j                  with conditioning="product": no effect is subtracted
               both with a correction that maps training rows exactly to their embedding (``maps.interpolation``)
     forward   x(z, g) = effect(g) + Σ_j w_j(z, g) x̃_j      without g:  Σ_j w_j(z) x_j
+              x(z, g) = Σ_j w_j(z, g) x_j                  with conditioning="product"
 
-In ``w_j(z, g)`` the latent kernel is multiplied by a kernel of ``given``, whose width is chosen by leave-one-out error.
+In ``w_j(z, g)`` the latent kernel is multiplied by a kernel of ``given``, whose width is chosen by leave-one-out error;
+with conditioning="product" by the kernel of ``given`` of the fit (``maps.conditional``).
 A model fitted without ``given``, or with a ``given`` that is constant over the rows, has the plain maps.
 """
 
@@ -21,8 +23,9 @@ import numpy as np
 from sidelight.base.types import Array
 from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.kernels.data_kernel import DataKernel
-from sidelight.kernels.given_kernels import given_bandwidth, widened
-from sidelight.maps.conditional import conditional_forward, product_backward
+from sidelight.kernels.given_kernels import side_kernel
+from sidelight.kernels.side_kernel import SideKernel
+from sidelight.maps.conditional import conditional_forward, product_backward, product_forward
 from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
@@ -34,7 +37,7 @@ from sidelight.maps.weights import FixedWeights, PrecomputedWeights
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, submatrix, zero_distance_groups
-from sidelight.side.given import EncodedGiven, Given
+from sidelight.side.given import EncodedGiven
 
 from ._problem import Problem
 from ._settings import KernelSettings
@@ -71,9 +74,9 @@ class GivenMaps:
         Rows to latent points if ``given`` is not known.
     marginal_forward : KernelMap
         Latent points to rows if ``given`` is not known.
-    forward_effect : Effect
-        Added to the output of the forward map.
-    scale : float
+    forward_effect : Effect or None
+        Added to the output of the forward map; None with conditioning="product".
+    scale : float or array of shape (1, f)
         Scale of the features of ``given`` that are appended to latent points as input of the forward map.
     product : ProductMap or None
         The backward map with conditioning="product".
@@ -84,8 +87,8 @@ class GivenMaps:
     effect: Effect | None
     marginal: BackwardMap
     marginal_forward: KernelMap
-    forward_effect: Effect
-    scale: float
+    forward_effect: Effect | None
+    scale: float | Array
     product: ProductMap | None = None
     features: Array | None = None
 
@@ -132,8 +135,8 @@ class InformedMaps:
             return np.asarray(read(forward, Z, n_jobs))
 
         def informed(Z: Array, features: Array) -> Array:
-            query = np.column_stack([Z, given.scale * features])
-            return np.asarray(given.forward_effect(features) + read(forward, query, n_jobs))
+            found = read(forward, np.column_stack([Z, given.scale * features]), n_jobs)
+            return np.asarray(found if given.forward_effect is None else given.forward_effect(features) + found)
 
         return _by_knowledge(known, Z, lambda Z: read(given.marginal_forward, Z, n_jobs), informed)
 
@@ -149,7 +152,7 @@ class InformedMaps:
             return forward.variance(np.column_stack([Z, given.scale * features]), n_jobs)
 
         spread = _by_knowledge(known, Z, lambda Z: marginal.variance(Z, n_jobs), informed)
-        own = 0.5 * marginal.weights.average(Z, density.bandwidths[:, None], n_jobs)
+        own = marginal.weights.average(Z, density.kernel_variances[:, None], n_jobs)
         return np.asarray((spread + own) * self.plain.frame.scale**2)
 
     @property
@@ -275,13 +278,14 @@ def _row_maps(
     if training.given is None or features is None:
         forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
     else:
-        given, forward, relative = _given_maps(training, inside, features, Z, problem.effect, settings, latent_kernel)
-        if product:
-            product_map = _product_map(problem, training.given, features, Z, settings)
-            exact = with_uncertain_rows(product_map.backward, training.fitted_variance)
-            given = replace(given, product=replace(product_map, backward=exact))
-    if problem.kernel.lists is None and settings.metric == "euclidean" and settings.profile == "gaussian":
-        density = kernel_density(inside, problem.kernel.bandwidth, n_jobs=settings.n_jobs)
+        side = side_kernel(training.given, features) if product else None
+        given, forward, relative = _given_maps(
+            training, inside, features, Z, problem.effect, side, settings, latent_kernel
+        )
+        if side is not None:
+            given = replace(given, product=_product_map(training, problem, side, features, Z, settings))
+    if problem.kernel.lists is None and settings.metric == "euclidean":
+        density = kernel_density(inside, problem.kernel.bandwidth, settings.profile, n_jobs=settings.n_jobs)
     else:
         density = fit_density(inside, relative, n_jobs=settings.n_jobs)
     plain = TwoWayMaps(training.frame, *_latent(Z, backward, latent_kernel), forward, density)
@@ -322,12 +326,13 @@ def _given_maps(
     features: Array,
     Z: Array,
     effect: Effect | None,
+    side: SideKernel | None,
     settings: KernelSettings,
     latent_kernel: str,
 ) -> tuple[GivenMaps, KernelMap, Array]:
     """The maps that use ``given``, the forward map conditional on it, and data bandwidths (m,), relative to the frame.
 
-    Called by ``_row_maps`` for models that were fitted with ``given``.
+    Called by ``_row_maps`` for models fitted with ``given``. ``side``: its kernel, for conditioning="product".
     """
     points, n_jobs = training.fitted_points, settings.n_jobs
     near = nearest(points, k=min(_NEAR, len(points) - 1), n_jobs=n_jobs)
@@ -335,24 +340,27 @@ def _given_maps(
     smooth = interpolate(KernelMap(adaptive_weights(points, one_place, near.index), one_place), n_jobs=n_jobs)
     marginal = with_uncertain_rows(smooth, training.fitted_variance)
     marginal_forward = KernelMap(FixedWeights(Z, 1.0, latent_kernel), inside)
-    if effect is not None and settings.metric == "euclidean":
-        forward_effect = effect
-    else:  # the effect was estimated on points, which are not the rows themselves for this metric
-        forward_effect = smooth_effect(inside, features)
-    rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
-    forward, scale = conditional_forward(Z, features, rest, latent_kernel)
+    forward_effect: Effect | None = None
+    scale: float | Array
+    if side is not None:
+        forward, scale = product_forward(Z, features, inside, latent_kernel, side)
+    else:
+        known = effect if settings.metric == "euclidean" else None  # otherwise it is one on points, not on rows
+        forward_effect = smooth_effect(inside, features) if known is None else known
+        rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
+        forward, scale = conditional_forward(Z, features, rest, latent_kernel)
     relative = perplexity_rows(near.distance**2, min(_DENSITY_PERPLEXITY, 0.8 * near.index.shape[1]))[1]
     maps = GivenMaps(effect, marginal, marginal_forward, forward_effect, scale, features=features)
     return maps, forward, relative
 
 
-def _product_map(problem: Problem, given: Given, features: Array, Z: Array, settings: KernelSettings) -> ProductMap:
-    """The backward map of conditioning="product", with the bandwidths of ``given`` that the fit used."""
-    units = widened(np.ones((1, features.shape[1])), given_bandwidth(features, given.chosen), given.chosen)
-    mean, scale = product_backward(
-        dense_points(problem.points), units * features, Z, problem.kernel, settings.profile, settings.n_jobs
-    )
-    return ProductMap(interpolate(mean, n_jobs=settings.n_jobs), scale * units)
+def _product_map(
+    training: TrainingRows, problem: Problem, side: SideKernel, features: Array, Z: Array, settings: KernelSettings
+) -> ProductMap:
+    """The backward map of conditioning="product", with the kernel of ``given`` of the fit."""
+    points, n_jobs = dense_points(problem.points), settings.n_jobs
+    mean, scale = product_backward(points, features, Z, problem.kernel, settings.profile, side, n_jobs)
+    return ProductMap(with_uncertain_rows(interpolate(mean, n_jobs=n_jobs), training.fitted_variance), scale)
 
 
 def _with_unknown(embedded: EmbeddedRows, training: TrainingRows, settings: KernelSettings) -> EmbeddedRows:

@@ -73,7 +73,7 @@ class InformedMixin(TwoWayMixin):
     marginal_: BackwardMap | None
     marginal_forward_: KernelMap | None
     forward_effect_: Effect | None
-    given_scale_: float
+    given_scale_: float | Array
     product_backward_: BackwardMap | None = None  # a default, because model files of version 0.1 lack it
     product_scale_: float | Array
     given_features_: Array | None = None  # a default, because older model files lack it
@@ -238,7 +238,8 @@ class InformedMixin(TwoWayMixin):
         """Predictive variance of each feature at latent points, shape (m, d).
 
         The weighted variance of the training rows around the conditional mean (conditional on ``given``, if passed)
-        plus the variance of the data kernel: h/2 for one Gaussian bandwidth h for all rows.
+        plus the variance of the data kernel: with one bandwidth h for all rows, h/2 for the Gaussian, h/(d + 6) for the
+        quartic; the Student kernel has none, and is left out.
         """
         Z = self._checked_latent(X)
         return self._informed_maps().variance(Z, self._known(given, len(Z)), self.n_jobs)
@@ -298,7 +299,7 @@ class InformedMixin(TwoWayMixin):
 
     def _informed_maps(self) -> InformedMaps:
         """The fitted maps, collected from the fitted attributes."""
-        if self.marginal_ is None or self.marginal_forward_ is None or self.forward_effect_ is None:
+        if self.marginal_ is None or self.marginal_forward_ is None:
             return InformedMaps(self._maps(), None)
         product = self.product_backward_
         given = GivenMaps(
@@ -353,4 +354,4 @@ class InformedMixin(TwoWayMixin):
         return smooth_part(backward).variance(points, n_jobs) + (own if np.isfinite(own) else 0.0)
 
     def _row_mode(self, forward: KernelMap, Z: Array, n_jobs: int | None) -> Array:
-        return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs)
+        return conditional_mode(forward, Z, self.density_.bandwidths, n_jobs, self.density_.kernel)

@@ -35,14 +35,17 @@ from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.given_kernels import (
     given_bandwidth,
     given_kernel,
+    side_kernel,
     strata_of,
     stratum_factors,
     widened,
     widened_factors,
+    widening_of,
 )
 from sidelight.kernels.hints import with_hints
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
+from sidelight.maps.nearby import MANY
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
 from sidelight.neighbours.strata import merged
 from sidelight.objectives.entropy import Entropy, conditional_information, information, informed_information
@@ -54,6 +57,8 @@ from ._settings import GivenSettings, KernelSettings
 __all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "with_refined_effect"]
 
 
+Widths = list[float | None] | None
+"""Bandwidths of the columns of ``given``: 0 for the delta kernel, None for another kernel matrix."""
 _FACTORS = 12  # of the kernel of categories, multilevel; Yale B: 38 people in 12 parts leak as little as in 38
 _NUMBER_FACTORS = 16  # of a kernel of numbers, which is widened until so many are enough; 64 leak no less
 _ROUNDING = 1e-20  # share of the power of the data below which a residual of means is rounding
@@ -107,7 +112,7 @@ class Problem:
     factors : array of shape (n, r) or None
         Of the kernel of ``given``, for the multilevel solver.
     given_bandwidth : list of float or None
-        Of each column of ``given``, as its kernel has it.
+        Of each column of ``given``, as its kernel has it; None for one with a kernel matrix.
     refinement : Refinement or None
         What it takes to estimate the effect again once there is a map (``refined``); None: it is final.
     """
@@ -119,7 +124,7 @@ class Problem:
     confounded: bool = False
     explained: float = 0.0
     factors: Array | None = None
-    given_bandwidth: list[float] | None = None
+    given_bandwidth: Widths = None
     refinement: EffectRefinement | None = None
 
     @property
@@ -137,13 +142,22 @@ def plain_problem(
 
 
 def check_given(
-    owner: str, settings: GivenSettings, bandwidth: str | float, points: Points, hints: Array | None
+    owner: str, settings: GivenSettings, bandwidth: str | float, points: Points, hints: Array | None, *, matrix: bool
 ) -> None:
-    """Refuse settings of ``given`` that need the balanced kernel where there is none, and hints among few distances."""
+    """Refuse settings of ``given`` that need another conditioning, and hints among few distances.
+
+    ``matrix``: whether a column of ``given`` has a kernel matrix.
+    """
     if settings.conditioning == "balanced" and bandwidth != "perplexity":
         rule = f"needs a perplexity, and bandwidth={bandwidth!r} is one for all rows"
         remedy = "Use conditioning='residual' (as 'auto' does) or 'product', or bandwidth='perplexity'"
         raise ValueError(error_message(owner, settings.argument, settings.conditioning, rule, remedy))
+    if matrix and (settings.conditioning != "product" or len(points) > MANY):
+        product = settings.conditioning == "product"
+        rule = f"is for up to {MANY} rows" if product else "is for the product of kernels only"
+        remedy = "Take fewer rows" if product else "Use Conditioning('product', ...), or leave it out"
+        argument, seen = ("kernel", "a matrix") if settings.kernel is not None else ("bandwidth", 0)
+        raise ValueError(error_message(owner, f"conditioning.{argument}", seen, rule, remedy))
     if settings.conditioning != "balanced":
         remedy = "Use conditioning='balanced' and bandwidth='perplexity', or leave it out"
         if hints is not None:
@@ -188,8 +202,8 @@ def informed_problem(
         Variances of missing entries, whose means ``points`` have.
     """
     hints = None if hints is None or len(hints) == 0 else hints
-    check_given(kernel.owner, settings, kernel.bandwidth, points, hints)
-    widths: list[float] | None = given.bandwidths(given_bandwidth(known.features, given.chosen))
+    check_given(kernel.owner, settings, kernel.bandwidth, points, hints, matrix=bool(given.matrices))
+    widths: Widths = given.bandwidths(widening_of(given, known.features))
     categories, strata = strata_of(given, known)
     side = SideInformation(given, known.features, categories, strata, hints, variance)
     if settings.conditioning == "product":
@@ -243,11 +257,14 @@ def _conditional_problem(
     side: SideInformation,
     kernel: KernelSettings,
     latent: Latent,
-    widths: list[float] | None,
+    widths: Widths,
 ) -> Problem:
     """The published product of the kernels of the points and of ``given``."""
     chosen = choose_kernel(points, scale, kernel, latent=latent, alone=False, variance=side.variance)
-    G = given_kernel(side.features, kernel.n_jobs, chosen=side.given.chosen)
+    if side.given.matrices:
+        G = side_kernel(side.given, side.features).tiles(side.features, kernel.n_jobs)
+    else:
+        G = given_kernel(side.features, kernel.n_jobs, chosen=side.given.chosen)
     return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), given_bandwidth=widths)
 
 
@@ -276,8 +293,8 @@ def _balanced(
 
 
 def _few_factors(
-    side: SideInformation, known: EncodedGiven, owner: str, settings: GivenSettings, widths: list[float] | None
-) -> tuple[Array | None, list[float] | None]:
+    side: SideInformation, known: EncodedGiven, owner: str, settings: GivenSettings, widths: Widths
+) -> tuple[Array | None, Widths]:
     """Factors (n, r) of the kernel of ``given``, and its bandwidths.
 
     They are few, as each column costs transforms at every evaluation. Bandwidths that the user chose are kept, which
@@ -295,13 +312,13 @@ def _few_factors(
     return mixed_factors(A, settings.weight), given.bandwidths(bandwidth)
 
 
-def _chosen_factors(owner: str, given: Given, features: Array, asked: object) -> tuple[Array, list[float]]:
+def _chosen_factors(owner: str, given: Given, features: Array, asked: object) -> tuple[Array, list[float | None]]:
     """Factors under the bandwidths that the user chose, with a warning where they are too narrow for factors."""
     others = given_bandwidth(features, given.chosen)
     A, every = widened_factors(widened(features, others, given.chosen), 1.0)
     widths = given.bandwidths(others, every)
     if every > 1.0:
-        wide = ", ".join(f"{width:.3g}" for width in widths)
+        wide = ", ".join(f"{width:.3g}" for width in widths if width is not None)
         rule = f"is too narrow for a multilevel fit, which widened it to {wide}"
         remedy = "Use solver='annealed', or a bandwidth like that"
         warn(error_message(owner, "conditioning.bandwidth", asked, rule, remedy), UserWarning)

@@ -106,14 +106,15 @@ class LatentSettings:
 class GivenSettings:
     """Parameters of how ``given`` is read and factored out.
 
-    ``conditioning`` is "balanced", "residual" or "product"; ``weight``, ``bandwidth`` and ``types`` are as in
-    ``Conditioning``. ``argument``: what messages call the conditioning.
+    ``conditioning`` is "balanced", "residual" or "product"; ``weight``, ``bandwidth``, ``types`` and ``kernel`` are as
+    in ``Conditioning``. ``argument``: what messages call the conditioning.
     """
 
     conditioning: str
     weight: float
     bandwidth: object
     types: object = None
+    kernel: object = None
     argument: str = "conditioning"
 
     def check(self, owner: str) -> None:

@@ -13,6 +13,8 @@ from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
 
+from ._settings import GivenSettings
+
 __all__ = ["ReadGiven", "TrainingRows", "read_given"]
 
 
@@ -35,7 +37,7 @@ class ReadGiven:
     hints: Array | None = None
 
 
-def read_given(owner: str, given: object, same: object, n: int, types: object, bandwidths: object) -> ReadGiven:
+def read_given(owner: str, given: object, same: object, n: int, settings: GivenSettings) -> ReadGiven:
     """Validate and encode ``given`` and ``same`` for ``n`` rows.
 
     Parameters
@@ -46,8 +48,8 @@ def read_given(owner: str, given: object, same: object, n: int, types: object, b
         As passed to ``fit``.
     n : int
         Rows of X.
-    types, bandwidths
-        The options ``types`` and ``bandwidth`` of the parameter ``conditioning``.
+    settings : GivenSettings
+        For the options ``types``, ``bandwidth`` and ``kernel`` of the parameter ``conditioning``.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def read_given(owner: str, given: object, same: object, n: int, types: object, b
                 error_message(owner, "same", "pairs", rule, "Say with given which group each row belongs to")
             )
         return ReadGiven()
-    columns = Given.learn(owner, given, n, types, bandwidths)
+    columns = Given.learn(owner, given, n, settings.types, settings.bandwidth, settings.kernel)
     known = columns.encode(owner, given, n)
     count = int(known.complete.sum())
     if count < 2:

@@ -68,7 +68,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         neighbours. "loo": one bandwidth for all rows, by leave-one-out likelihood of the data. "learned": one for all
         rows, learned with the embedding by leave-one-out likelihood of the data given the embedding (S0 3.3,
         experimental). A number: that bandwidth, in units of squared distance. One bandwidth for all rows is also that
-        of the maps, of the density of the data and of what derives from it (Gaussian kernel, Euclidean distance).
+        of the maps, of the density of the data and of what derives from it (Euclidean distance).
     perplexity : float, default=30
         With ``bandwidth="perplexity"``: effective neighbours of a row (at most a third of the rows). With the
         multilevel solver: length of the neighbour lists; the effective perplexity is half of it.
@@ -283,7 +283,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
         frame = Frame.of(X, self.metric, lean=True)
         settings = self._given_settings()
-        read = read_given(type(self).__name__, given, same, n, settings.types, settings.bandwidth)
+        read = read_given(type(self).__name__, given, same, n, settings)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
         variance = None if checked.variance is None else checked.variance / frame.scale**2
@@ -375,7 +375,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         if isinstance(method, str) and method == "auto":
             method = "balanced" if self.bandwidth == "perplexity" else "residual"
         argument = argument_name("conditioning", self.conditioning, Conditioning, "method")
-        return GivenSettings(method, options.weight, options.bandwidth, options.types, argument)
+        return GivenSettings(method, options.weight, options.bandwidth, options.types, options.kernel, argument)
 
     def _problem(
         self,

@@ -27,6 +27,7 @@ from sidelight.side.given import EncodedGiven, Given
 
 from .matrices import SymmetricTiles, dense_kernel
 from .profiles import GAUSSIAN
+from .side_kernel import SideKernel
 
 __all__ = [
     "MOST_FACTORS",
@@ -35,10 +36,12 @@ __all__ = [
     "given_bandwidth",
     "given_factors",
     "given_kernel",
+    "side_kernel",
     "strata_of",
     "stratum_factors",
     "widened",
     "widened_factors",
+    "widening_of",
 ]
 
 
@@ -96,6 +99,22 @@ def given_bandwidth(features: Array, chosen: Array | None = None) -> float:
     while np.exp(-D / bandwidth - own).mean() < least:
         bandwidth *= 1.2
     return bandwidth
+
+
+def widening_of(given: Given, features: Array) -> float:
+    """``given_bandwidth`` of the features that have a Gaussian kernel: all but those with a kernel matrix."""
+    gaussian = np.ones(features.shape[1], dtype=bool)
+    for start, K in given.matrices:
+        gaussian[start : start + len(K)] = False
+    return given_bandwidth(features[:, gaussian], given.chosen[gaussian])
+
+
+def side_kernel(given: Given, features: Array) -> SideKernel:
+    """The kernel of ``given`` with features (n, f), with the bandwidths that a fit uses."""
+    scales = widened(np.ones((1, features.shape[1])), widening_of(given, features), given.chosen)[0]
+    for start, K in given.matrices:
+        scales[start : start + len(K)] = 0.0
+    return SideKernel(scales, [start for start, _ in given.matrices], [K for _, K in given.matrices])
 
 
 def widened(features: Array, bandwidth: float, chosen: Array) -> Array:

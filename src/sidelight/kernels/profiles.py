@@ -59,6 +59,11 @@ class Profile(abc.ABC):
     def log_value(self, R: Array) -> Array:
         """``log k`` for squared distances ``R``."""
 
+    def log_slope(self, R: Array) -> Array:
+        """``log(-dk/d(r²))`` for squared distances ``R``; minus infinity where the slope is 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.slope(self.value(R.copy()))))
+
     @abc.abstractmethod
     def log_integral(self, n_dims: int) -> float:
         """``log ∫ k(|u|²) du`` over ``n_dims`` dimensions."""
@@ -98,6 +103,10 @@ class Gaussian(Profile):
         return out
 
     def log_value(self, R: Array) -> Array:
+        """``-r²``."""
+        return -R
+
+    def log_slope(self, R: Array) -> Array:
         """``-r²``."""
         return -R
 
@@ -173,6 +182,10 @@ class StudentDensity(Profile):
     def log_value(self, R: Array) -> Array:
         """``-(q+1)/2 · log(1 + r²)``."""
         return -self.exponent * np.log1p(R)
+
+    def log_slope(self, R: Array) -> Array:
+        """``log a - (a + 1) log(1 + r²)``: in many dimensions k itself underflows."""
+        return np.asarray(np.log(self.exponent) - (self.exponent + 1.0) * np.log1p(R))
 
     def log_integral(self, n_dims: int) -> float:
         """``(q+1)/2 · log π - log Γ((q+1)/2)``."""

@@ -1,12 +1,13 @@
 """Maps by the conditional mode instead of the mean (S1 eqs. 9 and 10): never between two modes, as the mean may be.
 
 backward  g(x) = arg max_z  log Σ_j w_j(x) k(|z - z_j|²) - log Σ_j k(|z - z_j|²) - λ · penalty(z)
-forward   f(z) = arg max_x  log Σ_j w_j(z) exp(-|x - x_j|² / h(z)),        h(z) = Σ_j w_j(z) h_j
+forward   f(z) = arg max_x  log Σ_j w_j(z) k_X(|x - x_j|² / h(z)),         h(z) = Σ_j w_j(z) h_j
 
-with the weights w of the mean maps and k the latent kernel. The first is the pointwise information content of (x, z).
-The ratio of two sums of Gaussians does not fall at infinity, so it needs the penalty of the fit, per row: the power or
-the box of z, or for stretch ``Σ_j w_j(x) |z - z_j|²``, which is ``|z - mean|²`` up to a constant. It is maximised by
-BFGS for all rows at once, each with its own Hessian and step. The second is the mode of p(x | z), found by mean shift.
+with the weights w of the mean maps, k the latent kernel and k_X the kernel of the density of the data. The first is the
+pointwise information content of (x, z). The ratio of two sums of Gaussians does not fall at infinity, so it needs the
+penalty of the fit, per row: the power or the box of z, or for stretch ``Σ_j w_j(x) |z - z_j|²``, which is
+``|z - mean|²`` up to a constant. It is maximised by BFGS for all rows at once, each with its own Hessian and step. The
+second is the mode of p(x | z), found by mean shift.
 Both start at the best of the mean and the training rows of largest weight, as halfway between two modes the mean is a
 saddle. Rows are independent. Cost per row and step: O(n q) backward, O(n d) forward; memory is bounded by tiles.
 
@@ -26,7 +27,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from sidelight.base.tiles import run_tiles, spans
-from sidelight.kernels.profiles import profile
+from sidelight.kernels.profiles import GAUSSIAN, Profile, profile
 from sidelight.neighbours.distances import padded_product, squared_distances
 
 from .kernel_map import KernelMap
@@ -139,7 +140,9 @@ def content_mode(
     return np.concatenate(run_tiles(one, spans(len(Q), max(1, _BUDGET // (4 * len(Z)))), n_jobs))
 
 
-def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int | None = None) -> Array:
+def conditional_mode(
+    mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int | None = None, kernel: str = "gaussian"
+) -> Array:
     """Mode of the conditional density of the outputs at each query, by mean shift.
 
     Parameters
@@ -152,20 +155,23 @@ def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int
         Bandwidths of the output rows.
     n_jobs : int or None
         Threads.
+    kernel : str
+        Profile of the kernel of the output rows.
 
     Returns
     -------
     modes : array of shape (m, d)
     """
     X = mapped.outputs
+    shape = profile(kernel).density_profile(X.shape[1])
     many = _limited(mapped)
     if many is not None:
 
         def nearby(Q: Array, near: Array) -> Array:
             index, W = many.listed(Q, near)
             own, h = X[index].astype(np.float64, copy=False), np.einsum("ij,ij->i", W, bandwidths[index])
-            starts = _starts(W, own, lambda at: conditional_log_density(at, own, W, h))
-            return _mean_shift(starts, own, W, h)
+            starts = _starts(W, own, lambda at: conditional_log_density(at, own, W, h, shape))
+            return _mean_shift(starts, own, W, h, shape)
 
         tile = _BUDGET // (2 * 60 * X.shape[1])
         return answers_by_map_tile(many, Q, np.empty((len(Q), X.shape[1])), nearby, tile, n_jobs)
@@ -173,14 +179,14 @@ def conditional_mode(mapped: KernelMap, Q: Array, bandwidths: Array, n_jobs: int
     def one(rows: slice) -> Array:
         W = mapped.weights.matrix(Q[rows])
         h = W @ bandwidths
-        starts = _starts(W, X, lambda at: conditional_log_density(at, X, W, h))
-        return _mean_shift(starts, X, W, h)
+        starts = _starts(W, X, lambda at: conditional_log_density(at, X, W, h, shape))
+        return _mean_shift(starts, X, W, h, shape)
 
     return np.concatenate(run_tiles(one, spans(len(Q), max(1, _BUDGET // (4 * len(X)))), n_jobs))
 
 
-def conditional_log_density(at: Array, X: Array, W: Array, h: Array) -> Array:
-    """Conditional log density ``log Σ_j W_j exp(-|x - x_j|² / h)`` (m,), up to the normaliser.
+def conditional_log_density(at: Array, X: Array, W: Array, h: Array, shape: Profile = GAUSSIAN) -> Array:
+    """Conditional log density ``log Σ_j W_j k(|x - x_j|² / h)`` (m,), up to the normaliser.
 
     Parameters
     ----------
@@ -192,9 +198,11 @@ def conditional_log_density(at: Array, X: Array, W: Array, h: Array) -> Array:
         Weights.
     h : array of shape (m,)
         Bandwidths.
+    shape : Profile
+        Of the kernel k.
     """
     with np.errstate(divide="ignore"):
-        found: Array = logsumexp(np.log(W) - _apart(at, X) / h[:, None], axis=1)
+        found: Array = logsumexp(np.log(W) + shape.log_value(_apart(at, X) / h[:, None]), axis=1)
     return found
 
 
@@ -254,12 +262,17 @@ def _starts(W: Array, points: Array, value: Callable[[Array], Array]) -> Array:
     return best
 
 
-def _mean_shift(x: Array, X: Array, W: Array, h: Array, *, n_steps: int = 300, tolerance: float = 1e-8) -> Array:
-    """Mean shift: iterate ``x <- Σ_j W_j k_j x_j / Σ_j W_j k_j`` until a step is below ``tolerance`` times √h."""
+def _mean_shift(
+    x: Array, X: Array, W: Array, h: Array, shape: Profile, *, n_steps: int = 300, tolerance: float = 1e-8
+) -> Array:
+    """Mean shift: iterate ``x <- Σ_j W_j s_j x_j / Σ_j W_j s_j`` until a step is below ``tolerance`` times √h.
+
+    s_j is the slope ``-dk/d(r²)`` of the kernel of row j at x; for the Gaussian it is k itself.
+    """
     active = np.arange(len(x))
     for _ in range(n_steps):
         with np.errstate(divide="ignore"):
-            logs = np.log(W[active]) - _apart(x[active], _those(X, active)) / h[active, None]
+            logs = np.log(W[active]) + shape.log_slope(_apart(x[active], _those(X, active)) / h[active, None])
         P = np.exp(logs - logs.max(axis=1, keepdims=True))
         moved = _combined(P / P.sum(axis=1, keepdims=True), _those(X, active))
         far = ((moved - x[active]) ** 2).sum(axis=1) > tolerance**2 * h[active]

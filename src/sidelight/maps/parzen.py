@@ -55,6 +55,12 @@ class ParzenDensity(Searched):
         """The normalisable profile of the kernel."""
         return profile(self.kernel).density_profile(self.points.shape[1])
 
+    @property
+    def kernel_variances(self) -> Array:
+        """Variance (n,) per dimension of each row's kernel: h/2 for the Gaussian; 0 for the Student, which has none."""
+        own = self.profile.variance(self.points.shape[1])
+        return np.asarray((own if np.isfinite(own) else 0.0) * self.bandwidths)
+
     @cached_property
     def background(self) -> Background:
         """The rows used where there are many."""
@@ -217,16 +223,21 @@ def fit_density(points: Array, relative: Array, *, n_rows: int = 500, n_jobs: in
     return ParzenDensity(points, factor * relative)
 
 
-def kernel_density(points: Array, bandwidth: float | Array, *, n_jobs: int | None = None) -> ParzenDensity:
-    """The Gaussian density of the data that belongs to a data kernel.
+def kernel_density(
+    points: Array, bandwidth: float | Array, kernel: str = "gaussian", *, n_jobs: int | None = None
+) -> ParzenDensity:
+    """The density of the data that belongs to a data kernel.
 
-    One bandwidth h is kept, so that model and density are one: ``p(x) = (1/n) Σ_j exp(-|x - x_j|² / h) / (πh)^(d/2)``
-    (S0 3.6). Bandwidths of rows cover many neighbours each: ``fit_density`` keeps their proportions, not their size.
+    One bandwidth h and its profile are kept, so that model and density are one: for the Gaussian
+    ``p(x) = (1/n) Σ_j exp(-|x - x_j|² / h) / (πh)^(d/2)`` (S0 3.6). Bandwidths of rows cover many neighbours each:
+    ``fit_density`` keeps their proportions, not their size, with a Gaussian.
 
     Parameters
     ----------
     points : array of shape (n, p)
     bandwidth : float or array of shape (n,)
+    kernel : str
+        Profile of a kernel with one bandwidth.
     n_jobs : int or None
         Threads.
 
@@ -236,7 +247,7 @@ def kernel_density(points: Array, bandwidth: float | Array, *, n_jobs: int | Non
     """
     given = np.asarray(bandwidth)
     if given.ndim == 0 and given > 0:  # 0: all rows are equal
-        return ParzenDensity(points, np.full(len(points), float(given)))
+        return ParzenDensity(points, np.full(len(points), float(given)), kernel)
     return fit_density(points, np.broadcast_to(given, len(points)), n_jobs=n_jobs)
 
 

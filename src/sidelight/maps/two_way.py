@@ -110,7 +110,7 @@ class TwoWayMaps:
         """Variance of each feature (m, d) at latent points: of the rows around the mean, and of the data kernel."""
         Z = self.latent_frame.inside(Z)
         forward, density = self._way_back
-        own = 0.5 * forward.weights.average(Z, density.bandwidths[:, None], n_jobs)
+        own = forward.weights.average(Z, density.kernel_variances[:, None], n_jobs)
         return np.asarray((forward.variance(Z, n_jobs) + own) * self.frame.scale**2)
 
     def log_density(self, X: Array, n_jobs: int | None) -> Array:

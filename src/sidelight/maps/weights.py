@@ -1,6 +1,6 @@
 """Weights of the training rows at a query, for kernel regression (``maps.kernel_map``).
 
-    fixed     w_j(a) ∝ k(|a - a_j|² / h) over all training rows
+    fixed     w_j(a) ∝ k(|a - a_j|² / h) over all training rows; of a with side information g, times k_G(g, g_j)
     adaptive  w_j(a) ∝ exp(-β(a) |a - a_j|²) over rows near the query, β(a) such that the perplexity is as given
 
 Adaptive weights are on the query's nearest training row and on that row's neighbour list. With geodesic neighbour lists
@@ -31,6 +31,7 @@ from scipy.sparse import csr_array
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.bandwidths import perplexity_rows, quick_rows
 from sidelight.kernels.profiles import profile
+from sidelight.kernels.side_kernel import SideKernel
 from sidelight.neighbours.distances import bounded, padded_product, squared_distances
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, squares_to_listed
 from sidelight.neighbours.sparse_distances import SparseDistances, nearest_known
@@ -62,11 +63,16 @@ _HOPS = 8  # most moves to a nearer row on a list; at most three were observed
 
 @dataclass(frozen=True)
 class FixedWeights(Searched):
-    """Weights with one bandwidth: ``w_j(a) ∝ k(|a - a_j|² / bandwidth)``; with many rows, over the nearest only."""
+    """Weights with one bandwidth: ``w_j(a) ∝ k(|a - a_j|² / bandwidth)``; with many rows, over the nearest only.
+
+    With a ``side`` kernel the last columns of the inputs and of queries are features of ``given``, and its values
+    multiply the weights. It is for up to ``nearby.MANY`` rows.
+    """
 
     inputs: Array
     bandwidth: float
     kernel: str = "gaussian"
+    side: SideKernel | None = None
 
     @cached_property
     def search(self) -> RowSearch:
@@ -97,7 +103,7 @@ class FixedWeights(Searched):
         if is_many(self.inputs):
             index, W = self.listed(Q, self.near(Q, n_jobs=1))
             return _scattered(W, index, len(self.inputs))
-        return self._weights(squared_distances(Q, self.inputs))
+        return self._weights_at(Q)
 
     def leave_one_out(self, V: Array, rows: Array | None = None) -> Array:
         """Leave-one-out means ``Σ_{j≠i} w_j(a_i) V_j`` of the training rows (n, r), or of ``rows`` only."""
@@ -107,14 +113,31 @@ class FixedWeights(Searched):
             return list_weighted_mean(self._weights(near.distance**2), V, near.index)
         out = np.empty((len(some), V.shape[1]))
         for part in spans(len(some), max(8, _BUDGET // len(self.inputs))):
-            R = squared_distances(self.inputs[some[part]], self.inputs)
-            R[np.arange(len(R)), some[part]] = np.inf
-            out[part] = self._weights(R) @ V
+            out[part] = self._weights_at(self.inputs[some[part]], some[part]) @ V
         return out
 
-    def _weights(self, R: Array) -> Array:
-        """Normalised weights from squared distances R (m, k); all on the nearest row if every kernel value vanishes."""
+    def _weights_at(self, Q: Array, left_out: Array | None = None) -> Array:
+        """Weights (m, n) of all training rows at each query, without the row ``left_out`` (m,) of each."""
+        if self.side is None:
+            R, factor = squared_distances(Q, self.inputs), None
+        else:
+            p = self.inputs.shape[1] - len(self.side.scales)
+            R = squared_distances(Q[:, :p], self.inputs[:, :p])
+            factor = self.side.log_values(Q[:, p:], self.inputs[:, p:])
+        if left_out is not None:
+            R[np.arange(len(R)), left_out] = np.inf
+        return self._weights(R, factor)
+
+    def _weights(self, R: Array, factor: Array | None = None) -> Array:
+        """Normalised weights from squared distances R (m, k) and the logarithms of a ``factor`` (m, k).
+
+        All on the nearest row (of positive factor, if there is one) if every weight vanishes.
+        """
         logs = profile(self.kernel).log_value(R / self.bandwidth)
+        if factor is not None:
+            logs = logs + factor
+            apart = np.where(np.isfinite(factor), R, np.inf)
+            R = np.where(np.isfinite(apart).any(axis=1, keepdims=True), apart, R)
         top = logs.max(axis=1, keepdims=True)
         lost = ~np.isfinite(top[:, 0])
         if lost.any():

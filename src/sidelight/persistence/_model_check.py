@@ -79,7 +79,9 @@ def _check_ways(model: Any) -> None:
     if capabilities(model).has_density:
         _require_all(model, ("n_features_in_", "frame_", "backward_", "forward_", "density_"))
         if given_of(model) is not None:
-            _require_all(model, ("marginal_", "marginal_forward_", "forward_effect_", "given_scale_"))
+            _require_all(model, ("marginal_", "marginal_forward_", "given_scale_"))
+            if getattr(model, "product_backward_", None) is None:  # the product of kernels has no effect to add
+                _require_all(model, ("forward_effect_",))
 
 
 def _check_filler(model: Any) -> None:

@@ -105,6 +105,7 @@ RECORDS: dict[str, str] = {
     "Relations": "sidelight",
     "RestrictedArchitecture": "sidelight.gated._machine_architectures",
     "RigidMap": "sidelight.maps.rigid",
+    "SideKernel": "sidelight.kernels.side_kernel",
     "TableLayout": "sidelight.tables._table_layout",
     "TangentDistance": "sidelight",
     "TextCode": "sidelight.tables._text_code",

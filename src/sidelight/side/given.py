@@ -5,7 +5,8 @@ number    centred, scaled to unit variance; ordered categories by rank, dates in
 angle     a point on a circle, from the period
 
 so that ``exp(-|f_i - f_j|²)`` over the features is a sensible kernel: each column is divided by the square root of its
-bandwidth. A row with a missing entry in any column is *unknown*: it has no code.
+bandwidth. Categories with a kernel matrix K (``side.value_kernels``) have ``f_iᵀ K f_j`` instead. A row with a missing
+entry in any column is *unknown*: it has no code.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from sidelight.base.validation import check_number, refuse_too_large
 
 from .columns import Entries, read_table
 from .one_value import for_all_rows
+from .value_kernels import ValueKernel, is_one_kernel, read_value_kernel
 
 __all__ = ["Column", "EncodedGiven", "Given"]
 
@@ -46,6 +48,8 @@ class Column:
     bandwidth: float = 1.0
     chosen: bool = False
     """Whether the user chose the bandwidth, which is then never widened."""
+    matrix: Array | None = None
+    """Kernel (c, c) between the categories, instead of the Gaussian of their codes."""
 
     @property
     def width(self) -> int:
@@ -64,8 +68,13 @@ class Column:
             F = np.sqrt(2.0) * np.column_stack([np.cos(turn), np.sin(turn)])
         return np.asarray(F / np.sqrt(self.bandwidth))
 
-    def bandwidth_times(self, widening: float) -> float:
-        """The bandwidth in the units of ``Conditioning.bandwidth``, with squared distances divided by ``widening``."""
+    def bandwidth_times(self, widening: float) -> float | None:
+        """The bandwidth in the units of ``Conditioning.bandwidth``, with squared distances divided by ``widening``.
+
+        0 for the delta kernel, None for another kernel matrix.
+        """
+        if self.matrix is not None:
+            return 0.0 if np.array_equal(self.matrix, np.eye(len(self.matrix))) else None
         width = self.bandwidth * widening
         if self.kind == "category":
             return float(width)
@@ -107,7 +116,9 @@ class Given:
     named: bool = False
 
     @classmethod
-    def learn(cls, owner: object, given: Any, n: int, kinds: Any = None, bandwidths: Any = None) -> Given:
+    def learn(
+        cls, owner: object, given: Any, n: int, kinds: Any = None, bandwidths: Any = None, kernels: Any = None
+    ) -> Given:
         """Decide the kind and scale of each column from the rows of ``fit``.
 
         Parameters
@@ -120,12 +131,15 @@ class Given:
         kinds, bandwidths : mapping, sequence, one value or None
             ``types`` and ``bandwidth`` of the user's ``Conditioning``: by name, by position, or one for all. None:
             automatic.
+        kernels : array, mapping, list of these or None
+            ``kernel`` of the user's ``Conditioning``: of the one column, or one for each column.
         """
         table = read_table(owner, given, n)
         names = tuple(table.columns)
         kinds = _chosen(owner, "conditioning.types", kinds, names)
         bandwidths = _chosen(owner, "conditioning.bandwidth", bandwidths, names)
-        found = zip(table.columns.items(), kinds, bandwidths, strict=True)
+        kernels = _kernels(owner, kernels, names)
+        found = zip(table.columns.items(), kinds, bandwidths, kernels, strict=True)
         return cls(tuple(_column(owner, name, entries, *choice) for (name, entries), *choice in found), table.named)
 
     def encode(self, owner: object, given: Any, n: int) -> EncodedGiven:
@@ -148,13 +162,20 @@ class Given:
         """Whether the bandwidth of each feature (f,) was chosen by the user."""
         return np.repeat([column.chosen for column in self.columns], [column.width for column in self.columns])
 
-    def bandwidths(self, others: float, every: float = 1.0) -> list[float]:
+    def bandwidths(self, others: float, every: float = 1.0) -> list[float | None]:
         """The bandwidths in the units of ``Conditioning.bandwidth``.
 
         Those that the user did not choose are widened by ``others``, all of them by ``every``; both are factors of
         squared distance.
         """
         return [column.bandwidth_times(every * (1.0 if column.chosen else others)) for column in self.columns]
+
+    @property
+    def matrices(self) -> tuple[tuple[int, Array], ...]:
+        """The kernel matrices between categories, each with the position of the column's first feature."""
+        starts = np.cumsum([0, *(column.width for column in self.columns)])
+        found = zip(starts[:-1], self.columns, strict=True)
+        return tuple((int(start), column.matrix) for start, column in found if column.matrix is not None)
 
     @property
     def categorical(self) -> bool:
@@ -179,17 +200,39 @@ def _chosen(owner: object, argument: str, choice: Any, names: tuple[str, ...]) -
     return [choice] * len(names)
 
 
-def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: Any) -> Column:
+def _kernels(owner: object, choice: Any, names: tuple[str, ...]) -> list[ValueKernel | None]:
+    """The user's kernel matrix of each column, None where there is none."""
+    if is_one_kernel(choice):
+        choice = [choice]
+    if choice is None:
+        return [None] * len(names)
+    if not isinstance(choice, (list, tuple)) or len(choice) != len(names):
+        rule = f"does not match the {len(names)} columns of given"
+        seen = f"{len(choice)} kernels" if isinstance(choice, (list, tuple)) else type(choice).__name__
+        raise ValueError(
+            error_message(owner, "conditioning.kernel", seen, rule, "Give a list with a kernel or None for each column")
+        )
+    return [None if one is None else read_value_kernel(owner, one) for one in choice]
+
+
+def _column(
+    owner: object, name: str, entries: Entries, kind: Any, bandwidth: Any, kernel: ValueKernel | None
+) -> Column:
     """Learn the kind, scale and bandwidth of one column from its entries."""
     here = entries.here
     if len(here) == 0:
         seen, rule = f"column {name!r}", "has no entry at all"
         raise ValueError(error_message(owner, "given", seen, rule, "Leave the column out"))
-    if bandwidth is not None:
+    if kernel is not None:
+        return _column_of_kernel(owner, name, here, kind, bandwidth, kernel)
+    delta = _is_zero(bandwidth)
+    if bandwidth is not None and not delta:
         check_number(owner, "conditioning.bandwidth", bandwidth, 0.0)
     period, chosen = _period(owner, kind), bandwidth is not None
     if kind is None:
         kind = "ordinal" if entries.order else "category" if entries.names else _natural_kind(here)
+    if delta:
+        return _delta_column(owner, name, here, kind)
     if kind == "category":
         width = _CATEGORY_BANDWIDTH if bandwidth is None else float(bandwidth)
         return Column(name, "category", _names(owner, name, here), bandwidth=width, chosen=chosen)
@@ -207,6 +250,36 @@ def _column(owner: object, name: str, entries: Entries, kind: Any, bandwidth: An
     centre, scale = _centre_and_scale(numbers_)
     width = _NUMBER_BANDWIDTH if bandwidth is None else (float(bandwidth) / scale) ** 2
     return Column(name, "number", ranks, centre, scale, bandwidth=width, chosen=chosen)
+
+
+def _is_zero(bandwidth: Any) -> bool:
+    """Whether a bandwidth is the number 0, which asks for the delta kernel."""
+    return bandwidth is not False and isinstance(bandwidth, numbers.Real) and float(bandwidth) == 0
+
+
+def _delta_column(owner: object, name: str, here: Array, kind: Any) -> Column:
+    """Categories with the delta kernel (S0 3.25), which is 1 within a category and 0 between two."""
+    if kind != "category":
+        rule = f"is the delta kernel of categories, and column {name!r} holds numbers"
+        remedy = "Give a bandwidth above 0, or its type as 'category'"
+        raise ValueError(error_message(owner, "conditioning.bandwidth", 0, rule, remedy))
+    categories = _names(owner, name, here)
+    return Column(name, "category", categories, chosen=True, matrix=np.eye(len(categories)))
+
+
+def _column_of_kernel(owner: object, name: str, here: Array, kind: Any, bandwidth: Any, kernel: ValueKernel) -> Column:
+    """Categories with a kernel matrix: all that it names, whether they occur or not."""
+    if kind not in (None, "category") or bandwidth is not None:
+        argument, seen = ("types", kind) if kind not in (None, "category") else ("bandwidth", bandwidth)
+        rule = f"has no place in column {name!r}, which has a kernel matrix"
+        raise ValueError(error_message(owner, f"conditioning.{argument}", seen, rule, "Leave it out (None)"))
+    named = set(kernel.values)
+    strange = [entry for entry in map(_plain, here) if entry not in named]
+    if strange:
+        rule = "has no row in conditioning.kernel"
+        remedy = "Give the kernel between all values of the column, also those of new rows"
+        raise ValueError(error_message(owner, "given", strange[0], rule, remedy))
+    return Column(name, "category", kernel.values, chosen=True, matrix=kernel.matrix)
 
 
 def _period(owner: object, kind: Any) -> float:
