@@ -127,7 +127,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "Told the car, the map shows the angle and not the car.",
             published="angle error "
             "{source's setting, given the car: angle error across cars, mean, degrees, worst of 4 starts}°, "
-            "car leakage {source's setting, given the car: car leakage (chance 0.33), worst of 4 starts} (worst of 4 starts)",
+            "car leakage {source's setting, given the car: car leakage (chance 0.33), worst of 4 starts} "
+            "(worst of 4 starts)",
             default="{given the car: angle error across cars, mean, degrees}°, "
             "{given the car: car leakage (chance 0.33)}",
             verdict="holds with luck",
