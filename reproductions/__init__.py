@@ -24,6 +24,7 @@ REPRODUCTIONS = (
     "informed_faces",
     "glasses",
     "face_attributes",
+    "beards",
     "coordinated_sheets",
     "coordinated_frey",
     "coordinated_views",

@@ -27,7 +27,9 @@ def test_a_mixture_of_planes_writes_clusters_and_coordinates_within_them(table, 
     own = [model.charts_.features(frame[FEATURES].to_numpy()[[i]], c - 1)[0, 0] for i, c in enumerate(found["cluster"])]
     np.testing.assert_allclose(found["u1"], own)
     assert run("transform", "out/model.sidelight", table, "--out", "again.csv").code == 0
-    pd.testing.assert_frame_equal(pd.read_csv("again.csv"), found)
+    again = pd.read_csv("again.csv")
+    pd.testing.assert_frame_equal(again.drop(columns=["density", "unusual"]), found)
+    assert again["density"].between(0, 1).all()
 
 
 def test_a_mixture_of_bernoullis_writes_clusters(frame, run, here):

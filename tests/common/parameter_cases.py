@@ -119,6 +119,7 @@ METRIC = {
     "kernel": "rbf",
     "gamma": to(3.0, kernel="rbf"),
     "degree": to(2, kernel="poly"),
+    "kernel_coordinates": to("columns", kernel="rbf"),
     "regularization": 300.0,
 }
 WAITING = {"optimizer": "adam", "learning_rate": 1e-30, "validation_fraction": 0.5, "max_iter": 300}

@@ -107,6 +107,7 @@ METRICS = {
     "multi-attribute": lambda: MultiAttributeMetric(),
     "distance": lambda: DistanceMetric(),
     "equivalence-literal-2d": lambda: EquivalenceMetric(2, form="literal"),
+    "equivalence-rbf-columns": lambda: EquivalenceMetric(2, kernel="rbf", kernel_coordinates="columns"),
     "equivalence-rbf-2d": lambda: EquivalenceMetric(2, kernel="rbf"),
     "multi-attribute-poly": lambda: MultiAttributeMetric(kernel="poly", degree=2, regularization=1.0),
     "distance-identity": lambda: DistanceMetric(prior="identity"),

@@ -94,6 +94,15 @@ def test_olivetti_glasses_are_a_mask_of_people_who_wear_them_always_sometimes_an
     assert sometimes == {3: 5, 6: 3, 12: 8, 16: 8, 18: 5, 19: 8, 35: 2}
 
 
+def test_olivetti_beards_are_a_mask_of_the_seven_people_who_have_one(home):
+    write(home, "olivetti/olivetti.npz", data=np.zeros((400, 2, 2), np.uint8), labels=TEN_OF_FORTY)
+    beard = datasets.load_olivetti().factors["beard"]
+    assert beard.dtype == np.bool_
+    shown = beard.reshape(40, 10).sum(axis=1)
+    assert np.flatnonzero(shown).tolist() == [6, 10, 13, 16, 25, 27, 36]
+    assert set(shown.tolist()) == {0, 10}
+
+
 @pytest.mark.parametrize("labels", [TEN_OF_FORTY[::-1], TEN_OF_FORTY[:30]], ids=["other order", "too few"])
 def test_olivetti_in_another_order_is_refused_as_the_glasses_go_by_row_number(home, labels):
     write(home, "olivetti/olivetti.npz", data=np.zeros((len(labels), 2, 2), np.uint8), labels=labels)

@@ -78,3 +78,40 @@ def test_pairs_without_a_name_are_refused(same):
 def test_an_attribute_with_bad_pairs_is_named():
     with pytest.raises(ValueError, match=r"^MultiAttributeMetric: same\['beard'\]=\(4, 4\) pairs a row with itself"):
         MultiAttributeMetric().fit(X, same={"beard": [[4, 4]]})
+
+
+@pytest.mark.parametrize("form", ["generalised", "literal"])
+def test_an_attribute_may_have_different_pairs_as_well_or_alone(form):
+    same, different = {"a": [[0, 1], [2, 3]], "b": [[4, 5]]}, {"a": [[0, 9]], "c": [[7, 8]]}
+    model = MultiAttributeMetric(form=form).fit(X, same=same, different=different)
+    columns = [
+        EquivalenceMetric(1, form=form).fit(X, same=same.get(name), different=different.get(name)).components_[0]
+        for name in "abc"
+    ]
+    assert model.attributes_ == ("a", "b", "c")
+    assert subspace_angles(model.components_.T, np.array(columns).T).max() < 1e-6
+    without = MultiAttributeMetric(form=form).fit(X, same=same)
+    assert without.attributes_ == ("a", "b")
+    together = MultiAttributeMetric(form=form).fit(X, same=same, different={"a": different["a"]})
+    assert subspace_angles(without.components_.T, together.components_.T).max() > 1e-3
+
+
+def test_pairs_of_one_attribute_may_be_different_in_another_and_not_in_the_same():
+    MultiAttributeMetric().fit(X, same={"a": [[0, 1]]}, different={"b": [[0, 1]]})
+    message = r"^MultiAttributeMetric: same\['a'\]=\(0, 1\) is among the pairs of different\['a'\] too\. Decide"
+    with pytest.raises(ValueError, match=message):
+        MultiAttributeMetric().fit(X, same={"a": [[0, 1]]}, different={"a": [[1, 0]]})
+
+
+def test_different_pairs_without_a_name_are_refused():
+    with pytest.raises(
+        ValueError, match=r"^MultiAttributeMetric: different=list does not name attributes\. Give a dict"
+    ):
+        MultiAttributeMetric().fit(X, same={"a": [[0, 1]]}, different=[[0, 1]])
+
+
+def test_pairs_without_a_name_are_one_attribute():
+    same, different = Pairs([[0, 1], [2, 3]], 200), Pairs([[4, 5]], 200)
+    found = MultiAttributeMetric().fit(X, same=same, different=different)
+    named = MultiAttributeMetric().fit(X, same={"a": same}, different={"a": different})
+    np.testing.assert_array_equal(found.components_, named.components_)

@@ -13,6 +13,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, D)) * [1.0, 2.0, 0.5, 1.5]
 SAME = np.array([[0, 1], [2, 3], [4, 5], [0, 2]])
 DIFFERENT = np.array([[0, 6], [7, 8]])
+OTHER = np.array([[9, 10], [11, 12], [13, 14], [15, 16]])
 
 
 def differences(pairs, rows=X):
@@ -47,15 +48,36 @@ def test_section_3_2_1_distance_of_the_metric():
 
 def test_section_3_3_several_attributes_are_the_span_of_their_eigenvectors():
     """Â = UUᵀ with U an orthonormal basis of [v_1 ... v_k]."""
-    other = np.array([[9, 10], [11, 12], [13, 14], [15, 16]])
-    vectors = np.column_stack([np.linalg.eigh(scatter(pairs))[1][:, 0] for pairs in (SAME, other)])
+    vectors = np.column_stack([np.linalg.eigh(scatter(pairs))[1][:, 0] for pairs in (SAME, OTHER)])
     U = np.linalg.svd(vectors, full_matrices=False)[0]
-    found = MultiAttributeMetric(form="literal").fit(X, same={"one": SAME, "two": other})
+    found = MultiAttributeMetric(form="literal").fit(X, same={"one": SAME, "two": OTHER})
     np.testing.assert_allclose(found.mahalanobis_, U @ U.T, atol=1e-9)
 
 
+def test_section_3_3_each_attribute_has_same_and_different_pairs():
+    """v_k is the dominant eigenvector of the A_k of eq. 3.1, and eq. 3.1 has both kinds of pairs."""
+    M = {"one": scatter(SAME) - scatter(DIFFERENT), "two": scatter(OTHER), "three": -scatter(DIFFERENT[1:])}
+    vectors = np.column_stack([np.linalg.eigh(one)[1][:, 0] for one in M.values()])
+    U = np.linalg.svd(vectors, full_matrices=False)[0]
+    different = {"one": DIFFERENT, "three": DIFFERENT[1:]}
+    found = MultiAttributeMetric(form="literal").fit(X, same={"one": SAME, "two": OTHER}, different=different)
+    np.testing.assert_allclose(found.mahalanobis_, U @ U.T, atol=1e-9)
+
+
+def test_section_3_4_metric_of_kernel_columns():
+    """𝒜 = ββᵀ: eq. 3.1 with k_i = [K(x_1, x_i), ..., K(x_t, x_i)] for x_i; new rows by their own kernel columns."""
+    K, new = (np.exp(-0.2 * ((rows[:, None] - X) ** 2).sum(axis=-1)) for rows in (X, X[:5] + 0.3))
+    values, vectors = np.linalg.eigh(scatter(SAME, K) - scatter(DIFFERENT, K))
+    model = EquivalenceMetric(form="literal", kernel="rbf", gamma=0.2, kernel_coordinates="columns")
+    model.fit(X, same=SAME, different=DIFFERENT)
+    L = (model.pair_distance(X, pairs=SAME) ** 2).sum() - (model.pair_distance(X, pairs=DIFFERENT) ** 2).sum()
+    assert pytest.approx(values[0], rel=1e-9) == L
+    beta = vectors[:, 0]  # tr 𝒜 = 1
+    np.testing.assert_allclose(model.pair_distance(X[:5] + 0.3, X[5:10]), np.abs((new - K[5:10]) @ beta), atol=1e-9)
+
+
 def test_section_3_4_kernelised_metric_is_that_of_kernel_pca_coordinates():
-    """Not the kernel columns of the source, which weigh the directions of the span by their eigenvalues."""
+    """The default: in kernel columns the source weighs the directions of the span by their eigenvalues once more."""
     gamma, H = 0.2, np.eye(N) - 1 / N
     G = H @ np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=-1)) @ H
     values, vectors = np.linalg.eigh(G)

@@ -58,20 +58,21 @@ def load_coil20(size: int = 32, objects: Sequence[int] | None = None) -> Dataset
 
 
 def load_olivetti() -> Dataset:
-    """Load the Olivetti faces, 400 pictures of 64x64; factors person, glasses (a mask).
+    """Load the Olivetti faces, 400 pictures of 64x64; factors person, glasses, beard (masks).
 
-    ``glasses`` comes with the package, not with the set: it was made by looking at every picture (119 wear them;
-    8 people always, 7 sometimes, 25 never) and goes by row number, so the file must hold the pictures in the usual
-    order, ten of the first person, ten of the second and so on.
+    ``glasses`` and ``beard`` come with the package, not with the set: they were made by looking at every picture (119
+    wear glasses: 8 people always, 7 sometimes, 25 never; 7 people have a beard, in all their 70 pictures) and go by row
+    number, so the file must hold the pictures in the usual order, ten of the first person, ten of the second and so on.
     """
     data = load("olivetti")
     person = data.factors["person"]
     if not np.array_equal(person, np.repeat(np.arange(40), 10)):
-        remedy = "Keep the usual order, person 0 to 39: the label glasses goes by row number"
+        remedy = "Keep the usual order, person 0 to 39: the labels glasses and beard go by row number"
         raise ValueError(
             error_message("load_olivetti", "labels", person.shape, "are not 40 people x 10 in order", remedy)
         )
-    return replace(data, factors={**data.factors, "glasses": np.isin(np.arange(400), _rows("olivetti_glasses.txt"))})
+    masks = {name: np.isin(np.arange(400), _rows(f"olivetti_{name}.txt")) for name in ("glasses", "beard")}
+    return replace(data, factors={**data.factors, **masks})
 
 
 def load_usps() -> Dataset:

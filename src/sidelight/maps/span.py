@@ -2,9 +2,10 @@ r"""Coordinates of rows along all principal axes of the data: PCA, or kernel PCA
 
     linear   t(x) = Vᵀ (x - μ) / scale           X - μ = U s Vᵀ, the p directions in which the data varies at all
     kernel   t(x) = Λ^(-1/2) Uᵀ k̃(x)              K̃ = U Λ Uᵀ, the centred kernel matrix; k̃ centred with it
+    columns  t(x) = Vᵀ (k(x) - mean k)           PCA of the kernel columns k(x) = [K(x_1, x), ..., K(x_n, x)]
 
-so that ``t_i · t_j`` is the (centred) inner product of two rows, and the scatter of the coordinates is diagonal,
-largest first. No d x d matrix is formed: p ≤ min(n, d).
+so that ``t_i · t_j`` is the (centred) inner product of two rows (of two kernel columns), and the scatter of the
+coordinates is diagonal, largest first. No d x d matrix is formed: p ≤ min(n, d).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scipy.linalg import eigh, qr, svd
 from sidelight.base.tiles import spans
 from sidelight.solvers.eigen import fix_signs
 
-__all__ = ["KernelSpan", "LinearSpan", "kernel_span", "linear_span"]
+__all__ = ["KernelColumns", "KernelSpan", "LinearSpan", "column_span", "kernel_span", "linear_span"]
 
 Array = npt.NDArray[Any]
 Kernel = str | Callable[[Array, Array], Any]
@@ -88,6 +89,45 @@ class KernelSpan:
         return int(self.axes.shape[1])
 
 
+@dataclass(frozen=True)
+class KernelColumns:
+    """PCA coordinates of kernel columns.
+
+    Parameters
+    ----------
+    centre, scale, rows, kernel, gamma, degree
+        As in ``KernelSpan``.
+    axes : array of shape (n, p)
+        Orthonormal columns.
+    means : array of shape (n,)
+        Mean kernel column of the training rows.
+    """
+
+    centre: Array
+    scale: float
+    rows: Array
+    axes: Array
+    means: Array
+    kernel: Kernel
+    gamma: float
+    degree: int
+
+    def __call__(self, X: Array) -> Array:
+        """Coordinates (m, p) of rows (m, d), a tile of rows at a time."""
+        X = np.asarray(X, dtype=np.float64)
+        parts = [self._tile((X[part] - self.centre) / self.scale) for part in spans(len(X))]
+        return np.concatenate(parts) if parts else np.empty((0, self.width))
+
+    def _tile(self, inside: Array) -> Array:
+        K = kernel_matrix(inside, self.rows, self.kernel, self.gamma, self.degree, self.scale, self.centre)
+        return np.asarray((K - self.means) @ self.axes)
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates p."""
+        return int(self.axes.shape[1])
+
+
 def linear_span(X: Array, centre: Array, scale: float) -> tuple[LinearSpan, Array]:
     """PCA of rows (n, d) with all axes of non-zero variance: the fitted map, and the coordinates (n, p)."""
     inside = (np.asarray(X, dtype=np.float64) - centre) / scale
@@ -129,6 +169,25 @@ def kernel_span(
     values, vectors = values[used][::-1], fix_signs(vectors[:, used][:, ::-1])
     span = KernelSpan(centre, scale, rows, vectors / np.sqrt(values), means, kernel, gamma, degree)
     return span, vectors * np.sqrt(values)
+
+
+def column_span(
+    X: Array, centre: Array, scale: float, *, kernel: Kernel, gamma: float, degree: int
+) -> tuple[KernelColumns, Array]:
+    """PCA of the kernel columns of rows, with all axes of non-zero variance; arguments as in ``kernel_span``.
+
+    Returns
+    -------
+    span : KernelColumns
+    coordinates : array of shape (n, p)
+    """
+    rows = (np.asarray(X, dtype=np.float64) - centre) / scale
+    K = kernel_matrix(rows, rows, kernel, gamma, degree, scale, centre)
+    means = K.mean(axis=0)
+    _, sizes, axes = svd(K - means)
+    used = sizes > 1e-10 * max(float(np.abs(K).max()), 1e-300)  # as in kernel_span: below are rounding errors
+    axes = fix_signs(axes[used].T)
+    return KernelColumns(centre, scale, rows, axes, means, kernel, gamma, degree), (K - means) @ axes
 
 
 def kernel_matrix(

@@ -2,7 +2,7 @@
 
     d_A(a, b) = |C (a - b)|,      A = Cᵀ C,      transform(x) = C (x - mean)
 
-or, with a kernel, the same on kernel-PCA coordinates.
+or, with a kernel, the same on kernel-PCA coordinates or on kernel columns.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from sidelight.base.messages import error_message
 from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
 from sidelight.maps.hinted import regression
-from sidelight.maps.span import KernelSpan, LinearSpan, kernel_span, linear_span
+from sidelight.maps.span import KernelColumns, KernelSpan, LinearSpan, column_span, kernel_span, linear_span
 from sidelight.solvers.eigen import fix_signs
 
-__all__ = ["FORMS", "KernelMetric", "LinearMetric", "learned_metric", "span_rows"]
+__all__ = ["FORMS", "KERNEL_COORDINATES", "KernelMetric", "LinearMetric", "learned_metric", "span_rows"]
 
 
 Kernel = str | Callable[[Array, Array], object]
 FORMS = ("generalised", "literal")
+KERNEL_COORDINATES = ("pca", "columns")
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class LinearMetric:
 
 @dataclass(frozen=True)
 class KernelMetric:
-    """Kernel-PCA coordinates of rows, times ``coefficients`` (p, r)."""
+    """Coordinates of rows in the space of a kernel, times ``coefficients`` (p, r)."""
 
-    span: KernelSpan
+    span: KernelSpan | KernelColumns
     coefficients: Array
 
     @property
@@ -84,21 +85,34 @@ class KernelMetric:
 
 
 def span_rows(
-    X: Array, kernel: Kernel | None, gamma: float | None, degree: int
-) -> tuple[LinearSpan | KernelSpan, Array]:
-    """The span of rows ``X`` (n, d) and their coordinates (n, p) in it; ``gamma=None``: 1 / mean squared distance."""
+    X: Array, kernel: Kernel | None, gamma: float | None, degree: int, coordinates: str
+) -> tuple[LinearSpan | KernelSpan | KernelColumns, Array]:
+    """The span of rows ``X`` (n, d) and their coordinates (n, p) in it.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel : "rbf", "poly", callable or None
+    gamma : float or None
+        None: 1 / mean squared distance.
+    degree : int
+    coordinates : str
+        One of ``KERNEL_COORDINATES``; not used without a kernel.
+    """
     frame = Frame.of(X)
     if kernel is None:
         return linear_span(X, frame.centre, frame.scale)
     inside = frame.inside(X)
     spread = 2.0 * float(np.einsum("ij,ij->", inside, inside)) / len(X)
     inner = 1.0 / (spread or 1.0) if gamma is None else float(gamma) * frame.scale**2
+    if coordinates == "columns":
+        return column_span(X, frame.centre, frame.scale, kernel=kernel, gamma=inner, degree=degree)
     return kernel_span(X, frame.centre, frame.scale, kernel=kernel, gamma=inner, degree=degree)
 
 
 def learned_metric(
     owner: str,
-    span: LinearSpan | KernelSpan,
+    span: LinearSpan | KernelSpan | KernelColumns,
     T: Array,
     V: Array,
     n_components: int | None,
@@ -111,7 +125,7 @@ def learned_metric(
     ----------
     owner : str
         Class name, for messages.
-    span : LinearSpan or KernelSpan
+    span : LinearSpan, KernelSpan or KernelColumns
     T : array of shape (n, p)
         Coordinates of the rows of ``fit`` in the span.
     V : array of shape (p, r)
@@ -122,7 +136,7 @@ def learned_metric(
         Units of the coordinates in those of the result; None: the result is in those of the data.
     """
     V = np.pad(V, ((0, 0), (0, max(int(n_components or 1) - V.shape[1], 0))))
-    if isinstance(span, KernelSpan):
+    if not isinstance(span, LinearSpan):
         return KernelMetric(span, V)
     with np.errstate(over="ignore", invalid="ignore"):
         V = V * (1.0 if units is None else units / span.scale)

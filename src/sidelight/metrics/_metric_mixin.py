@@ -15,10 +15,10 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, checked_array, validated
-from sidelight.maps.span import KernelSpan
+from sidelight.maps.span import KernelColumns, KernelSpan
 from sidelight.side.pairs import Pairs, as_pairs
 
-from ._learned_metric import Kernel, KernelMetric, LinearMetric
+from ._learned_metric import KERNEL_COORDINATES, Kernel, KernelMetric, LinearMetric
 
 __all__ = ["MetricMixin"]
 
@@ -44,9 +44,10 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     kernel: Kernel | None
     gamma: float | None
     degree: int
+    kernel_coordinates: str
     regularization: float | str
     n_components_: int
-    span_: KernelSpan | None
+    span_: KernelSpan | KernelColumns | None
     coefficients_: Array
     mean_: Array
     components_: Array
@@ -142,6 +143,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             check_number(self, "gamma", self.gamma, 0.0)
         if self.kernel is not None and not callable(self.kernel):
             check_choice(self, "kernel", self.kernel, _KERNELS)
+        check_choice(self, "kernel_coordinates", self.kernel_coordinates, KERNEL_COORDINATES)
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         limit, what = (X.shape[1], "columns") if self.kernel is None else (len(X), "rows")

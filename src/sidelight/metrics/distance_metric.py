@@ -35,7 +35,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
     ----------
     n_components : int or None, default=None
         Rank of the metric, and columns of ``transform``. None: the rank with the lowest objective.
-    kernel, gamma, degree
+    kernel, gamma, degree, kernel_coordinates
         As in :class:`EquivalenceMetric`.
     prior : {"trace", "identity"}, default="trace"
         What decides in directions that the distances leave free: a metric of low trace (few, short directions), or one
@@ -97,6 +97,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
+        kernel_coordinates: str = "pca",
         prior: str = "trace",
         regularization: float | str = "auto",
         max_iter: int = 5000,
@@ -108,6 +109,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
+        self.kernel_coordinates = kernel_coordinates
         self.prior = prior
         self.regularization = regularization
         self.max_iter = max_iter
@@ -140,7 +142,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         if pairs is not None:
             checked, values = check_distances(self, pairs, distances, len(X))
             index = checked.index
-        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree, self.kernel_coordinates)
         owner, path = type(self).__name__, None
         if len(index) == 0:
             metric = learned_metric(owner, span, T, np.eye(span.width)[:, : self.n_components], self.n_components)

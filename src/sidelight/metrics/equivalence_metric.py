@@ -42,6 +42,9 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         rows); None: 1 / mean squared distance.
     degree : int, default=3
         Degree of the kernel "poly".
+    kernel_coordinates : {"pca", "columns"}, default="pca"
+        With a kernel, learn on kernel-PCA coordinates, or on kernel columns ``[K(x_1, x), ..., K(x_n, x)]`` as
+        [1]_ does (section 3.4), which give narrow directions less weight still.
     regularization : float or "auto", default="auto"
         Weight of the prior, as a number of pairs: without hints, same rows differ equally in all directions, and
         different rows as any two rows do. "auto": the number of dimensions, at most 30. Not used by the literal form.
@@ -96,6 +99,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
+        kernel_coordinates: str = "pca",
         regularization: float | str = "auto",
         form: str = "generalised",
     ) -> None:
@@ -103,6 +107,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
+        self.kernel_coordinates = kernel_coordinates
         self.regularization = regularization
         self.form = form
 
@@ -123,7 +128,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         check_choice(self, "form", self.form, FORMS)
         X = self._checked_fit_rows(X)
         together, apart = self._scatters(y, same, different, len(X))
-        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree, self.kernel_coordinates)
         if self.form == "literal":
             r = int(self.n_components or 1)
             V = literal_directions(together, apart, T, r) / np.sqrt(r)

@@ -15,7 +15,7 @@ from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer
 from sidelight.maps.hinted import informed_directions, literal_directions, variances_of, weight_of
 from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter, pooled
-from sidelight.side.contradictions import distinct_pairs
+from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 from sidelight.side.pairs import Pairs
 from sidelight.solvers.generalised import joined
@@ -37,7 +37,7 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
     n_components : int, default=1
         Directions for each attribute. The metric has this many times the number of attributes, or fewer where two
         attributes share a direction.
-    kernel, gamma, degree, regularization, form
+    kernel, gamma, degree, kernel_coordinates, regularization, form
         As in :class:`EquivalenceMetric`.
 
     Attributes
@@ -80,6 +80,7 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         kernel: Kernel | None = None,
         gamma: float | None = None,
         degree: int = 3,
+        kernel_coordinates: str = "pca",
         regularization: float | str = "auto",
         form: str = "generalised",
     ) -> None:
@@ -87,12 +88,13 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
+        self.kernel_coordinates = kernel_coordinates
         self.regularization = regularization
         self.form = form
 
     @all_or_nothing
     @one_blas_thread
-    def fit(self, X: Array, y: object = None, *, same: object = None) -> MultiAttributeMetric:
+    def fit(self, X: Array, y: object = None, *, same: object = None, different: object = None) -> MultiAttributeMetric:
         """Learn the metric.
 
         Parameters
@@ -100,26 +102,26 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         X : array of shape (n, d)
         y : array or table of shape (n, attributes), optional
             A column of labels for each attribute, equivalent to all pairs of equal ones. Ignored where pairs are given.
-        same : dict of Pairs or of arrays of shape (m, 2), optional
-            Pairs that are the same, by the name of the attribute. Without labels and pairs, the metric is that of PCA.
+        same, different : dict of Pairs or of arrays of shape (m, 2), optional
+            Pairs that are the same, and pairs that are different, by the name of the attribute; an attribute may have
+            either or both. Without labels and pairs, the metric is that of PCA.
         """
         check_choice(self, "form", self.form, FORMS)
         check_integer(self, "n_components", self.n_components, 1)
         X = self._checked_fit_rows(X)
-        scatters = self._scatters(y, same, len(X))
-        span, T = span_rows(X, self.kernel, self.gamma, self.degree)
-        V = joined(np.column_stack([self._directions(one, T) for one in scatters.values()]), self._inner(T))
+        scatters = self._scatters(y, same, different, len(X))
+        span, T = span_rows(X, self.kernel, self.gamma, self.degree, self.kernel_coordinates)
+        V = joined(np.column_stack([self._directions(*two, T) for two in scatters.values()]), self._inner(T))
         units = None if self.form == "literal" else 1.0
         self._keep_metric(learned_metric(type(self).__name__, span, T, V, self.n_components, units=units))
         self.attributes_ = tuple(scatters)
         return self
 
-    def _directions(self, same: Scatter, T: Array) -> Array:
+    def _directions(self, same: Scatter, different: Scatter, T: Array) -> Array:
         """Directions of one attribute, (p, n_components)."""
-        none = PairScatter(_NONE, len(T))
         if self.form == "literal":
-            return literal_directions(same, none, T, int(self.n_components))
-        return informed_directions(same, none, T, self.regularization, int(self.n_components))
+            return literal_directions(same, different, T, int(self.n_components))
+        return informed_directions(same, different, T, self.regularization, int(self.n_components))
 
     def _inner(self, T: Array) -> Array:
         """The diagonal (p,) of the inner product in which the joined directions are orthonormal."""
@@ -129,15 +131,27 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         variances = variances_of(T)
         return pooled(variances, n, np.full(p, variances.mean()), weight_of(self.regularization, p))
 
-    def _scatters(self, y: object, same: object, n: int) -> dict[str, Scatter]:
-        """The scatter matrix of same pairs of each attribute, from labels or from pairs."""
-        if same is None:
+    def _scatters(self, y: object, same: object, different: object, n: int) -> dict[str, tuple[Scatter, Scatter]]:
+        """Scatter matrices of same and of different pairs of each attribute, from labels or from pairs."""
+        none = PairScatter(_NONE, n)
+        if same is None and different is None:
             if y is None:
-                return {"nothing": PairScatter(_NONE, n)}
-            return {name: LabelScatter(codes) for name, codes in label_codes(self, y, n).items()}
-        named = {"same": same} if isinstance(same, Pairs) else same
+                return {"nothing": (none, none)}
+            return {name: (LabelScatter(codes), none) for name, codes in label_codes(self, y, n).items()}
+        together, apart = self._named("same", same, n), self._named("different", different, n)
+        scatters: dict[str, tuple[Scatter, Scatter]] = {}
+        for name in {**together, **apart}:
+            alike, unlike = (pairs.get(name, Pairs(_NONE, n)) for pairs in (together, apart))
+            refuse_contradictions(self, alike, unlike, name)
+            scatters[name] = PairScatter(alike.index, n), PairScatter(unlike.index, n)
+        return scatters
+
+    def _named(self, argument: str, given: object, n: int) -> dict[str, Pairs]:
+        """Pairs of each attribute by its name; {} for None."""
+        if given is None:
+            return {}
+        named = {"pairs": given} if isinstance(given, Pairs) else given
         if not isinstance(named, Mapping) or not named:
             rule, remedy = "does not name attributes", "Give a dict from names to pairs, or labels as y"
-            raise ValueError(error_message(self, "same", type(same).__name__, rule, remedy))
-        checked = {str(name): distinct_pairs(self, f"same[{name!r}]", pairs, n) for name, pairs in named.items()}
-        return {name: PairScatter(pairs.index, n) for name, pairs in checked.items()}
+            raise ValueError(error_message(self, argument, type(given).__name__, rule, remedy))
+        return {str(name): distinct_pairs(self, f"{argument}[{name!r}]", pairs, n) for name, pairs in named.items()}

@@ -335,7 +335,10 @@ def _principal(n: float, x: Array, xx: Array, q: int, floor: float) -> LinearGau
     rows, columns = _upper(d)
     C = np.zeros((d, d))
     C[rows, columns] = xx / n - mean[rows] * mean[columns]
-    values, vectors = selected_pairs(C, d - q, d - 1, lower=False) if q else (np.empty(0), np.empty((d, 0)))
-    noise = max((np.trace(C) - values.sum()) / (d - q), floor)
+    k = min(q, d)
+    values, vectors = selected_pairs(C, d - k, d - 1, lower=False) if k else (np.empty(0), np.empty((d, 0)))
+    noise = max((np.trace(C) - values.sum()) / (d - k), floor) if k < d else floor
     W = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1] - noise, 0.0))
+    if k < q:
+        W = np.hstack([W, np.zeros((d, q - k))])
     return LinearGaussian(mean, W, float(noise))

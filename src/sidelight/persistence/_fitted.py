@@ -22,6 +22,15 @@ _KERNEL = "choice:" + "|".join(PROFILES)
 _ACTIVATION = "choice:linear|sigmoid|tanh|relu"
 _LOSS = "choice:squared|cross-entropy|multinomial"
 _UNITS = "choice:binary|gaussian|gaussian-learned|poisson|multinomial"
+_KERNEL_SPAN = {
+    "centre": "float (d)",
+    "scale": "positive",
+    "rows": "float (n, d)",
+    "axes": "float (n, p)",
+    "means": "float (n)",
+    "gamma": "number",
+    "degree": "count",
+}
 
 RECORD_TABLES: dict[str, dict[str, str]] = {
     # between data and latent space
@@ -179,15 +188,8 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "structure": "choice:sequence|grid",
     },
     # metrics, actions, and what is all in the annotations
-    "KernelSpan": {
-        "centre": "float (d)",
-        "scale": "positive",
-        "rows": "float (n, d)",
-        "axes": "float (n, p)",
-        "means": "float (n)",
-        "gamma": "number",
-        "degree": "count",
-    },
+    "KernelSpan": _KERNEL_SPAN,
+    "KernelColumns": _KERNEL_SPAN,
     "RigidMap": {"rotation": "float (r, r)", "translation": "float (r)"},
     # columns of a table
     "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},

@@ -82,6 +82,7 @@ RECORDS: dict[str, str] = {
     "GaussianCharts": "sidelight.maps.charts",
     "Given": "sidelight.side.given",
     "InterpolatingMap": "sidelight.maps.interpolation",
+    "KernelColumns": "sidelight.maps.span",
     "KernelMap": "sidelight.maps.kernel_map",
     "KernelOptions": "sidelight",
     "KernelProjection": "sidelight.maps.kernel_projection",

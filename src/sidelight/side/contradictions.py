@@ -43,15 +43,19 @@ def distinct_pairs(owner: object, argument: str, pairs: Any, n: int) -> Pairs:
     return Pairs(ordered[np.sort(first)], n)
 
 
-def refuse_contradictions(owner: object, same: Pairs, different: Pairs) -> None:
-    """Raise if a pair is in both ``same`` and ``different``; both as ``distinct_pairs`` returns them."""
+def refuse_contradictions(owner: object, same: Pairs, different: Pairs, attribute: str | None = None) -> None:
+    """Raise if a pair is in both ``same`` and ``different``; both as ``distinct_pairs`` returns them.
+
+    The message names the ``attribute``, where there are several.
+    """
     n = max(same.n_samples, 1)
     first, second = (pairs.index[:, 0] * n + pairs.index[:, 1] for pairs in (same, different))
     both = np.intersect1d(first, second)
     if len(both):
-        rule = "is among the pairs of different too"
+        where = "" if attribute is None else f"[{attribute!r}]"
+        rule = f"is among the pairs of different{where} too"
         seen = listed(np.column_stack([both // n, both % n]))
-        raise ValueError(error_message(owner, "same", seen, rule, "Decide which of the two it is"))
+        raise ValueError(error_message(owner, f"same{where}", seen, rule, "Decide which of the two it is"))
 
 
 def check_distances(owner: object, pairs: Any, distances: Any, n: int) -> tuple[Pairs, Array]:
