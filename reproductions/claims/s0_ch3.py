@@ -124,18 +124,34 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "informed_coil": (
         Claim(
             "fig. 3.8",
-            "Told the car, the map shows the angle; told the angle, it shows the car.",
-            published="angle error {as published, given the car: angle error across cars, mean, degrees, worst of 4 "
-            "starts}°; car hit {as published, given the angle: car hit, worst of 4 starts} (worst of 4 starts)",
-            default="{given the car: angle error across cars, mean, degrees}°; {given the angle: car hit}",
-            verdict="open",
-            because="not yet with λ = 0.6 and the cars at 1, 2 and 3, but with annealing and one-hot cars.",
+            "Told the car, the map shows the angle and not the car.",
+            published="angle error "
+            "{source's setting, given the car: angle error across cars, mean, degrees, worst of 4 starts}°, "
+            "car leakage {source's setting, given the car: car leakage (chance 0.33), worst of 4 starts} "
+            "(worst of 4 starts)",
+            default="{given the car: angle error across cars, mean, degrees}°, "
+            "{given the car: car leakage (chance 0.33)}",
+            verdict="holds with luck",
+            because="the angle shows, as it does by kernel PCA; the car is taken out in part, by start "
+            "{source's setting, given the car: car leakage (chance 0.33), best} to "
+            "{source's setting, given the car: car leakage (chance 0.33), worst of 4 starts}, where chance is 0.33.",
+        ),
+        Claim(
+            "fig. 3.8",
+            "Told the angle, it shows three classes.",
+            published="car hit {source's setting, given the angle, the best radius: car hit, best} (best start, best "
+            "radius)",
+            default="{given the angle: car hit}",
+            verdict="does not hold",
+            because="kernel PCA has {source's setting, kernel PCA in 3-D: car hit}. The radius of the circle of angles "
+            "is not given; five were tried.",
         ),
         Claim(
             "fig. 3.9",
             "Nearest neighbours in the informed space are other objects at the same angle.",
-            published="angle error {five objects, as published: angle error, median, best of 4 starts}° (best of 4 "
-            "starts) to {five objects, as published: angle error, median, worst of 4 starts}° (worst)",
+            published="angle error {source's setting, five objects, informed: angle error, median, degrees, best}° "
+            "(best of 4 starts) to "
+            "{source's setting, five objects, informed: angle error, median, degrees, worst of 4 starts}° (worst)",
             default="{five objects, informed: angle error, median, degrees}°, with three hints "
             "{five objects, informed, three hints: angle error, median, degrees}°",
             verdict="holds with luck",
@@ -147,14 +163,16 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "fig. 3.10",
             "Rendering with glasses keeps the person.",
             "eight pictures",
-            "the published objective: glasses {the published objective, counterfactual: glasses}, same person "
-            "{the published objective, counterfactual: same person}",
-            "glasses {counterfactual (the source's way): glasses}, same person "
-            "{counterfactual (the source's way): same person}; the smallest change: "
+            "glasses {source's setting, λ = 0.6, glasses = 1: glasses}, same person "
+            "{source's setting, λ = 0.6, glasses = 1: same person}; with the variable at 4: "
+            "{source's setting, λ = 0.6, glasses = 4: glasses}, {source's setting, λ = 0.6, glasses = 4: same person}",
+            "glasses {counterfactual, our defaults: glasses}, same person "
+            "{counterfactual, our defaults: same person}; the smallest change: "
             "{the smallest change: glasses}, {the smallest change: same person}",
             "does not hold",
-            "the forward map averages people who wear glasses: the picture is of one of them. Adding the smallest "
-            "change to the picture itself does both.",
+            "the forward map averages pictures of many people: either the person's own keep their weight, or those of "
+            "all who wear glasses do. Adding the smallest change to the picture itself does both. The source gives "
+            "neither h nor λ nor the value.",
         ),
     ),
     "informed_faces": (
