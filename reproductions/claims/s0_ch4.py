@@ -10,8 +10,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "fig. 4.2",
             "The class takes one axis and the other two show the turn.",
             "about 1 (a bar)",
-            "share of the class on its axis {source's setting: share of the class on one axis, worst of five starts} (worst of "
-            "five starts)",
+            "share of the class on its axis {source's setting: share of the class on one axis, worst of five starts} "
+            "(worst of five starts)",
             "{share of the class on one axis, worst of ten sets}",
         ),
     ),
@@ -19,12 +19,12 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         Claim(
             "fig. 4.3",
             "Two pairs align the views of a cat with the pictures of a face.",
-            published="Spearman {source's setting: the cat, ten starts: Spearman with the angle, median} (median of ten starts; "
-            "share above 0.5: {source's setting: the cat, ten starts: share above 0.5})",
+            published="Spearman {source's setting: the cat, ten starts: Spearman with the angle, median} "
+            "(median of ten starts; share above 0.5: {source's setting: the cat, ten starts: share above 0.5})",
             default="{nearest face on the map: Spearman with the angle, median of ten}, worst "
             "{ours: nearest face on the map, worst}",
             verdict="holds with luck",
-            because="a pair whose own R is learned is satisfied by R = 0, so from noise it often does not align the views.",
+            because="a pair whose own R is learned is satisfied by R = 0: from noise it often does not align them.",
         ),
     ),
     "relational_faces": (

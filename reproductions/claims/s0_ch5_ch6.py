@@ -27,8 +27,8 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "fig. 5.7",
             "Neighbours by the learned distance are digits of the right class, unlike the Euclidean ones.",
             '"clearly better" (a picture)',
-            "{source's setting (arg max of outputs): right classes among the five nearest of 300} of the five nearest right "
-            "(Euclidean {Euclidean: right classes among the five nearest of 300})",
+            "{source's setting (arg max of outputs): right classes among the five nearest of 300} "
+            "of the five nearest right (Euclidean {Euclidean: right classes among the five nearest of 300})",
             "{ours (means of outputs): right classes among the five nearest of 300}",
         ),
         Claim(
