@@ -33,7 +33,8 @@ from sidelight import (
 )
 from sidelight.persistence import ModelFileError, _container
 from sidelight.persistence._encode import _state
-from sidelight.persistence._fitted import FITTED, RECORD_TABLES
+from sidelight.persistence._fitted import FITTED
+from sidelight.persistence._records import RECORD_TABLES
 from sidelight.persistence._schema import MismatchError, Sizes, check_annotation, check_value
 from sidelight.persistence._tables import ESTIMATORS, RECORDS, record_class
 

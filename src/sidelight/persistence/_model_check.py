@@ -10,7 +10,8 @@ from typing import Any
 from sidelight.base.capabilities import capabilities, given_of
 from sidelight.tables._date_code import CYCLES, DateCode
 
-from ._fitted import FITTED, RECORD_TABLES
+from ._fitted import FITTED
+from ._records import RECORD_TABLES
 from ._schema import MismatchError, Sizes, check_annotation, check_record, check_value
 from ._sklearn_steps import STEP_CHECKS, STEPS, check_step_parameters, is_step
 
