@@ -95,7 +95,7 @@ def test_a_failure_while_writing_leaves_neither_results_nor_litter(table, run, f
         (["flowers.csv", "--colour", "petal"], "--colour petal: flowers.csv has no such column"),
         (
             ["flowers.csv", "--method", "magic"],
-            "--method magic: no such method; choose from kie, ukr, smoother, hybrid, tangent, semidefinite",
+            "--method magic: no such method; choose from kie, ukr, smoother, hybrid, mds, tangent, semidefinite",
         ),
         (["flowers.csv", "--set", "perplexity"], "--set perplexity: write it as name=value"),
         (["flowers.csv", "--set", "wings=2"], "--set wings: kie has no such setting; it has bandwidth"),

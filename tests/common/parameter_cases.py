@@ -167,6 +167,9 @@ CASES = {
             "conditioning.types": to("number", "given"),
             "conditioning.bandwidth": to(8.0, "given"),
             "conditioning.weight": to(0.2, "given"),
+            "conditioning.kernel": to(
+                0.9 ** np.abs(np.subtract.outer(np.arange(3), np.arange(3))), "given", conditioning="product"
+            ),
             "missing": to("impute", "gaps", refused=True),
         },
     ),

@@ -40,7 +40,7 @@ __all__ = ["CoordinatedMixin"]
 
 
 def _has_reference(model: CoordinatedMixin) -> bool:
-    """Whether training rows are there to compare with; older files lack them."""
+    """Whether training rows are there to compare with; older files, and charts without a density, lack them."""
     return "map_" not in vars(model) or "training_densities_" in vars(model)
 
 
@@ -229,13 +229,15 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         ``sample`` (m, d) are training rows, of which up to 2,000 are those that new rows are compared with.
         """
         compared = sample[:: -(-len(sample) // COMPARED)]
-        own = _training_densities(found.map, sample, compared, self.n_jobs)
+        known = all(hasattr(view.charts, "log_density") for view in found.map.views)  # a user's charts need none
+        own = _training_densities(found.map, sample, compared, self.n_jobs) if known else None
         progress.add_eigenproblem(found.terms)
         self.history_, self.n_iter_ = progress.history, progress.n_iter
         self.n_features_in_ = len(centre)
         self.centre_, self.scale_ = centre, scale
         self.map_ = found.map
-        self.training_densities_ = own
+        if own is not None:
+            self.training_densities_ = own
         latent = by_block(found.map.backward, compared, self.n_jobs)
         self.training_latent_densities_ = np.sort(by_block(found.map.latent_log_density, latent, self.n_jobs))
         self.n_charts_ = len(found.map.maps)
