@@ -250,7 +250,12 @@ REFUSED = {
         {"kinds": {"b": "angle"}},
         r"conditioning\.types=entry for 'b' is not among",
     ),
-    "zero bandwidth": ([1.0, 2.0], 2, {"bandwidths": 0.0}, r"conditioning\.bandwidth=0 is the delta kernel of categor"),
+    "zero bandwidth": (
+        [1.0, 2.0],
+        2,
+        {"bandwidths": 0.0},
+        r"conditioning\.bandwidth=0 is the delta kernel of categories",
+    ),
     "no bandwidth": ([1.0, 2.0], 2, {"bandwidths": False}, r"conditioning\.bandwidth=False is not a number in range"),
     "text as bandwidth": (
         ["a", "b"],
