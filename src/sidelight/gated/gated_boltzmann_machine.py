@@ -232,8 +232,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
 
         Not symmetric: a template is transformed into a query. ``symmetric`` adds the opposite direction, for rows of
         the same kind. ``soft`` uses the means of the mapping units instead of their most probable values. ``output``:
-        the transformed template is the "mean" of the outputs, or their "mode" (arg max), as in section 5.4.2 of the source;
-        these differ unless outputs are Gaussian.
+        the transformed template is the "mean" of the outputs, or their "mode" (arg max), as in section 5.4.2 of the
+        source; these differ unless outputs are Gaussian.
         """
         check_choice(self._owner, "output", output, ("mean", "mode"))
         X = self._inputs(X)
