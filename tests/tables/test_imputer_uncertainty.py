@@ -113,6 +113,7 @@ def test_intervals_hold_their_share_of_a_real_table():
     assert low < held < high
 
 
+@pytest.mark.slow
 def test_draws_give_honest_errors_of_a_mean_by_rubins_rules():
     # 40 % of the first column are missing; 95 % intervals of its mean (0), of which filling once makes too narrow ones
     n, m, covered, filled_once = 100, 10, 0, 0
