@@ -46,7 +46,40 @@ class LinearSpan:
 
 
 @dataclass(frozen=True)
-class KernelSpan:
+class _KernelCoordinates:
+    """Coordinates from the kernel between new rows and training rows; the fields are those of ``KernelSpan``."""
+
+    centre: Array
+    scale: float
+    rows: Array
+    axes: Array
+    means: Array
+    kernel: Kernel
+    gamma: float
+    degree: int
+
+    def __call__(self, X: Array) -> Array:
+        """Coordinates (m, p) of rows (m, d), a tile of rows at a time."""
+        X = np.asarray(X, dtype=np.float64)
+        parts = [self._centred(self._kernel(X[part])) @ self.axes for part in spans(len(X))]
+        return np.concatenate(parts) if parts else np.empty((0, self.width))
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates p."""
+        return int(self.axes.shape[1])
+
+    def _kernel(self, X: Array) -> Array:
+        inside = (X - self.centre) / self.scale
+        return kernel_matrix(inside, self.rows, self.kernel, self.gamma, self.degree, self.scale, self.centre)
+
+    def _centred(self, K: Array) -> Array:
+        """Kernel values (m, n) less those of the mean training row: here, less the mean kernel column."""
+        return np.asarray(K - self.means)
+
+
+@dataclass(frozen=True)
+class KernelSpan(_KernelCoordinates):
     """Kernel PCA coordinates.
 
     Parameters
@@ -64,33 +97,12 @@ class KernelSpan:
         Of the kernel, for scaled rows.
     """
 
-    centre: Array
-    scale: float
-    rows: Array
-    axes: Array
-    means: Array
-    kernel: Kernel
-    gamma: float
-    degree: int
-
-    def __call__(self, X: Array) -> Array:
-        """Coordinates (m, p) of rows (m, d), a tile of rows at a time."""
-        X = np.asarray(X, dtype=np.float64)
-        parts = [self._tile((X[part] - self.centre) / self.scale) for part in spans(len(X))]
-        return np.concatenate(parts) if parts else np.empty((0, self.width))
-
-    def _tile(self, inside: Array) -> Array:
-        K = kernel_matrix(inside, self.rows, self.kernel, self.gamma, self.degree, self.scale, self.centre)
-        return np.asarray((K - K.mean(axis=1, keepdims=True) - self.means + self.means.mean()) @ self.axes)
-
-    @property
-    def width(self) -> int:
-        """Number of coordinates p."""
-        return int(self.axes.shape[1])
+    def _centred(self, K: Array) -> Array:
+        return np.asarray(K - K.mean(axis=1, keepdims=True) - self.means + self.means.mean())
 
 
 @dataclass(frozen=True)
-class KernelColumns:
+class KernelColumns(_KernelCoordinates):
     """PCA coordinates of kernel columns.
 
     Parameters
@@ -102,30 +114,6 @@ class KernelColumns:
     means : array of shape (n,)
         Mean kernel column of the training rows.
     """
-
-    centre: Array
-    scale: float
-    rows: Array
-    axes: Array
-    means: Array
-    kernel: Kernel
-    gamma: float
-    degree: int
-
-    def __call__(self, X: Array) -> Array:
-        """Coordinates (m, p) of rows (m, d), a tile of rows at a time."""
-        X = np.asarray(X, dtype=np.float64)
-        parts = [self._tile((X[part] - self.centre) / self.scale) for part in spans(len(X))]
-        return np.concatenate(parts) if parts else np.empty((0, self.width))
-
-    def _tile(self, inside: Array) -> Array:
-        K = kernel_matrix(inside, self.rows, self.kernel, self.gamma, self.degree, self.scale, self.centre)
-        return np.asarray((K - self.means) @ self.axes)
-
-    @property
-    def width(self) -> int:
-        """Number of coordinates p."""
-        return int(self.axes.shape[1])
 
 
 def linear_span(X: Array, centre: Array, scale: float) -> tuple[LinearSpan, Array]:
