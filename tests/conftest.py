@@ -21,6 +21,11 @@ if version("scikit-learn").startswith("1.6.") and find_spec("array_api_compat"):
 os.environ["OMP_NUM_THREADS"] = "1"
 threadpool_limits(1)
 
+# Without bytecode every worker rewrites the assertions of all test files, and every process that a test starts compiles
+# the package: seconds each. Some environments switch it off, since they build images.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Typer makes all commands anew for every call of one, which takes longer than a small fit; a user pays it once.
 if find_spec("typer"):
     import typer.testing
