@@ -1,6 +1,7 @@
 """Docs that cannot drift: an entry for every public name, examples that run, links and pictures that are there."""
 
 import doctest
+import functools
 import importlib
 import inspect
 import operator
@@ -22,6 +23,7 @@ PAGES = sorted(
 ENTRY = re.compile(r"^\.\. (currentmodule|py:module|auto(?:class|function|data|exception)):: (\S+)", re.MULTILINE)
 
 
+@functools.cache
 def entries():
     """Full names of everything the API pages document."""
     found = set()
@@ -124,12 +126,22 @@ def test_examples_in_docstrings_run(name):
     assert doctest.testmod(module).failed == 0
 
 
+@pytest.fixture
+def one_turntable(monkeypatch):
+    """Pages begin with the same pictures, which take longer to render than to embed: they are rendered once."""
+    monkeypatch.setattr(sidelight.datasets, "turntable", rendered)
+
+
+rendered = functools.cache(sidelight.datasets.turntable)
+
+
 def snippets(page):
     """Blocks of Python in a page (a console session is not one)."""
     text = page.read_text(encoding="utf-8")
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.usefixtures("one_turntable")
 def test_readme_snippet_runs_and_goes_both_ways():
     (snippet,) = snippets(ROOT / "README.md")
     names = {}
@@ -161,6 +173,7 @@ RUN = (
 )
 
 
+@pytest.mark.usefixtures("one_turntable")
 @pytest.mark.parametrize("page", RUN)
 def test_snippets_of_a_page_run(page):
     names = {}
@@ -194,9 +207,10 @@ def test_every_picture_is_drawn_by_the_script_and_small():
 
 def test_every_picture_is_used_and_its_command_is_named():
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    words = " ".join(text.split())
     for path in (DOCS / "figures").glob("*.png"):
         assert f"figures/{path.name}" in text, f"no page shows {path.name}"
-        assert re.search(rf"make\.py {path.stem}\b|\(`{path.stem}`\)", " ".join(text.split())), path.stem
+        assert re.search(rf"make\.py {path.stem}\b|\(`{path.stem}`\)", words), path.stem
 
 
 def test_every_decision_has_its_four_parts():

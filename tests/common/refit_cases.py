@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 from optional_torch import TORCH_THERE, gated
 from registry import CHECKED, DISTANCES, ENCODERS, METRICS, MIXTURES, TORCH, VARIANTS, blobs, turned
 from scipy.spatial.distance import cdist
@@ -226,3 +227,14 @@ if TORCH_THERE:
             lambda: gated.Manifield(gated.BiasedAutoencoder(2, **_QUICK), 4), sequences, predicted, {"patch_size": 0}
         ),
     }
+OTHER_NUMBERS = {"kie-quartic", "kie-fixed-l4", "kie-loo-l2", "kie-cosine-box", "kie-random-5d"}
+OTHER_NUMBERS |= {"smoother-fixed", "smoother-loo-3d", "ukr-l2-spectral-1d", "ukr-random-3d", "joint-fixed-l2"}
+OTHER_NUMBERS |= {"hybrid-euclidean-heat", "semidefinite-equal-3d", "ppca-standardized-3d", "relational-student-3d"}
+OTHER_NUMBERS |= {"equivalence-literal-2d", "equivalence-rbf-columns", "distance-identity", "table-encoder-standard"}
+"""Variants that compute other numbers by the same solver, and set the same attributes in the same order, as another
+case of their class: what a second fit leaves of the first is asked of them in the slow tests."""
+
+
+def params_of(names: Iterable[str]) -> list[Any]:
+    """Parameters of a test, those of ``OTHER_NUMBERS`` slow."""
+    return [pytest.param(name, marks=pytest.mark.slow if name in OTHER_NUMBERS else ()) for name in names]

@@ -137,7 +137,10 @@ ONE_MORE_OF_THEIR_KIND = {
     "kie-loo-l2",
     "smoother-fixed",
     "smoother-loo-3d",
+    "kie-learned",  # the bandwidth is a number in every iteration
+    "kie-random-5d",  # tiles as in kie, from another start
     "ukr-l2-spectral-1d",  # tiles as in ukr
+    "ukr-random-3d",
     "joint-fixed-l2",
     "hybrid-euclidean-heat",  # neighbours and eigenvectors as in hybrid and hybrid-landmarks-lle
     "ppca-auto",

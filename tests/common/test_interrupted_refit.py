@@ -8,20 +8,20 @@ import zlib
 
 import numpy as np
 import pytest
-from refit_cases import CASES, NEW, OLD
+from refit_cases import CASES, NEW, OLD, params_of
 from registry import CHECKED, MIXTURES, VARIANTS, blobs
 
 from sidelight import CoordinatedCCA, CoordinatedMixture, KernelInformationEmbedding, Relation, TwoWayEmbedding
 from sidelight.base.fitting import is_fitted_name
 from sidelight.rows import ArrayRows
 
-every = pytest.mark.parametrize("name", CASES)
+every = pytest.mark.parametrize("name", params_of(CASES))
 CLOSED_FORM = {"ppca", "ppca-auto", "ppca-standardized-3d", "distance", "distance-identity", "distance-rbf-2d"} | {
     "coordinated-gaussian-3d"
 }
 """Those that have a callback and nothing to ask it here."""
 watched = pytest.mark.parametrize(
-    "name", [name for name in CASES if CASES[name].is_watched and name not in CLOSED_FORM]
+    "name", params_of(name for name in CASES if CASES[name].is_watched and name not in CLOSED_FORM)
 )
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -101,7 +101,7 @@ def test_a_second_fit_of_another_width_is_a_fresh_fit(name):
     assert case.bytes(model, NEW) == case.bytes(other, NEW)
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - {"two-way-embedded"}))  # whose estimator is not looked at
+@pytest.mark.parametrize("name", params_of(sorted(CASES.keys() - {"two-way-embedded"})))  # whose estimator is not looked at
 def test_a_refused_parameter_leaves_the_model(name):
     case, model = CASES[name], CASES[name].fitted()
     parameters = model.get_params(deep=False)

@@ -9,7 +9,7 @@ import inspect
 import numpy as np
 import pytest
 from optional_torch import TORCH_THERE, gated, needs_torch
-from refit_cases import CASES, NEW, pictures, rows
+from refit_cases import CASES, NEW, params_of, pictures, rows
 from registry import public_estimators
 from sklearn.base import BaseEstimator
 
@@ -54,13 +54,13 @@ def fitted(name, seed=1):
     return RANDOM[name].fit(without_a_seed(RANDOM[name]), NEW)
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@pytest.mark.parametrize("name", params_of(RANDOM))
 def test_fits_without_a_seed_are_the_same(name):
     case = RANDOM[name]
     assert case.bytes(fitted(name), NEW) == case.bytes(fitted(name, seed=2), NEW)
 
 
-@pytest.mark.parametrize("name", SAMPLED)
+@pytest.mark.parametrize("name", params_of(SAMPLED))
 def test_samples_without_a_seed_are_those_of_the_model(name):
     model = copy.copy(fitted(name))
     np.testing.assert_array_equal(model.sample(3), model.sample(3))

@@ -1,4 +1,7 @@
-"""Three hundred mutants of real model files: each loads to a model that answers, or is refused with one sentence."""
+"""Mutants of real model files: each loads to a model that answers, or is refused with one sentence.
+
+There are seven hundred of them, half of which (other seeds of the same changes) are in the slow tests.
+"""
 
 import contextlib
 import copy
@@ -199,7 +202,12 @@ def said_or_answered(file):
     return False
 
 
-@pytest.mark.parametrize("group", range(10))
+def groups(number):
+    """So many groups of seeds, of which the second half is for the slow tests."""
+    return [pytest.param(group, marks=() if 2 * group < number else pytest.mark.slow) for group in range(number)]
+
+
+@pytest.mark.parametrize("group", groups(10))
 def test_a_mutant_is_refused_with_a_sentence_or_answers(group, file):
     refused = 0
     for seed in range(30 * group, 30 * group + 30):
@@ -223,7 +231,7 @@ def steps_refused(file):
     return False
 
 
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize("group", groups(4))
 def test_a_mutant_with_steps_is_refused_or_answers_or_says_what_is_wrong_with_the_rows(group, file):
     """A step may rightly hold NaN (of a column without entries), which shows only when rows are asked for."""
     refused = 0

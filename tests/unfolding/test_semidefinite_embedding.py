@@ -187,7 +187,7 @@ def test_precomputed_distances_give_what_the_rows_give(n_landmarks):
     assert by_distances.certificate_["bound"] == pytest.approx(by_rows.certificate_["bound"], rel=1e-3)
 
 
-def test_new_rows_are_placed_by_their_distances_to_the_training_rows(roll, unfolded):
+def test_new_rows_are_placed_by_their_distances_to_the_training_rows(roll):
     model = SemidefiniteEmbedding(metric="precomputed").fit(cdist(roll.X[::2], roll.X[::2]))
     Z = model.transform(cdist(roll.X[1::2], roll.X[::2]))
     assert recovery(Z, roll.factors["arc"][1::2]) > 0.95
