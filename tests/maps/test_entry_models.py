@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -29,10 +30,16 @@ def table(n=300, share=0.2, seed=0):
     return X, np.where(gone, np.nan, X)
 
 
+@functools.cache
+def fitted(model):
+    """A model of ``table()``, made once for all that only ask it."""
+    return fit_entry_model(table()[1], model, **HOW)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_beats_column_means_and_keeps_observed_entries(model):
     X, gaps = table()
-    found = fit_entry_model(gaps, model, **HOW)
+    found = fitted(model)
     gone = np.isnan(gaps)
     filled = found.mean(gaps)
     np.testing.assert_array_equal(filled[~gone], X[~gone])
@@ -44,8 +51,7 @@ def test_every_model_beats_column_means_and_keeps_observed_entries(model):
 
 
 def test_draws_have_the_conditional_mean_and_covariance():
-    _, gaps = table()
-    found = fit_entry_model(gaps, "gaussian", **HOW)
+    found = fitted("gaussian")
     row = np.where(np.isin(np.arange(6), [0, 3]), np.nan, table()[0][:1])
     rng = np.random.default_rng(0)
     drawn = found.draw(np.repeat(row, 20000, axis=0), rng)[:, [0, 3]]
@@ -63,8 +69,7 @@ def test_draws_have_the_conditional_mean_and_covariance():
 
 
 def test_draws_of_a_mixture_have_its_variance():
-    _, gaps = table()
-    found = fit_entry_model(gaps, "mixture", **HOW)
+    found = fitted("mixture")
     row = np.where(np.arange(6) == 3, np.nan, table()[0][:1])
     drawn = found.draw(np.repeat(row, 20000, axis=0), np.random.default_rng(0))[:, 3]
     assert drawn.var() == pytest.approx(found.variance(row)[0, 3], rel=0.1)
@@ -107,7 +112,7 @@ def test_gaps_made_with_the_same_seed_are_not_the_entries_to_hold_out(share):
 
 def test_each_row_is_answered_by_itself():
     _, gaps = table()
-    found = fit_entry_model(gaps, "gaussian", **HOW)
+    found = fitted("gaussian")
     alone = np.concatenate([found.mean(gaps[i : i + 1]) for i in range(20)])
     np.testing.assert_allclose(alone, found.mean(gaps)[:20], rtol=1e-10)
 
@@ -120,6 +125,12 @@ def interacting(n=400, share=0.15, seed=0):
     gone = np.repeat(rng.random((n, 3)) < share, [3, 1, 1], axis=1)
     gone[gone.all(axis=1)] = False
     return X, np.where(gone, np.nan, X)
+
+
+@functools.cache
+def trees(n=150):
+    """Trees of ``interacting(n)``, grown once for all that only ask them."""
+    return fit_entry_model(interacting(n)[1], "trees", **HOW)
 
 
 def test_trees_learn_what_the_gaussian_cannot():
@@ -160,20 +171,18 @@ def test_forest_follows_the_trees_of_scikit_learn():
 
 def test_trees_are_the_same_with_one_thread_and_two():
     _, gaps = interacting(n=150)
-    one, two = (fit_entry_model(gaps, "trees", owner="Test", seed=0, n_jobs=jobs) for jobs in (1, 2))
+    one, two = trees(), fit_entry_model(gaps, "trees", owner="Test", seed=0, n_jobs=2)
     np.testing.assert_array_equal(one.mean(gaps, 1), two.mean(gaps, 2))
     np.testing.assert_array_equal(one.variance(gaps, 1), two.variance(gaps, 2))
 
 
 def test_columns_that_are_missing_together_share_a_forest():
-    _, gaps = interacting(n=150)
-    columns = [forest.columns.tolist() for forest in fit_entry_model(gaps, "trees", **HOW).density.forests]
+    columns = [forest.columns.tolist() for forest in trees().density.forests]
     assert sorted(columns) == [[0, 1, 2], [3], [4]]
 
 
 def test_draws_of_trees_have_their_mean_and_variance():
-    X, gaps = interacting(n=200)
-    found = fit_entry_model(gaps, "trees", **HOW)
+    X, found = interacting(n=150)[0], trees()
     row = np.where(np.arange(5) >= 3, np.nan, X[:1])
     drawn = found.draw(np.repeat(row, 20000, axis=0), np.random.default_rng(0))[:, 3:]
     spread = np.sqrt(found.variance(row)[0, 3:])
