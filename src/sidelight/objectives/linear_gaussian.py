@@ -22,6 +22,7 @@ If W is uncertain (``objectives.relevance``), w_j ~ N(w̄_j, S_j), the S_j are a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -52,12 +53,14 @@ __all__ = [
     "tiles",
     "turned",
     "unpacked",
+    "upper_triangle",
     "whitening",
 ]
 
 
 _NUMBERS = 3_000_000  # most numbers in the second moments of one tile of rows
 _LOG_2PI = float(np.log(2 * np.pi))
+_KEPT = 64  # places in triangles of matrices up to this size are kept: finding them takes as long as small E steps
 
 
 @dataclass(frozen=True)
@@ -237,7 +240,7 @@ def expected(model: LinearGaussian, tile: Tile) -> Expected:
     q = model.n_components
     residual = tile.X - model.mean
     residual *= tile.mask
-    upper = np.triu_indices(q)
+    upper = upper_triangle(q)
     products = model.W[:, upper[0]] * model.W[:, upper[1]]
     products = products if model.spread is None else products + model.spread
     M = unpacked(tile.seen @ products, q)
@@ -264,7 +267,7 @@ def tile_log_density(model: LinearGaussian, part: Expected) -> Array:
 def tile_statistics(model: LinearGaussian, part: Expected, gamma: Array, *, missing: bool = True) -> Sums:
     """:func:`statistics` of a tile, without the likelihood; moments are summed by pattern, then over the mask."""
     q, seen = model.n_components, part.tile.seen
-    upper = np.triu_indices(q + 1)
+    upper = upper_triangle(q + 1)
     zeta = np.column_stack([part.z, np.ones(len(part.z))])
     weighted = zeta * gamma[:, None]
     shares = np.bincount(part.tile.which, weights=gamma, minlength=len(seen))
@@ -284,7 +287,7 @@ def tile_statistics(model: LinearGaussian, part: Expected, gamma: Array, *, miss
 
 
 def _entry_variance(model: LinearGaussian, part: Expected) -> Array:
-    rows, columns = np.triu_indices(model.n_components)
+    rows, columns = upper_triangle(model.n_components)
     twice = np.where(rows == columns, 1.0, 2.0)
     products = twice * model.W[:, rows] * model.W[:, columns]
     products = products if model.spread is None else products + twice * model.spread
@@ -303,15 +306,25 @@ def _patterns(mask: Array) -> tuple[Array, Array]:
     """Distinct rows (p, d) of a mask as floats, and the pattern of each row (n,)."""
     if mask.all():
         return np.ones((1, mask.shape[1])), np.zeros(len(mask), dtype=np.intp)
-    _, first, which = np.unique(np.packbits(mask, axis=1), axis=0, return_index=True, return_inverse=True)
+    _, first, which = _distinct(np.packbits(mask, axis=1))
     if 2 * len(first) > len(mask) > 1:  # few repeated patterns: sharing them costs more than it saves
         return mask.astype(np.float64), np.arange(len(mask))
     return mask[first].astype(np.float64), which.reshape(-1)
 
 
+def _distinct(packed: Array) -> tuple[Array, Array, Array]:
+    """``np.unique`` of rows of bytes, with their first places and the inverse; eight bytes are sorted as one number."""
+    if packed.shape[1] > 8:
+        return np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    whole = np.zeros((len(packed), 8), dtype=np.uint8)
+    whole[:, : packed.shape[1]] = packed
+    numbers = whole.view(">u8")[:, 0].astype(np.uint64)
+    return np.unique(numbers, return_index=True, return_inverse=True)
+
+
 def _by_pattern(weighted: Array, zeta: Array, tile: Tile) -> Array:
     """Upper triangles of ``Σ γ ζ ζᵀ`` over the rows of each pattern (p, k)."""
-    rows, columns = np.triu_indices(zeta.shape[1])
+    rows, columns = upper_triangle(zeta.shape[1])
     if len(tile.seen) == 1:
         return np.asarray((weighted.T @ zeta)[rows, columns][None])
     products: Array = np.take(weighted, rows, axis=1) * np.take(zeta, columns, axis=1)
@@ -328,16 +341,37 @@ def turned(model: LinearGaussian, T: Array) -> LinearGaussian:
     if model.spread is None:
         return LinearGaussian(model.mean, model.W @ T, model.noise)
     S = T.T @ unpacked(model.spread, q) @ T
-    rows, columns = np.triu_indices(q)
+    rows, columns = upper_triangle(q)
     return LinearGaussian(model.mean, model.W @ T, model.noise, S[:, rows, columns])
 
 
 def unpacked(upper: Array, size: int) -> Array:
     """Symmetric matrices (k, size, size) from their upper triangles (k, size (size + 1) / 2)."""
+    places = _kept(size)[2] if size <= _KEPT else _places(size)
+    return np.take(upper, places, axis=1).reshape(len(upper), size, size)
+
+
+def upper_triangle(size: int) -> tuple[Array, Array]:
+    """Rows and columns of the upper triangle of a matrix (size, size), as ``np.triu_indices``; not to be changed."""
+    return _kept(size)[:2] if size <= _KEPT else np.triu_indices(size)
+
+
+def _places(size: int) -> Array:
+    """Where each entry of a symmetric matrix (size, size) stands in its upper triangle."""
     place = np.zeros((size, size), dtype=np.intp)
     rows, columns = np.triu_indices(size)
     place[rows, columns] = place[columns, rows] = np.arange(len(rows))
-    return np.take(upper, place.reshape(-1), axis=1).reshape(len(upper), size, size)
+    return place.reshape(-1)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _kept(size: int) -> tuple[Array, Array, Array]:
+    """Rows and columns of the upper triangle, and :func:`_places`."""
+    rows, columns = np.triu_indices(size)
+    found = (rows, columns, _places(size))
+    for part in found:
+        part.setflags(write=False)
+    return found
 
 
 def diagonal(values: Array) -> Array:

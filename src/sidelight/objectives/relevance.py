@@ -40,7 +40,7 @@ from scipy.special import gammaln
 from sidelight.base.types import Array
 from sidelight.rows import Sums
 
-from .linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, whitening
+from .linear_gaussian import LinearGaussian, least_squares, quadratic, unpacked, upper_triangle, whitening
 
 __all__ = [
     "Relevant",
@@ -112,7 +112,7 @@ def _relevant(model: LinearGaussian, S: Array, log_det: float) -> Relevant:
     d, q = model.W.shape
     alpha = d / ((model.W**2).sum(axis=0) + np.einsum("jii->i", S))
     divergence = float(-0.5 * (log_det + d * np.log(alpha).sum()))  # the traces cancel at this α
-    rows, columns = np.triu_indices(q)
+    rows, columns = upper_triangle(q)
     return Relevant(LinearGaussian(model.mean, model.W, model.noise, S[:, rows, columns]), alpha, divergence)
 
 
