@@ -1,7 +1,9 @@
 """Several methods on the same rows: one page with the maps side by side, and their measures."""
 
+import copy
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -19,8 +21,23 @@ from chromium import Page, find_chromium
 FEATURES = ["length", "width", "height", "depth"]
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The answer of a comparison and its folder, made once: what a test gets is a copy."""
+    return {"folder": tmp_path_factory.mktemp("compared") / "out"}
+
+
 @pytest.fixture
-def compared(table, run, here):
+def compared(table, run, here, kept):
+    if "answer" not in kept:
+        kept["answer"] = answer_of_comparison(table, run)
+        shutil.copytree("out", kept["folder"])
+    else:
+        shutil.copytree(kept["folder"], "out")
+    return copy.deepcopy(kept["answer"])
+
+
+def answer_of_comparison(table, run):
     done = run(
         "compare",
         table,
