@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 
 from sidelight.base.alias import MovedParameter, accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
@@ -33,10 +33,11 @@ from sidelight.solvers.annealing import fitted_path
 from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
+from ._missing_rows import FilledRows, project_rows
 from ._multilevel import multilevel_cost
 from ._power_limit import check_limit
 from ._problem import Problem, informed_problem, plain_problem
-from ._row_checks import RowChecks
+from ._row_checks import CheckedRows, RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
 from ._solver_choice import (
@@ -53,6 +54,7 @@ from ._training import TrainingRows, read_given
 from .annealing import Annealing
 from .conditioning import Conditioning
 from .kernel_options import KernelOptions
+from .missing import Missing
 
 __all__ = ["KernelInformationEmbedding"]
 
@@ -122,11 +124,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         of kernels, on the data with the effect subtracted. "product": the published product of kernels on the data
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
         the types of the columns of ``given``, their bandwidths and the weight of its term.
-    missing : "refuse", "impute" or "expected", default="refuse"
+    missing : "refuse", "impute", "expected", "project" or Missing, default="refuse"
         Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": the
         nearest rows give them a mean and a variance, and the fit uses the expected kernel, in which uncertain columns
         count less and uncertain rows are less of a neighbour; for Gaussian kernels of Euclidean distances, with a
-        bandwidth that is not learned.
+        bandwidth that is not learned. "project": the model's own maps fill them (fill, embed, project, repeat; S0
+        3.1.5). A :class:`Missing` also sets the number of rounds and the start.
 
     Attributes
     ----------
@@ -170,7 +173,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         group means, and were taken as the effect of ``given``. This happens if the groups differ in the remaining
         structure, or in how it was sampled.
     filled_ : array of shape (n, d)
-        X with its missing entries imputed (not with ``missing="refuse"``).
+        X with its missing entries filled (not with ``missing="refuse"``).
+    filled_variance_ : array of shape (n, d)
+        Variance of the filled entries, 0 where an entry was observed (likewise).
 
     References
     ----------
@@ -189,8 +194,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "has_overlap", "takes_distances", "has_impute"
-    )
+        "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_overlap",
+        "takes_distances", "has_impute",
+    )  # fmt: skip
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         **AnnealedMixin._moved_parameters,
         "data_kernel": MovedParameter("kernel", "storage", KernelOptions),
@@ -198,6 +204,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         "given_bandwidth": MovedParameter("conditioning", "bandwidth", Conditioning),
         "given_weight": MovedParameter("conditioning", "weight", Conditioning),
     }
+
+    _option_kinds: ClassVar[Mapping[str, type]] = {"missing": Missing}  # besides those of the moved parameters
 
     @accept_moved_parameters
     def __init__(
@@ -221,7 +229,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         verbose: int = 0,
         callback: Callback | None = None,
         conditioning: str | Conditioning = "auto",
-        missing: str = "refuse",
+        missing: str | Missing = "refuse",
     ) -> None:
         self.n_components = n_components
         self.bandwidth = bandwidth
@@ -246,7 +254,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     @all_or_nothing
     @one_blas_thread
     def fit(
-        self, X: object, y: object = None, *, given: object = None, same: object = None
+        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
     ) -> KernelInformationEmbedding:
         """Embed the rows of ``X`` (n, d) and fit the maps both ways.
 
@@ -265,6 +273,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         same : Pairs or array of shape (m, 2), default=None
             Correspondences: pairs of rows of different groups of ``given`` that show the same thing, for groups that
             look too different to be aligned automatically.
+        trajectory : array of shape (n,), or one value for all rows, default=None
+            Which rows follow each other in time: rows with the same entry are one trajectory, in row order. Missing
+            entries are then filled from adjacent rows, too, as far as these predict.
 
         Returns
         -------
@@ -272,7 +283,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         """
         del y
         self._check_parameters(given is not None)
-        checked = self._training_rows(X)
+        checked = self._training_rows(X, trajectory)
+        if checked.filled is not None and Missing.of(self.missing).method == "project":
+            checked = self._projected_rows(checked.filled, given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
         request = self._solver_request(given is not None, same is not None)
@@ -287,7 +300,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         read = read_given(type(self).__name__, given, same, n, settings)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        variance = None if checked.variance is None else checked.variance / frame.scale**2
+        variance = self._kernel_variance(checked.filled, frame)
         columns = None if known is None else read.columns
         training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
         kernel = self._kernel_settings(solver)
@@ -320,14 +333,34 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             self.dimension_ = dimension
         if solution.sum_error is not None:
             self.sum_error_ = solution.sum_error
-        if checked.filler is not None:
-            self.filler_, self.filled_ = checked.filler, dense_points(X)
+        if checked.filled is not None:
+            self.filler_, self.filled_ = checked.filled.filler, dense_points(X)
+            self.filled_variance_ = checked.filled.variance
         self._keep_path(solution.path, kept, embedded.path)
         return self
 
-    def fit_transform(self, X: object, y: object = None, *, given: object = None, same: object = None) -> Array:
+    def fit_transform(
+        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
+    ) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
-        return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
+        return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
+
+    def _projected_rows(self, filled: FilledRows, given: object, same: object) -> CheckedRows:
+        """Replace missing entries by the projections of models like this one, each fitted to the rows filled so far."""
+        model = clone(self).set_params(missing="refuse", callback=self.callback)
+
+        def project(X: Array) -> tuple[Array, Array]:
+            Z = model.fit(X, given=given, same=same).transform(X, given=given)
+            return model.inverse_transform(Z, given=given), model.predictive_variance(Z, given=given)
+
+        projected = project_rows(filled, Missing.of(self.missing).rounds, project)
+        return CheckedRows(projected.X, projected)
+
+    def _kernel_variance(self, filled: FilledRows | None, frame: Frame) -> Array | None:
+        """Variances (n, d) of missing entries in units of the frame, where these enter the kernel; else None."""
+        if filled is None or Missing.of(self.missing).method != "expected" or not filled.gone.any():
+            return None
+        return np.asarray(filled.variance / frame.scale**2)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns, before fitting; ``given``: if it will be passed.
@@ -337,8 +370,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         solver, kernel = choose_solver(self._solver_request(given, False), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
-            return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        return annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
+            cost = Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
+        else:
+            cost = annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
+        missing = Missing.of(self.missing)
+        fits = 1 + missing.rounds if missing.method == "project" else 1
+        return Cost(cost.bytes, fits * cost.seconds)
 
     def _check_parameters(self, given: bool) -> None:
         owner = type(self).__name__
