@@ -116,16 +116,15 @@ def _mean_error(X: Any, fills: list[dict[str, Any]], name: str) -> float:
 
 def _compare(outcome: Outcome, walk: Any, fills: list[dict[str, Any]], errors: dict[str, dict[str, float]]) -> None:
     of_walk = errors["walk, 50 %"]
-    outcome.at_most(
-        f"walk: error, {SOURCE_WAY}", of_walk[SOURCE_WAY], of_walk["nearest frame"], "a video", name="fill's"
-    )
+    fill = of_walk["nearest frame"]
+    outcome.at_most(f"walk: error, {SOURCE_WAY}", of_walk[SOURCE_WAY], fill, "a video", name="the fill's")
     for name in IN_ORDER:
         what, linear = f"walk: error, {name}", of_walk["linear in time"]
         if "three rounds" in name:
             outcome.note(what, of_walk[name])
         else:
             outcome.at_most(what, of_walk[name], linear, "-", name="linear in time")
-    for name in WITHOUT_ORDER:
+    for name in (*WITHOUT_ORDER, "linear in time", "nearest frame"):
         outcome.note(f"walk: error, {name}", of_walk[name])
     for data, found in errors.items():
         for name in ("nearest frame", *RIVALS):

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.messages import error_message
+from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import validated
@@ -25,7 +27,7 @@ from sidelight.maps.missing import LocalFill
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
 from ._informed_mixin import InformedMixin
-from ._missing_rows import FilledRows, checked_trajectory, fill_rows
+from ._missing_rows import FilledRows, checked_trajectory, fill_rows, project_rows
 from .missing import Missing
 
 __all__ = ["CheckedRows", "RowChecks"]
@@ -51,6 +53,7 @@ class RowChecks(InformedMixin):
 
     bandwidth: str | float
     missing: str | Missing
+    callback: Callback | None
     filler_: LocalFill | EntryModel
     filled_: Array
 
@@ -110,6 +113,26 @@ class RowChecks(InformedMixin):
         self._refuse_empty(X, "column", axis=0)
         filled = fill_rows(X, missing, numbers, owner=owner, n_jobs=self.n_jobs)
         return CheckedRows(filled.X, filled)
+
+    def _projected_rows(self, checked: CheckedRows, given: object, same: object) -> CheckedRows:
+        """With ``missing="project"``, replace missing entries by the projections of models of the filled rows."""
+        missing = Missing.of(self.missing)
+        if checked.filled is None or missing.method != "project":
+            return checked
+        model = clone(self).set_params(missing="refuse", callback=self.callback)
+
+        def project(X: Array) -> tuple[Array, Array]:
+            Z = model.fit(X, given=given, same=same).transform(X, given=given)
+            return model.inverse_transform(Z, given=given), model.predictive_variance(Z, given=given)
+
+        projected = project_rows(checked.filled, missing.rounds, project)
+        return CheckedRows(projected.X, projected)
+
+    def _kernel_variance(self, filled: FilledRows | None, scale: float) -> Array | None:
+        """Variances (n, d) of missing entries in units of the frame, where these enter the kernel; else None."""
+        if filled is None or Missing.of(self.missing).method != "expected" or not filled.gone.any():
+            return None
+        return np.asarray(filled.variance / scale**2)
 
     def _checked(self, X: object) -> Points:
         if self.metric == "precomputed" and issparse(X):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.alias import MovedParameter, accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
@@ -27,17 +27,15 @@ from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, checked_start
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
-from sidelight.neighbours.sparse_distances import SparseDistances, dense_points, submatrix
+from sidelight.neighbours.sparse_distances import SparseDistances, dense_points
 from sidelight.solvers.annealing import fitted_path
 
 from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
-from ._missing_rows import FilledRows, project_rows
 from ._multilevel import multilevel_cost
 from ._power_limit import check_limit
-from ._problem import Problem, informed_problem, plain_problem
-from ._row_checks import CheckedRows, RowChecks
+from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
 from ._solver_choice import (
@@ -50,7 +48,7 @@ from ._solver_choice import (
     warn_of_old_name,
     warn_without_annealing,
 )
-from ._training import TrainingRows, read_given
+from ._training import TrainingRows, problem_of_rows, read_given
 from .annealing import Annealing
 from .conditioning import Conditioning
 from .kernel_options import KernelOptions
@@ -284,8 +282,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         del y
         self._check_parameters(given is not None)
         checked = self._training_rows(X, trajectory)
-        if checked.filled is not None and Missing.of(self.missing).method == "project":
-            checked = self._projected_rows(checked.filled, given, same)
+        checked = self._projected_rows(checked, given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
         request = self._solver_request(given is not None, same is not None)
@@ -300,11 +297,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         read = read_given(type(self).__name__, given, same, n, settings)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        variance = self._kernel_variance(checked.filled, frame)
+        variance = self._kernel_variance(checked.filled, frame.scale)
         columns = None if known is None else read.columns
         training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
         kernel = self._kernel_settings(solver)
-        problem = self._problem(training, read.hints, kernel, settings, latent_kernel)
+        problem = problem_of_rows(training, read.hints, kernel, settings, (latent_kernel, self.n_components))
         dimension = None
         if solver == "multilevel" and self.latent_kernel == "auto":
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
@@ -344,23 +341,6 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     ) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
         return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
-
-    def _projected_rows(self, filled: FilledRows, given: object, same: object) -> CheckedRows:
-        """Replace missing entries by the projections of models like this one, each fitted to the rows filled so far."""
-        model = clone(self).set_params(missing="refuse", callback=self.callback)
-
-        def project(X: Array) -> tuple[Array, Array]:
-            Z = model.fit(X, given=given, same=same).transform(X, given=given)
-            return model.inverse_transform(Z, given=given), model.predictive_variance(Z, given=given)
-
-        projected = project_rows(filled, Missing.of(self.missing).rounds, project)
-        return CheckedRows(projected.X, projected)
-
-    def _kernel_variance(self, filled: FilledRows | None, frame: Frame) -> Array | None:
-        """Variances (n, d) of missing entries in units of the frame, where these enter the kernel; else None."""
-        if filled is None or Missing.of(self.missing).method != "expected" or not filled.gone.any():
-            return None
-        return np.asarray(filled.variance / frame.scale**2)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns, before fitting; ``given``: if it will be passed.
@@ -415,21 +395,3 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             method = "balanced" if self.bandwidth == "perplexity" else "residual"
         argument = argument_name("conditioning", self.conditioning, Conditioning, "method")
         return GivenSettings(method, options.weight, options.bandwidth, options.types, options.kernel, argument)
-
-    def _problem(
-        self,
-        training: TrainingRows,
-        hints: Array | None,
-        kernel: KernelSettings,
-        settings: GivenSettings,
-        latent_kernel: str,
-    ) -> Problem:
-        """The optimisation problem: without ``given``, or with it for the rows whose ``given`` is complete."""
-        latent = (latent_kernel, self.n_components)
-        scale = 1.0 if self.metric == "cosine" else training.frame.scale
-        if training.given is None or training.known is None:
-            return plain_problem(training.points, scale, kernel, latent, training.variance)
-        rows = training.fitted
-        some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
-        known, variance = training.known.take(rows), None if training.variance is None else training.variance[rows]
-        return informed_problem(some, scale, training.given, known, hints, kernel, settings, latent, variance)

@@ -1,7 +1,7 @@
 """Missing entries of rows in temporal order: a Brownian bridge between the frames in which an entry is observed.
 
-Within a trajectory, column c is taken for a random walk with variance v_c per step. Let x⁻ be its last observed value, a
-steps before a row, and x⁺ its next one, b steps after it:
+Within a trajectory, column c is taken for a random walk with variance v_c per step. Let x⁻ be its last observed value,
+a steps before a row, and x⁺ its next one, b steps after it:
 
     mean      (b x⁻ + a x⁺) / (a + b)                         linear interpolation in time
     variance  v_c · a b / (a + b)
@@ -115,10 +115,8 @@ def _bridge(rows: Array, before: Array, after: Array) -> tuple[Array, Array]:
         precision = 1.0 / a + 1.0 / b  # 1 / inf = 0: that side has none
         shape = 1.0 / precision
     neither = precision == 0
-    mean = (np.where(before >= 0, left, 0.0) / a + np.where(after >= 0, right, 0.0) / b) / np.where(
-        neither, 1, precision
-    )
-    return np.where(neither, 0.0, mean), shape
+    weighted = np.where(before >= 0, left, 0.0) / a + np.where(after >= 0, right, 0.0) / b
+    return weighted / np.where(neither, 1.0, precision), shape
 
 
 def _step_variance(rows: Array, error: Array) -> Array:
