@@ -22,7 +22,7 @@ OURS = ("our defaults", "ours, a second round", "ours, a third round")
 def run() -> Outcome:
     X = load_cmu_walk().X[:FRAMES]
     h = float(np.median(((X[:, None] - X[None]) ** 2).sum(axis=-1)))
-    published = _as_published(2, 0.05, h, seed=0).fit(X)
+    published = as_published(2, 0.05, h, seed=0).fit(X)
     ours = KernelInformationEmbedding(random_state=0).fit(X)
     fills = [_fill_in(X, seed, h) for seed in range(MASKS)]
     with house_style() as plt:
@@ -51,7 +51,7 @@ def run() -> Outcome:
     return outcome
 
 
-def _as_published(q: int, regularization: float, bandwidth: Any, seed: int) -> KernelInformationEmbedding:
+def as_published(q: int, regularization: float, bandwidth: Any, seed: int) -> KernelInformationEmbedding:
     return KernelInformationEmbedding(
         q,
         bandwidth=bandwidth,
@@ -85,7 +85,7 @@ def _fill_in(X: Any, seed: int, h: float) -> dict[str, Any]:
     filled = nearest_frame(X, missing)
     found = {"missing": missing, "nearest-frame fill": filled, "linear in time": linear_in_time(X, missing)}
     for name, bandwidth in (("source, h by leave-one-out", "loo"), ("source, h the median", h)):
-        model = _as_published(10, 0.01, bandwidth, seed).fit(filled)
+        model = as_published(10, 0.01, bandwidth, seed).fit(filled)
         found[name] = with_published_map(model).denoise(filled)
     found["ours, perplexity 15"] = KernelInformationEmbedding(10, perplexity=15).fit(filled).denoise(filled)
     for name in OURS:

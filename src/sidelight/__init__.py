@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .information.joint_information_embedding import JointInformationEmbedding
     from .information.kernel_information_embedding import KernelInformationEmbedding
     from .information.kernel_options import KernelOptions
+    from .information.missing import Missing
     from .information.smoother_embedding import SmootherEmbedding
     from .information.unsupervised_kernel_regression import UnsupervisedKernelRegression
     from .metrics.distance_metric import DistanceMetric
@@ -72,6 +73,7 @@ __all__ = [
     "JointInformationEmbedding",
     "KernelInformationEmbedding",
     "KernelOptions",
+    "Missing",
     "MultiAttributeMetric",
     "MultipleRelationalEmbedding",
     "PPCAMixture",
@@ -115,6 +117,7 @@ _MODULES = {
     "JointInformationEmbedding": "information.joint_information_embedding",
     "KernelInformationEmbedding": "information.kernel_information_embedding",
     "KernelOptions": "information.kernel_options",
+    "Missing": "information.missing",
     "MultiAttributeMetric": "metrics.multi_attribute_metric",
     "MultipleRelationalEmbedding": "relational.multiple_relational_embedding",
     "PPCAMixture": "mixtures.ppca_mixture",

@@ -130,11 +130,31 @@ def test_steps_to_rows_that_were_left_out_are_left_out(drive, run, here):
     assert "58 steps with 2 different actions; 2 steps from or to rows that were left out are not used." in done.out
 
 
+def test_a_trajectory_without_actions_is_for_missing_entries(here, run, inner):
+    time = np.linspace(0, 6, 90)
+    X = np.column_stack([np.cos(time), np.sin(time), np.cos(2 * time), time])
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    frame = pd.DataFrame(gaps, columns=list("abcd")).assign(run=np.repeat(["one", "two"], 45))
+    frame.to_csv("runs.csv", index=False)
+    done = run("embed", "runs.csv", "--trajectory", "run", "--no-standardize", "--no-report", "--out", "out")
+    assert "Rows in temporal order in 2 trajectories: adjacent rows help to fill missing entries." in done.out, done.err
+    model = inner("out/model.sidelight")
+    own = sidelight.KernelInformationEmbedding(missing="expected", random_state=0)
+    own.fit(frame.drop(columns="run"), trajectory=frame["run"])
+    np.testing.assert_allclose(model.filled_, own.filled_, rtol=1e-9)
+    frame.dropna().to_csv("whole.csv", index=False)
+    done = run("embed", "whole.csv", "--trajectory", "run", "--no-report", "--out", "whole")
+    assert "nothing is missing, so that the order of the rows changes nothing" in done.out, done.err
+    done = run("embed", "runs.csv", "--trajectory", "run", "--method", "ppca", "--no-report", "--out", "ppca")
+    assert done.code == 1
+    assert "--trajectory: the method ppca cannot use it" in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--actions", "acton"], "--actions or --trajectory acton: drive.csv has no such column"),
-        (["--trajectory", "action"], "--trajectory: say with --actions COLUMN what was done at each row"),
+        (["--trajectory", "action"], "--trajectory action: some entries are empty; name the trajectory of each row"),
         (
             ["--actions", "action", "--method", "hybrid"],
             "--actions: the method hybrid cannot use it; use --method action",

@@ -73,6 +73,7 @@ FITS = {
     "many": lambda model: model.fit(blobs(200)),
     "given": lambda model: model.fit(X, given=LABELS),
     "gaps": lambda model: model.fit(GAPS),
+    "gaps in time": lambda model: model.fit(GAPS, trajectory=0),
     "bits": lambda model: model.fit(BITS),
     "views": lambda model: model.fit(X, Y),
     "bit views": lambda model: model.fit(BITS, BITS[:, ::-1].copy()),
@@ -171,6 +172,8 @@ CASES = {
                 0.9 ** np.abs(np.subtract.outer(np.arange(3), np.arange(3))), "given", conditioning="product"
             ),
             "missing": to("impute", "gaps", refused=True),
+            "missing.rounds": to(3, "gaps", missing="project"),
+            "missing.start": to("nearest", "gaps in time", missing="project"),
         },
     ),
     "JointInformationEmbedding": Case(

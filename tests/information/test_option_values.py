@@ -19,6 +19,7 @@ from sidelight import (
     JointInformationEmbedding,
     KernelInformationEmbedding,
     KernelOptions,
+    Missing,
     UnsupervisedKernelRegression,
 )
 from sidelight.datasets import s_curve
@@ -30,12 +31,15 @@ VALUES = {
     "annealing": Annealing(0.1, start=1.0),
     "kernel": KernelOptions("student", "dense"),
     "conditioning": Conditioning("product", {"batch": "category"}, [0.5], 1.0),
+    "missing": Missing("project", rounds=2),
 }
 each = pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 ESTIMATORS = (KernelInformationEmbedding, JointInformationEmbedding, UnsupervisedKernelRegression)
 
 
-@pytest.mark.parametrize(("kind", "plain"), [(Annealing, 0.3), (KernelOptions, "quartic"), (Conditioning, "residual")])
+@pytest.mark.parametrize(
+    ("kind", "plain"), [(Annealing, 0.3), (KernelOptions, "quartic"), (Conditioning, "residual"), (Missing, "impute")]
+)
 def test_of_makes_a_value_of_a_name_or_number_and_leaves_a_value_as_it_is(kind, plain):
     value = kind.of(plain)
     assert value == kind(plain)

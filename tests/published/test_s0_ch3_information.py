@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from sidelight import Annealing, Conditioning, KernelInformationEmbedding
+from sidelight import Annealing, Conditioning, KernelInformationEmbedding, Missing
 from sidelight.kernels.bandwidths import LeaveOneOut
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.profiles import profile
@@ -254,3 +254,17 @@ def test_eq_3_25_delta_kernel_is_the_limit_of_a_narrow_gaussian(n_groups):
     Z, K = found.embedding_, kernel(X, X, H)
     by_hand = entropy(delta, K, kernel(Z, Z)) - entropy(delta, kernel(Z, Z))
     assert found.history_[-1]["terms"]["-I"] == pytest.approx(by_hand, abs=3e-6)
+
+
+def test_section_3_1_5_missing_values_by_fill_embed_project():
+    """The nearest frame fills an entry, the model is fitted, and f(g(y)) of 3.22 at the latent points replaces it."""
+    gone = (np.random.default_rng(5).random(X.shape) < 0.4) & (np.arange(D) != np.arange(N)[:, None] % D)
+    filled = X.copy()
+    for row, column in np.argwhere(gone):
+        frames = np.flatnonzero(~gone[:, column])
+        filled[row, column] = X[frames[np.abs(frames - row).argmin()], column]
+    Z = model().fit(filled).embedding_
+    K = kernel(Z, Z)
+    by_hand = np.where(gone, K @ filled / K.sum(axis=1, keepdims=True), X)
+    found = model(missing=Missing("project", start="nearest")).fit(np.where(gone, np.nan, X), trajectory=0)
+    np.testing.assert_allclose(found.filled_, by_hand, rtol=1e-7, atol=1e-9)

@@ -179,7 +179,8 @@ def option_kinds(estimator: type[Any]) -> dict[str, Any]:
     >>> option_kinds(UnsupervisedKernelRegression)
     {'regularization': <class 'sidelight.information.annealing.Annealing'>}
     """
-    return {place.parameter: place.kind for place in moved_parameters(estimator).values()}
+    moved = {place.parameter: place.kind for place in moved_parameters(estimator).values()}
+    return moved | dict(getattr(estimator, "_option_kinds", {}))
 
 
 def accept_moved_parameters(

@@ -100,6 +100,7 @@ class Capabilities:
     takes_pairs: bool = _argument("same")
     takes_relations: bool = _argument("relations")
     takes_actions: bool = _argument("actions")
+    takes_trajectory: bool = _argument("trajectory")
     takes_second_view: bool = False
     """``y`` of ``fit`` is a second view of the rows, with ``transform_view`` and ``inverse_transform_view``."""
     takes_fields: bool = _fitted("n_channels_in_")

@@ -23,10 +23,6 @@ class SequenceColumns:
     actions: str | None = None
     trajectory: str | None = None
 
-    def __post_init__(self) -> None:
-        if self.trajectory is not None and self.actions is None:
-            raise CommandError("--trajectory: say with --actions COLUMN what was done at each row")
-
     @property
     def columns(self) -> list[str]:
         """Their names."""
@@ -34,12 +30,13 @@ class SequenceColumns:
 
 
 def read_sequence(sequence: SequenceColumns, matrix: Matrix, whole: Matrix) -> tuple[dict[str, Any], str]:
-    """Return the actions between the rows of ``matrix`` as an argument of ``fit``, and a sentence about them.
+    """Return actions or trajectories of the rows of ``matrix`` as an argument of ``fit``, and a sentence about them.
 
-    The file had the rows ``whole``; a step from or to a row that was left out is left out, too.
+    The file had the rows ``whole``; a step from or to a row that was left out is left out, too. Without actions, the
+    trajectories are for missing entries, and there is nothing to return if none is missing.
     """
     if sequence.actions is None:
-        return {}, ""
+        return ({}, "") if sequence.trajectory is None else _order(sequence.trajectory, matrix)
     done = _labels(whole.related[sequence.actions])
     if all(label is None for label in done):
         raise CommandError(f"--actions {sequence.actions}: every entry is empty; fill in what was done at each row")
@@ -51,6 +48,17 @@ def read_sequence(sequence: SequenceColumns, matrix: Matrix, whole: Matrix) -> t
     lost = len(there.steps) - len(here.steps)
     gaps = f"; {lost} steps from or to rows that were left out are not used" if lost else ""
     return {"actions": here}, f"Rows in temporal order: {words}{gaps}."
+
+
+def _order(name: str, matrix: Matrix) -> tuple[dict[str, Any], str]:
+    """The trajectory of each row, for filling missing entries."""
+    runs = _labels(matrix.related[name])
+    if any(label is None for label in runs):
+        raise CommandError(f"--trajectory {name}: some entries are empty; name the trajectory of each row")
+    if not np.isnan(matrix.X).any():
+        return {}, f"--trajectory {name}: nothing is missing, so that the order of the rows changes nothing."
+    words = f"Rows in temporal order in {len(set(runs))} trajectories: adjacent rows help to fill missing entries."
+    return {"trajectory": runs}, words
 
 
 def _labels(column: pd.Series[Any]) -> Any:

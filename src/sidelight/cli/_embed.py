@@ -234,6 +234,7 @@ _OPTIONS = {
     "same": "--same",
     "relations": "--relation",
     "actions": "--actions",
+    "trajectory": "--trajectory",
     "y": "--view-y",
 }
 """The option that each argument of ``fit`` comes from."""
@@ -281,8 +282,8 @@ def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tupl
 def _relate(talk: Output, request: Request, matrix: Matrix, whole: Matrix, side: dict[str, Any]) -> Matrix:
     """Add actions and relations to the side information for ``fit``, and their descriptions to the remarks."""
     steps, words = read_sequence(request.sequence, matrix, whole)
-    if steps:
-        side |= steps
+    side |= steps
+    if words:
         talk.say(f"  {words}")
         matrix = replace(matrix, remarks=[*matrix.remarks, words])
     if not request.relations:

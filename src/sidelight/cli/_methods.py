@@ -45,6 +45,7 @@ _TAKES: dict[str, Callable[[Capabilities], bool]] = {
     "same": lambda offers: offers.takes_pairs,
     "relations": lambda offers: offers.takes_relations,
     "actions": lambda offers: offers.takes_actions,
+    "trajectory": lambda offers: offers.takes_trajectory,
     "y": lambda offers: offers.takes_second_view or offers.makes_outputs,
 }
 """What the command line tells a model beside the rows, as an argument of ``fit``."""

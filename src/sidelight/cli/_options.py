@@ -167,7 +167,7 @@ TrajectoryColumn = Annotated[
     typer.Option(
         "--trajectory",
         metavar="COLUMN",
-        help="With --actions: rows with equal entries are one trajectory.",
+        help="Rows with equal entries are one trajectory, in temporal order: with --actions; or for missing entries.",
         rich_help_panel=_KNOWN,
     ),
 ]

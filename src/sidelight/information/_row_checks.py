@@ -2,7 +2,8 @@
 
 Missing entries (NaN) raise an error that says what to do. With ``missing="impute"`` they are imputed from the nearest
 rows (``maps.missing``); with ``missing="expected"`` too, and their variance enters the kernel of the fit
-(``kernels.expected``). ``fit`` then sets ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
+(``kernels.expected``); with ``missing="project"`` the model's own maps then replace them (``_missing_rows``). ``fit``
+sets ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
 """
 
 from __future__ import annotations
@@ -11,19 +12,23 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.messages import error_message
+from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import validated
-from sidelight.maps.entry_models import EntryModel, fit_entry_model
-from sidelight.maps.missing import LocalFill, fit_fill
+from sidelight.maps.entry_models import EntryModel
+from sidelight.maps.missing import LocalFill
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
 from ._informed_mixin import InformedMixin
+from ._missing_rows import FilledRows, checked_trajectory, fill_rows, project_rows
+from .missing import Missing
 
 __all__ = ["CheckedRows", "RowChecks"]
 
@@ -33,25 +38,22 @@ _FLOATS = [np.float64, np.float32]
 
 @dataclass(frozen=True)
 class CheckedRows:
-    """The validated rows of a fit, an array or ``SparseDistances``, and the imputer that filled them (None: none).
-
-    ``variance`` (n, d) is that of imputed entries, where it enters the kernel.
-    """
+    """The validated rows of a fit, an array or ``SparseDistances``; ``filled`` if missing entries are accepted."""
 
     X: Points
-    filler: LocalFill | EntryModel | None = None
-    variance: Array | None = None
+    filled: FilledRows | None = None
 
 
 def _imputes(model: RowChecks) -> bool:
-    return model.missing in ("impute", "expected")
+    return Missing.of(model.missing).fills
 
 
 class RowChecks(InformedMixin):
     """Validation of the rows of ``fit`` and of every other method; adds ``impute`` and ``impute_variance``."""
 
     bandwidth: str | float
-    missing: str
+    missing: str | Missing
+    callback: Callback | None
     filler_: LocalFill | EntryModel
     filled_: Array
 
@@ -68,12 +70,16 @@ class RowChecks(InformedMixin):
 
         Calibrated on entries that ``fit`` held out: 95 % of those lay within two standard deviations.
         """
-        return self.filler_.variance(self._with_gaps(X), self.n_jobs)
+        rows = self._with_gaps(X)
+        if Missing.of(self.missing).method != "project":
+            return self.filler_.variance(rows, self.n_jobs)
+        spread = self._informed_maps().variance(self._latent(self._filled(rows), None), None, self.n_jobs)
+        return np.where(np.isnan(rows), spread, 0.0)
 
-    def _training_rows(self, X: object) -> CheckedRows:
-        """Validate the rows of ``fit``; with ``missing="impute"``, impute their missing entries."""
+    def _training_rows(self, X: object, trajectory: object = None) -> CheckedRows:
+        """Validate the rows of ``fit``; fill their missing entries, unless these are refused."""
         if self.metric != "precomputed":
-            return self._rows_of_fit(X)
+            return self._rows_of_fit(X, trajectory)
         if issparse(X):
             if self.bandwidth != "perplexity":
                 rule = "needs all distances, and a sparse array holds some"
@@ -89,8 +95,8 @@ class RowChecks(InformedMixin):
         refuse_negative(self, D.min())
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
-    def _rows_of_fit(self, X: object) -> CheckedRows:
-        """Validate an array of numbers; refuse its missing entries or impute them."""
+    def _rows_of_fit(self, X: object, trajectory: object = None) -> CheckedRows:
+        """Validate an array of numbers; refuse its missing entries or fill them."""
         finite = "allow-nan" if _imputes(self) else True
         try:
             X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))
@@ -99,22 +105,34 @@ class RowChecks(InformedMixin):
                 raise
             remedy = 'Set missing="impute", or drop or fill those entries'
             raise ValueError(error_message(self, "X", "NaN", "has missing entries", remedy)) from error
-        if not _imputes(self):
+        missing, owner = Missing.of(self.missing), type(self).__name__
+        numbers = checked_trajectory(owner, trajectory, len(X), missing)
+        if not missing.fills:
             return CheckedRows(X)
         self._refuse_empty(X, "row", axis=1)
         self._refuse_empty(X, "column", axis=0)
-        if self.missing == "expected":
-            return self._expected_rows(X)
-        filler = fit_fill(X, self.n_jobs)
-        filled = filler.rows * filler.scale + filler.centre
-        return CheckedRows(np.where(np.isnan(X), filled, X).astype(X.dtype, copy=False), filler)
+        filled = fill_rows(X, missing, numbers, owner=owner, n_jobs=self.n_jobs)
+        return CheckedRows(filled.X, filled)
 
-    def _expected_rows(self, X: Array) -> CheckedRows:
-        """Rows with the means of their missing entries, and the variances of these."""
-        filler = fit_entry_model(X, "neighbours", owner=type(self).__name__, seed=0, n_jobs=self.n_jobs)
-        filled = filler(X, self.n_jobs).astype(X.dtype, copy=False)
-        uncertain = bool(np.isnan(X).any())
-        return CheckedRows(filled, filler, filler.variance(X, self.n_jobs) if uncertain else None)
+    def _projected_rows(self, checked: CheckedRows, given: object, same: object) -> CheckedRows:
+        """With ``missing="project"``, replace missing entries by the projections of models of the filled rows."""
+        missing = Missing.of(self.missing)
+        if checked.filled is None or missing.method != "project":
+            return checked
+        model = clone(self).set_params(missing="refuse", callback=self.callback)
+
+        def project(X: Array) -> tuple[Array, Array]:
+            Z = model.fit(X, given=given, same=same).transform(X, given=given)
+            return model.inverse_transform(Z, given=given), model.predictive_variance(Z, given=given)
+
+        projected = project_rows(checked.filled, missing.rounds, project)
+        return CheckedRows(projected.X, projected)
+
+    def _kernel_variance(self, filled: FilledRows | None, scale: float) -> Array | None:
+        """Variances (n, d) of missing entries in units of the frame, where these enter the kernel; else None."""
+        if filled is None or Missing.of(self.missing).method != "expected" or not filled.gone.any():
+            return None
+        return np.asarray(filled.variance / scale**2)
 
     def _checked(self, X: object) -> Points:
         if self.metric == "precomputed" and issparse(X):
@@ -128,11 +146,16 @@ class RowChecks(InformedMixin):
         return self._filled(rows) if np.isnan(rows).any() else rows
 
     def _filled(self, rows: Array) -> Array:
-        """Validated rows with their missing entries imputed."""
-        return np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
+        """Validated rows with their missing entries filled: by ``filler_``, then by the maps if these project."""
+        filled = np.asarray(self.filler_(rows, self.n_jobs).astype(rows.dtype, copy=False))
+        missing = Missing.of(self.missing)
+        for _ in range(missing.rounds if missing.method == "project" else 0):
+            back = self.frame_.outside(self._rows(self._latent(filled, None), None))
+            filled = np.where(np.isnan(rows), back, rows).astype(rows.dtype, copy=False)
+        return filled
 
     def _row_variance(self, X: object) -> Array | None:
-        if self.missing != "expected":
+        if Missing.of(self.missing).method != "expected":
             return None
         rows = self._with_gaps(X)
         if not np.isnan(rows).any():

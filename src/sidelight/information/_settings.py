@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sidelight.base.messages import error_message
+from sidelight.base.options import argument_name
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.objectives.penalties import PENALTIES
+
+from .missing import Missing
 
 __all__ = ["GivenSettings", "KernelSettings", "LatentSettings", "check_learned", "check_missing"]
 
@@ -136,14 +139,14 @@ def check_learned(kernel: KernelSettings, latent_kernel: str, *, given: bool) ->
         raise ValueError(error_message(kernel.owner, "bandwidth", "learned", rule, remedy))
 
 
-def check_missing(kernel: KernelSettings, missing: str) -> None:
+def check_missing(kernel: KernelSettings, missing: str | Missing) -> None:
     """Raise ValueError for an unknown treatment of missing entries, and where it does not apply."""
-    owner = kernel.owner
-    check_choice(owner, "missing", missing, ("refuse", "impute", "expected"))
-    if missing != "refuse" and kernel.precomputed:
+    owner, options = kernel.owner, Missing.of(missing)
+    options.check(owner, argument_name("missing", missing, Missing, "method"))
+    if options.fills and kernel.precomputed:
         rule = "needs rows, and precomputed distances are none"
-        raise ValueError(error_message(owner, "missing", missing, rule, 'Use missing="refuse"'))
-    if missing == "expected":
+        raise ValueError(error_message(owner, "missing", options.method, rule, 'Use missing="refuse"'))
+    if options.method == "expected":
         _check_expected(kernel)
 
 

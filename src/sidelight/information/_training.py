@@ -1,4 +1,4 @@
-"""The rows of a fit with their ``given``, validated and encoded."""
+"""The rows of a fit with their ``given``, validated and encoded, and the optimisation problem they state."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 from sidelight.base.messages import error_message
 from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
-from sidelight.neighbours.sparse_distances import Points, dense_points
+from sidelight.neighbours.sparse_distances import Points, dense_points, submatrix
 from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
 
-from ._settings import GivenSettings
+from ._data_kernel import Latent
+from ._problem import Problem, informed_problem, plain_problem
+from ._settings import GivenSettings, KernelSettings
 
-__all__ = ["ReadGiven", "TrainingRows", "read_given"]
+__all__ = ["ReadGiven", "TrainingRows", "problem_of_rows", "read_given"]
 
 
 @dataclass(frozen=True)
@@ -127,3 +129,16 @@ class TrainingRows:
         if metric == "euclidean":
             return self.fitted_points
         return self.frame.inside(dense_points(self.X if self.complete else self.X[self.fitted]))
+
+
+def problem_of_rows(
+    training: TrainingRows, hints: Array | None, kernel: KernelSettings, settings: GivenSettings, latent: Latent
+) -> Problem:
+    """The optimisation problem: without ``given``, or with it for the rows whose ``given`` is complete."""
+    scale = 1.0 if kernel.metric == "cosine" else training.frame.scale
+    if training.given is None or training.known is None:
+        return plain_problem(training.points, scale, kernel, latent, training.variance)
+    rows = training.fitted
+    some = submatrix(training.points, rows, rows, kernel.owner) if kernel.precomputed else training.points[rows]
+    known, variance = training.known.take(rows), None if training.variance is None else training.variance[rows]
+    return informed_problem(some, scale, training.given, known, hints, kernel, settings, latent, variance)

@@ -27,7 +27,7 @@ from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, checked_start
 from sidelight.kernels.profiles import LATENT_PROFILES
 from sidelight.maps.frames import Frame
-from sidelight.neighbours.sparse_distances import SparseDistances, dense_points, submatrix
+from sidelight.neighbours.sparse_distances import SparseDistances, dense_points
 from sidelight.solvers.annealing import fitted_path
 
 from ._annealed_mixin import AnnealedMixin
@@ -35,7 +35,6 @@ from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
 from ._multilevel import multilevel_cost
 from ._power_limit import check_limit
-from ._problem import Problem, informed_problem, plain_problem
 from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
@@ -49,10 +48,11 @@ from ._solver_choice import (
     warn_of_old_name,
     warn_without_annealing,
 )
-from ._training import TrainingRows, read_given
+from ._training import TrainingRows, problem_of_rows, read_given
 from .annealing import Annealing
 from .conditioning import Conditioning
 from .kernel_options import KernelOptions
+from .missing import Missing
 
 __all__ = ["KernelInformationEmbedding"]
 
@@ -122,11 +122,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         of kernels, on the data with the effect subtracted. "product": the published product of kernels on the data
         itself. "auto": "balanced" with ``bandwidth="perplexity"``, else "residual". A :class:`Conditioning` also sets
         the types of the columns of ``given``, their bandwidths and the weight of its term.
-    missing : "refuse", "impute" or "expected", default="refuse"
+    missing : "refuse", "impute", "expected", "project" or Missing, default="refuse"
         Missing entries (NaN) of X raise an error, or are imputed from the nearest rows ("impute"). "expected": the
         nearest rows give them a mean and a variance, and the fit uses the expected kernel, in which uncertain columns
         count less and uncertain rows are less of a neighbour; for Gaussian kernels of Euclidean distances, with a
-        bandwidth that is not learned.
+        bandwidth that is not learned. "project": the model's own maps fill them (fill, embed, project, repeat; S0
+        3.1.5). A :class:`Missing` also sets the number of rounds and the start.
 
     Attributes
     ----------
@@ -170,7 +171,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         group means, and were taken as the effect of ``given``. This happens if the groups differ in the remaining
         structure, or in how it was sampled.
     filled_ : array of shape (n, d)
-        X with its missing entries imputed (not with ``missing="refuse"``).
+        X with its missing entries filled (not with ``missing="refuse"``).
+    filled_variance_ : array of shape (n, d)
+        Variance of the filled entries, 0 where an entry was observed (likewise).
 
     References
     ----------
@@ -189,8 +192,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "has_counterfactual", "has_overlap", "takes_distances", "has_impute"
-    )
+        "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_overlap",
+        "takes_distances", "has_impute",
+    )  # fmt: skip
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         **AnnealedMixin._moved_parameters,
         "data_kernel": MovedParameter("kernel", "storage", KernelOptions),
@@ -198,6 +202,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         "given_bandwidth": MovedParameter("conditioning", "bandwidth", Conditioning),
         "given_weight": MovedParameter("conditioning", "weight", Conditioning),
     }
+
+    _option_kinds: ClassVar[Mapping[str, type]] = {"missing": Missing}  # besides those of the moved parameters
 
     @accept_moved_parameters
     def __init__(
@@ -221,7 +227,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         verbose: int = 0,
         callback: Callback | None = None,
         conditioning: str | Conditioning = "auto",
-        missing: str = "refuse",
+        missing: str | Missing = "refuse",
     ) -> None:
         self.n_components = n_components
         self.bandwidth = bandwidth
@@ -246,7 +252,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     @all_or_nothing
     @one_blas_thread
     def fit(
-        self, X: object, y: object = None, *, given: object = None, same: object = None
+        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
     ) -> KernelInformationEmbedding:
         """Embed the rows of ``X`` (n, d) and fit the maps both ways.
 
@@ -265,6 +271,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         same : Pairs or array of shape (m, 2), default=None
             Correspondences: pairs of rows of different groups of ``given`` that show the same thing, for groups that
             look too different to be aligned automatically.
+        trajectory : array of shape (n,), or one value for all rows, default=None
+            Which rows follow each other in time: rows with the same entry are one trajectory, in row order. Missing
+            entries are then filled from adjacent rows, too, as far as these predict.
 
         Returns
         -------
@@ -272,7 +281,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         """
         del y
         self._check_parameters(given is not None)
-        checked = self._training_rows(X)
+        checked = self._training_rows(X, trajectory)
+        checked = self._projected_rows(checked, given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
         request = self._solver_request(given is not None, same is not None)
@@ -287,11 +297,11 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         read = read_given(type(self).__name__, given, same, n, settings)
         known = read.known
         fitted = np.arange(n) if known is None else np.flatnonzero(known.complete)
-        variance = None if checked.variance is None else checked.variance / frame.scale**2
+        variance = self._kernel_variance(checked.filled, frame.scale)
         columns = None if known is None else read.columns
         training = TrainingRows(X, frame.points(X), frame, fitted, columns, known, variance)
         kernel = self._kernel_settings(solver)
-        problem = self._problem(training, read.hints, kernel, settings, latent_kernel)
+        problem = problem_of_rows(training, read.hints, kernel, settings, (latent_kernel, self.n_components))
         dimension = None
         if solver == "multilevel" and self.latent_kernel == "auto":
             dimension = data_dimension(problem.points, problem.kernel, precomputed=kernel.precomputed)
@@ -320,14 +330,17 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             self.dimension_ = dimension
         if solution.sum_error is not None:
             self.sum_error_ = solution.sum_error
-        if checked.filler is not None:
-            self.filler_, self.filled_ = checked.filler, dense_points(X)
+        if checked.filled is not None:
+            self.filler_, self.filled_ = checked.filled.filler, dense_points(X)
+            self.filled_variance_ = checked.filled.variance
         self._keep_path(solution.path, kept, embedded.path)
         return self
 
-    def fit_transform(self, X: object, y: object = None, *, given: object = None, same: object = None) -> Array:
+    def fit_transform(
+        self, X: object, y: object = None, *, given: object = None, same: object = None, trajectory: object = None
+    ) -> Array:
         """Fit, and return ``embedding_`` (n, q)."""
-        return np.asarray(self.fit(X, y, given=given, same=same).embedding_)
+        return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
         """Estimate memory and time of a fit of n rows and d columns, before fitting; ``given``: if it will be passed.
@@ -337,8 +350,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         solver, kernel = choose_solver(self._solver_request(given, False), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
-            return Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        return annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
+            cost = Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
+        else:
+            cost = annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
+        missing = Missing.of(self.missing)
+        fits = 1 + missing.rounds if missing.method == "project" else 1
+        return Cost(cost.bytes, fits * cost.seconds)
 
     def _check_parameters(self, given: bool) -> None:
         owner = type(self).__name__
@@ -378,21 +395,3 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
             method = "balanced" if self.bandwidth == "perplexity" else "residual"
         argument = argument_name("conditioning", self.conditioning, Conditioning, "method")
         return GivenSettings(method, options.weight, options.bandwidth, options.types, options.kernel, argument)
-
-    def _problem(
-        self,
-        training: TrainingRows,
-        hints: Array | None,
-        kernel: KernelSettings,
-        settings: GivenSettings,
-        latent_kernel: str,
-    ) -> Problem:
-        """The optimisation problem: without ``given``, or with it for the rows whose ``given`` is complete."""
-        latent = (latent_kernel, self.n_components)
-        scale = 1.0 if self.metric == "cosine" else training.frame.scale
-        if training.given is None or training.known is None:
-            return plain_problem(training.points, scale, kernel, latent, training.variance)
-        rows = training.fitted
-        some = submatrix(training.points, rows, rows, self) if kernel.precomputed else training.points[rows]
-        known, variance = training.known.take(rows), None if training.variance is None else training.variance[rows]
-        return informed_problem(some, scale, training.given, known, hints, kernel, settings, latent, variance)

@@ -31,6 +31,8 @@ from sidelight.kernels.bandwidths import perplexity_rows
 from sidelight.neighbours.distances import padded_product
 from sidelight.neighbours.search import nearest, smallest
 
+from .time_bridge import variance_factor
+
 __all__ = ["LocalFill", "fit_fill"]
 
 Array = npt.NDArray[Any]
@@ -106,6 +108,12 @@ class LocalFill:
             found, spread = self.predict(Q, observed, D2, n_jobs)
         return found, spread
 
+    def training_moments(self, n_jobs: int | None = None) -> tuple[Array, Array]:
+        """Predict every entry (n, d) of the training rows from the other rows, with its variance (n, d)."""
+        near = nearest_squares(self.rows, None, self.width, n_jobs)
+        found, spread = self.predict(np.where(self.observed, self.rows, 0.0), self.observed, near, n_jobs)
+        return found * self.scale + self.centre, self.factor * spread * self.scale**2
+
     @property
     def width(self) -> int:
         """Number of neighbours per row: 3 · perplexity."""
@@ -180,15 +188,14 @@ def _choose(inside: Array, observed: Array, n_jobs: int | None) -> tuple[LocalFi
                 break
             least = float(error.mean())
             if least < best[0]:
-                chosen = replace(setting, factor=_factor(error, spread[hidden]))
+                chosen = replace(setting, factor=variance_factor(_ratio(error, spread[hidden])))
                 best = least, chosen, n_rounds if n_rounds < _TRIAL_ROUNDS else _ROUNDS
     return best[1:]
 
 
-def _factor(error: Array, spread: Array) -> float:
-    """Calibration factor of the variances: 95.4 % of the errors then lie within two standard deviations."""
-    ratio = error**2 / np.maximum(spread, 1e-9 * float(spread.mean()) + 1e-300)
-    return float(np.quantile(ratio, 0.954)) / 4.0
+def _ratio(error: Array, spread: Array) -> Array:
+    """Squared errors over variances, which are at least a share of their mean."""
+    return np.asarray(error**2 / np.maximum(spread, 1e-9 * float(spread.mean()) + 1e-300))
 
 
 def _first_round(inside: Array, observed: Array, n_jobs: int | None) -> Array:

@@ -109,6 +109,7 @@ FITTED: dict[str, dict[str, str]] = {
         "sum_error_": "~number~",
         "filler_": "~record d=d",
         "filled_": "~float (N, d)",
+        "filled_variance_": "~float (N, d)",
     },
     "JointInformationEmbedding": _TWO_WAY
     | _PATH

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from sidelight.base.capabilities import capabilities, given_of
+from sidelight.information.missing import Missing
 from sidelight.tables._date_code import CYCLES, DateCode
 
 from ._fitted import FITTED
@@ -87,7 +88,7 @@ def _check_ways(model: Any) -> None:
 
 def _check_filler(model: Any) -> None:
     """Check the imputer, if rows may have missing entries."""
-    if model.missing != "refuse":
+    if Missing.of(model.missing).fills:
         _require_all(model, ("filler_",))
 
 

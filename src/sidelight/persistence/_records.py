@@ -117,6 +117,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "Annealing": {},
     "Conditioning": {},
     "KernelOptions": {},
+    "Missing": {},
     # what is known
     "Column": {
         "kind": "choice:category|number|angle",

@@ -92,6 +92,7 @@ RECORDS: dict[str, str] = {
     "LinearGaussianMaps": "sidelight.maps.linear_gaussian_maps",
     "LinearMaps": "sidelight.maps.linear",
     "LocalFill": "sidelight.maps.missing",
+    "Missing": "sidelight",
     "MeasuredFrame": "sidelight.unfolding._measured_rows",
     "NumberCode": "sidelight.tables._number_code",
     "NystromMap": "sidelight.maps.nystrom",

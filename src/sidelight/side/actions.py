@@ -13,6 +13,7 @@ from sidelight.base.validation import check_integer
 
 from .columns import read_table
 from .row_numbers import check_made_for, checked_index, renumbered
+from .trajectory import trajectory_numbers
 
 __all__ = ["Actions", "as_actions"]
 
@@ -113,7 +114,7 @@ def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
         it goes on, the action is unknown. A label at the last row of a trajectory has no resulting row and is ignored.
     n : int
         Rows of the data.
-    trajectory : array of shape (n,) or None
+    trajectory : array of shape (n,), one value, or None
         Rows with the same entry are one trajectory, in row order; None: all are one, cut where actions are missing.
     """
     if isinstance(actions, Actions):
@@ -127,7 +128,7 @@ def as_actions(actions: Any, n: int, trajectory: Any = None) -> Actions:
     if trajectory is None:
         begins = np.flatnonzero(codes[:-1] >= 0)
         return Actions(np.column_stack([begins, begins + 1]), codes[begins], names, n)
-    piece = _pieces(trajectory, n)
+    piece = trajectory_numbers("Actions", trajectory, n)
     order = np.argsort(piece, kind="stable")
     on = piece[order[1:]] == piece[order[:-1]]
     steps = np.column_stack([order[:-1][on], order[1:][on]])
@@ -155,18 +156,3 @@ def _codes(actions: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     codes = np.full(n, -1)
     codes[:length][~missing] = place
     return codes, tuple(names.tolist())
-
-
-def _pieces(trajectory: Any, n: int) -> Array:
-    """The number of each row's trajectory (n,)."""
-    if np.shape(trajectory) != (n,):
-        seen, rule = f"array of shape {np.shape(trajectory)}", f"does not match the {n} rows of X"
-        raise ValueError(error_message("Actions", "trajectory", seen, rule, "Name the trajectory of each row"))
-    (column,) = read_table("Actions", trajectory, n).columns.values()
-    if column.missing.any():
-        row = int(np.flatnonzero(column.missing)[0])
-        rule = "is missing"
-        raise ValueError(
-            error_message("Actions", "trajectory", f"the name at row {row}", rule, "Name that of each row")
-        )
-    return np.unique(column.values.astype(str), return_inverse=True)[1]

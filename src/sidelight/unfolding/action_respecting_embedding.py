@@ -134,7 +134,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     6
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("takes_actions", "has_spectrum")
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_actions", "takes_trajectory", "has_spectrum")
 
     def __init__(
         self,
