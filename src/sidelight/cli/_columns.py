@@ -92,18 +92,18 @@ class ColumnRoles:
         if not names:
             return pd.DataFrame()
         found = frame[names].reset_index(drop=True)
-        return typed(found, [use for use in understand(found) if use.date_format or use.number_format])
+        return typed(found, understand(found))
 
     def labels(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The label columns (attributes) of ``frame``, for metric learning."""
         names = list(dict.fromkeys(self.attributes))
-        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+        return typed(frame[names].reset_index(drop=True), ()) if names else pd.DataFrame()
 
     def related(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns of ``frame`` that relations are based on, and those of actions."""
         there = [name for name in self.relations_if_there if name in frame.columns]
         names = list(dict.fromkeys([*self.relations, *there, *self.actions]))
-        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+        return typed(frame[names].reset_index(drop=True), ()) if names else pd.DataFrame()
 
     def shown(self, found: Iterable[str]) -> list[str]:
         """The columns to colour by: as asked, otherwise attributes and as ``found``; what was named in any case."""

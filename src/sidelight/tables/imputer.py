@@ -24,7 +24,7 @@ from sidelight.base.warnings import warn
 from sidelight.maps.entry_intervals import draw_scale, half_width
 from sidelight.maps.entry_models import MODELS, EntryModel, fit_entry_model, hold_out
 
-from ._column_kinds import ColumnUse
+from ._column_kinds import ColumnUse, read_by
 from ._encoding import EncoderSettings
 from ._fill_plan import FillPlan, GappedTable, fit_plan, read_gaps
 from ._gap_codes import deviation_code, drawn_code, mean_code
@@ -322,7 +322,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _warn_of_what_stays(self, found: GappedTable) -> None:
         """Name the columns whose gaps are not filled."""
         unfilled = {fill.name for fill in found.plan.fills if fill.source == "nothing"}
-        gone = {column.name for column in found.table.columns if column.missing.any()}
+        columns = read_by(found.table.by_name(), found.plan.columns)
+        gone = {name for name, column in columns.items() if column.missing.any()}
         left = [use for use in found.plan.columns if use.name in unfilled & gone]
         if left:
             shown = ", ".join(f"{use.name!r} ({use.kind})" for use in left[:5])

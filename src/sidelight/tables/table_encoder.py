@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, checked_array, refuse_too_large
 
 from ._category_code import CategoryCode
-from ._column_kinds import ColumnUse, understand_table
+from ._column_kinds import ColumnUse, read_by, understand_table
 from ._encoding import Code, ColumnBlock, EncoderSettings, blocks_of, decode_columns, encode_columns, fit_codes
 from ._matching import matched_columns
 from ._table_columns import Table, read_table
@@ -144,6 +145,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         settings = self._settings()
         table = read_table(X)
         uses = understand_table(table, self.kinds)
+        table = replace(table, columns=tuple(read_by(table.by_name(), uses).values()))
         self._refuse_nothing_to_encode(table, uses)
         codes = fit_codes(table, uses, settings)
         if table.named:
@@ -165,7 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "codes_")
         table = read_table(X)
         used = [use for use in self.columns_ if use.used]
-        A = encode_columns(self._matched(table), used, self.codes_)
+        A = encode_columns(read_by(self._matched(table), used), used, self.codes_)
         refuse_too_large(self, "X", A)
         return A.astype(np.float32) if isinstance(X, np.ndarray) and X.dtype == np.float32 else A
 
