@@ -155,7 +155,7 @@ def principal_plane(A: Array) -> Principal:
 
 def ours(frame: pd.DataFrame) -> Pipeline:
     """The encoder and the embedding, as ``sidelight embed`` fits them."""
-    model = make_pipeline(TableEncoder(), KernelInformationEmbedding(missing="impute", random_state=0))
+    model = make_pipeline(TableEncoder(), KernelInformationEmbedding(missing="expected", random_state=0))
     return model.fit(frame)
 
 

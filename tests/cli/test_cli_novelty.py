@@ -35,7 +35,7 @@ def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
 
     pd.DataFrame({"z1": [0.0, 50.0], "z2": [0.0, 50.0]}).to_csv("points.csv", index=False)
     done = run("invert", "out/model.sidelight", "points.csv", "--out", "rows.csv")
-    assert "1 of 2 points are outside the map" in done.out
+    assert "1 of 2 points is outside the map" in done.out
     assert pd.read_csv("rows.csv")["unusual"].tolist() == [False, True]
 
     embedded[KIND == "Gentoo"].to_csv("gentoo.csv", index=False)

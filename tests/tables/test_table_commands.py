@@ -270,3 +270,11 @@ def test_whole_numbers_with_gaps_are_written_whole(tmp_path):
     back = pd.read_csv(tmp_path / "b.csv", dtype=str)
     assert back["education"].str.fullmatch(r"-?\d+").all()
     assert back["wage"].str.contains(".", regex=False).any()
+
+
+def test_the_heading_of_a_report_counts_every_column_that_is_embedded(tmp_path):
+    told = run("embed", FILES / "survey.csv", "--method", "ppca", "--out", tmp_path / "out")
+    assert told["columns"] == 5  # free text among them, a constant, an identifier and an empty column not
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "150 rows of 5 values on a map" in page
+    assert "150 × 5<" in page

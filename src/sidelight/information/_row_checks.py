@@ -15,12 +15,13 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
+from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import validated
 from sidelight.maps.entry_models import EntryModel, fit_entry_model
-from sidelight.maps.missing import LocalFill, fit_fill
+from sidelight.maps.missing import LocalFill, fill_cost, fit_fill
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
 from ._informed_mixin import InformedMixin
@@ -69,6 +70,13 @@ class RowChecks(InformedMixin):
         Calibrated on entries that ``fit`` held out: 95 % of those lay within two standard deviations.
         """
         return self.filler_.variance(self._with_gaps(X), self.n_jobs)
+
+    def _with_filling(self, cost: Cost, n: int, d: int) -> Cost:
+        """The cost of a fit of n rows and d columns, with that of imputing missing entries."""
+        if not _imputes(self):
+            return cost
+        filling = fill_cost(n, d, calibrated=self.missing == "expected")
+        return Cost(max(cost.bytes, filling.bytes), cost.seconds + filling.seconds)
 
     def _training_rows(self, X: object) -> CheckedRows:
         """Validate the rows of ``fit``; with ``missing="impute"``, impute their missing entries."""

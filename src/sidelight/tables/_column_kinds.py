@@ -25,7 +25,7 @@ from ._number_text import as_numbers, has_decimal_comma, is_missing_mark, number
 from ._scales import TRUTH, order_of
 from ._table_columns import Table, TableColumn, read_table, without_marks
 
-__all__ = ["KINDS", "LEFT_OUT", "ColumnUse", "read_by", "understand", "understand_table"]
+__all__ = ["KINDS", "LEFT_OUT", "ColumnUse", "read_by", "understand", "understand_table", "understood_columns"]
 
 KINDS = ("number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier")
 """Kinds that a user may give a column; "drop" leaves it out."""
@@ -136,6 +136,12 @@ def understand_table(table: Table, kinds: Mapping[str, str] | None = None) -> tu
 def read_by(columns: Mapping[str, TableColumn], uses: Iterable[ColumnUse]) -> dict[str, TableColumn]:
     """Return the columns of a table by name, marks such as "?" read as missing, by what they were understood as."""
     return {use.name: without_marks(columns[use.name], use.sign_levels) for use in uses if use.name in columns}
+
+
+def understood_columns(table: Table, kinds: Mapping[str, str] | None) -> tuple[Table, tuple[ColumnUse, ...]]:
+    """Return a table with its marks read as missing, and what each of its columns means."""
+    uses = understand_table(table, kinds)
+    return replace(table, columns=tuple(read_by(table.by_name(), uses).values())), uses
 
 
 def _texts(column: TableColumn) -> list[str]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ._category_code import CategoryCode
 from ._column_fill import ColumnFill, bound_values, column_fills, filled_values, gaps_of_column, has_interval
-from ._column_kinds import ColumnUse, read_by, understand_table
+from ._column_kinds import ColumnUse, read_by, understood_columns
 from ._encoding import Code, ColumnBlock, EncoderSettings, blocks_of, encode_columns, fit_codes
 from ._matching import matched_columns
 from ._table_columns import Table, TableColumn, read_table
@@ -138,8 +138,8 @@ class GappedTable:
 
 def fit_plan(table: Table, kinds: Mapping[str, str] | None, settings: EncoderSettings) -> FillPlan:
     """Understand the columns of a table and learn their codes; free text is left out."""
-    uses = tuple(_without_text(use) for use in understand_table(table, kinds))
-    table = replace(table, columns=tuple(read_by(table.by_name(), uses).values()))
+    table, understood = understood_columns(table, kinds)
+    uses = tuple(map(_without_text, understood))
     codes = fit_codes(table, uses, settings)
     layouts = layout_of(table, uses).columns
     blocks = blocks_of([use.name for use in uses if use.used], codes)

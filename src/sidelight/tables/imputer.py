@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import IMPUTER
 from sidelight.base.cost import Cost, refuse_if_too_large
@@ -31,6 +30,7 @@ from ._fill_plan import FillPlan, GappedTable, fit_plan, read_gaps
 from ._gap_codes import deviation_code, drawn_code, mean_code
 from ._matching import errors_of
 from ._table_columns import read_table
+from ._takes_tables import TakesTables
 
 __all__ = ["METHODS", "Imputer", "Intervals"]
 
@@ -60,7 +60,7 @@ class Intervals:
     level: float
 
 
-class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     """Fill the missing entries of a table, from what each row has.
 
     Columns of any kind are used and filled: numbers, categories, ordered categories, truth values, dates, angles. They
@@ -156,7 +156,6 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_held_out_: int
     sample_: RowSample | None = None  # files of before version 0.2 have none
     seed_: int
-    n_features_in_: int
 
     def __init__(
         self,
@@ -201,10 +200,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         refuse_if_too_large(self, self.estimate_cost(*found.code.shape), table.n_rows)
         rows = found.code[~np.isnan(found.code).all(axis=1)]  # a row without any entry tells nothing
         model, errors = self._fitted_model(rows, seed)
-        if table.named:
-            _check_feature_names(self, X, reset=True)
+        self._remember_columns(X, table)
         self._warn_of_what_stays(found)
-        self.n_features_in_ = len(table.columns)
         self.plan_, self.model_, self.seed_ = plan, model, seed
         self.sample_ = sample_rows(rows, seed)
         self.held_out_, self.n_held_out_ = errors, int(hold_out(rows, seed).hidden.sum()) if errors else 0
@@ -291,13 +288,6 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns (of the code)."""
         return Cost(64 * n * d + 64 * d * min(n, d), 1.5e-5 * n * d * (1 + d / 200))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float]]:
         """The model of the code (n, p), None where it has no columns, and the errors of the models that were tried."""
