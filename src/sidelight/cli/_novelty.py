@@ -21,7 +21,13 @@ _TOLERATED = 0.2
 def add_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, X: Any) -> None:
     """Add the columns ``density`` (share of training rows of lower density) and ``unusual`` (below 0.01) of rows."""
     if capabilities(model).has_typicality:
-        _add(talk, frame, model.typicality(X), "rows", "unlike the rows of the fit; where they are placed means little")
+        _add(
+            talk,
+            frame,
+            model.typicality(X),
+            "rows",
+            "unlike the rows of the fit; where such a row is placed means little",
+        )
 
 
 def add_latent_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, Z: Any) -> None:

@@ -292,7 +292,8 @@ def _understood_text(column: TableColumn, counts: Counter[Any], texts: list[str]
 
 def _spoilt(texts: list[str]) -> str:
     """Name an entry that makes text of a column of numbers, where most entries are numbers."""
-    numbers = [text for text in texts if number_format_of([text]) is not None]
+    formats = {text: number_format_of([text]) for text in texts}
+    numbers = [text for text, form in formats.items() if form is not None and "unit" not in form]  # 1st is no number
     others = [text for text in texts if text not in numbers and not is_missing_mark(text)]
     if 0 < len(others) <= len(numbers):
         return f"; text because of {_short(others[0])}"
