@@ -154,8 +154,8 @@ def principal_plane(A: Array) -> Principal:
 
 
 def ours(frame: pd.DataFrame) -> Pipeline:
-    """The encoder and the embedding, as ``sidelight embed`` fits them."""
-    model = make_pipeline(TableEncoder(), KernelInformationEmbedding(missing="expected", random_state=0))
+    """The encoder and the embedding, as ``sidelight embed`` fits them but for gaps (which it treats as "expected")."""
+    model = make_pipeline(TableEncoder(), KernelInformationEmbedding(missing="impute", random_state=0))
     return model.fit(frame)
 
 
