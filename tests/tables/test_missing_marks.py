@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -120,3 +121,11 @@ def test_whole_numbers_with_gaps_come_back_whole():
     assert back["ozone"].isna().tolist() == (~present).tolist()
     assert (back["free"] % 1 != 0).all()
     assert (back["wind"][present] % 1 != 0).all()
+
+
+def test_marks_of_a_real_table_are_gaps_in_numbers_and_in_words():
+    cars = pd.read_csv(Path(__file__).parents[2] / "benchmarks" / "table_files" / "imports-85.csv")
+    found = {use.name: (use.kind, use.n_missing) for use in understand(cars) if use.marks}
+    assert found["num-of-doors"] == ("category", 2)
+    assert found["price"] == ("number", 4)
+    assert all(use.marks == ("?",) for use in understand(cars) if use.n_missing)
