@@ -73,7 +73,8 @@ def _mean(n: int, n_tables: int) -> Check:
         drawn = np.array([table[:, 0] for table in model.draws(G, _DRAWS)])
         within = drawn.var(axis=1, ddof=1).mean() / n
         between = drawn.mean(axis=1).var(ddof=1) * (1 + 1 / _DRAWS)
-        freedom = (_DRAWS - 1) * (1 + within / between) ** 2
+        share = between / (within + between)
+        freedom = 1 / (share**2 / (_DRAWS - 1) + (n + 2) / (n * (n - 1) * (1 - share)))  # Barnard and Rubin 1999
         ours += abs(drawn.mean()) < t.ppf(0.975, freedom) * np.sqrt(within + between)
         filled = model.transform(G)[:, 0]
         once += abs(filled.mean()) < t.ppf(0.975, n - 1) * filled.std(ddof=1) / np.sqrt(n)

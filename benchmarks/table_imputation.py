@@ -3,10 +3,10 @@
 Ten real tables on which nothing was chosen, six of them with categories, and apart from them the tables on which the
 models were chosen (``imputation_tables``). 10, 30 and 50 % of the entries are removed: at random, more often where
 another column is large, and more often where the value itself is large. At most 250 rows of a table, drawn for each
-seed; every cell (table, share, mechanism) has its own mask. Ours is the blend of ``maps.entry_models`` on standardised
-numbers and weighted indicators. Rivals: SimpleImputer (mean, most frequent), KNNImputer and IterativeImputer (Bayesian
-ridge) on standardised numbers and indicators, IterativeImputer with 50 extremely randomised trees and five rounds on
-codes of categories, and the same with classifiers for categories (missForest's idea; tables with categories only).
+seed; every cell (table, share, mechanism) has its own mask. Ours is ``Imputer()``. Rivals: SimpleImputer (mean, most
+frequent), KNNImputer and IterativeImputer (Bayesian ridge) on standardised numbers and indicators, IterativeImputer
+with 50 extremely randomised trees and five rounds on codes of categories, and the same with classifiers for categories
+(missForest's idea; tables with categories only).
 
 Errors: root mean square over removed numbers, in standard deviations of their columns; share of wrong categories. A
 rival is better in a cell if its mean error is, by more than two standard errors of the differences of the entries'
@@ -26,7 +26,7 @@ import pandas as pd
 from benchmarks import imputers
 from benchmarks.harness import Report
 from benchmarks.imputation_tables import MECHANISMS, REPORTED, TUNING, categories, entry_errors, remove, table
-from sidelight.maps.entry_models import fit_entry_model
+from sidelight import Imputer
 
 TITLE = "gaps in ten real tables beside SimpleImputer, KNNImputer and IterativeImputer (ridge, trees)"
 RIVALS = ("scikit-learn",)
@@ -48,10 +48,7 @@ class Filled:
 
 
 def ours(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
-    def fill(A: Any) -> Any:
-        return fit_entry_model(A, owner="benchmark", seed=seed, n_jobs=1).mean(A, 1)
-
-    return imputers.by_indicators(frame, fill, weighted=True)
+    return Imputer(random_state=seed, n_jobs=1).fit(frame).transform(frame)
 
 
 METHODS: dict[str, imputers.Filler] = {_OURS: ours, **imputers.RIVALS}

@@ -21,7 +21,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from sidelight import KernelInformationEmbedding, TableEncoder
-from sidelight.tables._column_kinds import ColumnUse, understand_table
+from sidelight.tables._column_kinds import ColumnUse, read_by, understand_table
 from sidelight.tables._encoding import numbers_of_column
 from sidelight.tables._table_columns import read_table
 
@@ -68,13 +68,17 @@ def plain_table(
     """Return the used columns but free text, and how they were understood (by ``uses``, if given)."""
     table = read_table(frame)
     uses = understand_table(table) if uses is None else uses
-    found = table.by_name()
+    found = read_by(table.by_name(), uses)
     numbers = [numbers_of_column(found[use.name], use) for use in uses if use.used and use.kind in _NUMBERS]
     words = [use.name for use in uses if use.used and use.kind not in (*_NUMBERS, "text")]
-    categories = [
-        frame[name].map(lambda one: None if pd.isna(one) else str(one)).to_numpy(dtype=object) for name in words
-    ]
+    categories = [_words(frame[name], found[name].missing) for name in words]
     return PlainTable(_side_by_side(numbers, len(frame), float), _side_by_side(categories, len(frame))), uses
+
+
+def _words(column: Any, missing: Array) -> Array:
+    """Entries as text, None where one is missing."""
+    texts = [None if gone else str(entry) for entry, gone in zip(column, missing, strict=True)]
+    return np.array([*texts, None], dtype=object)[:-1]
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ def principal_plane(A: Array) -> Principal:
 
 
 def ours(frame: pd.DataFrame) -> Pipeline:
-    """The encoder and the embedding, as ``sidelight embed`` fits them."""
+    """The encoder and the embedding, as ``sidelight embed`` fits them but for gaps (which it treats as "expected")."""
     model = make_pipeline(TableEncoder(), KernelInformationEmbedding(missing="impute", random_state=0))
     return model.fit(frame)
 

@@ -157,3 +157,22 @@ def test_scaling_goes_there_and_back():
     assert scaling.apply(X).tolist() == [[1.0, 1.0]]
     assert scaling.undo(scaling.apply(X)).tolist() == X.tolist()
     assert scaling.apply(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (["a,b", *["1,x"] * 8], "all 8 rows are the same, so there is nothing to map; give rows that differ"),
+        (["a,b", "1,x"], "one row is no map; give more"),
+        (
+            ["id,b", *[f"{i},x" for i in range(8)]],
+            "no column is left to embed: id: identifier, left out (it counts the",
+        ),
+    ],
+)
+def test_a_table_without_anything_to_embed_says_why(lines, sentence, run, here):
+    (here / "t.csv").write_text("\n".join(lines))
+    done = run("embed", "t.csv", "--out", "o")
+    assert done.code == 1
+    assert f"t.csv: {sentence}" in " ".join(done.err.split())
+    assert not (here / "o").exists()

@@ -282,3 +282,12 @@ def test_a_column_that_cannot_be_read_is_named(run, here):
         "--interval: b.csv has a column x_low already"
         in run("impute", "b.csv", "--out", "o.csv", "--interval", 0.9).err
     )
+
+
+def test_without_gaps_no_models_are_compared(run, here):
+    pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc")).to_csv(here / "t.csv", index=False)
+    told = run("impute", "t.csv", "--out", "f.csv", "--json").answer
+    assert (told["filled"], told["method"]) == ({}, "gaussian")
+    assert list(told["held_out_error"]) == ["gaussian"]
+    kept = run("impute", "t.csv", "--out", "g.csv", "--save", "i.sidelight", "--json").answer
+    assert len(kept["held_out_error"]) > 1  # new rows may have gaps

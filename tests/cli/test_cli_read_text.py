@@ -180,3 +180,21 @@ def test_a_short_line_is_said_and_its_entries_are_missing(here):
 def test_broken_text_gets_one_sentence(content, sentence, here):
     with pytest.raises(CommandError, match=rf"a\.csv: not a readable CSV file \({sentence}"):
         table(here, content)
+
+
+def test_none_is_a_level_among_words_and_missing_beside_numbers_and_truth_values(here):
+    lines = ["bags,n,t", "None,None,None", "Driver,2.5,True", "Both,1e3,False", "None,,True", ",4,true"]
+    frame = table(here, "\n".join(lines)).frame
+    assert frame["bags"].tolist()[:4] == ["None", "Driver", "Both", "None"]
+    assert frame["bags"].isna().tolist() == [False, False, False, False, True]
+    np.testing.assert_array_equal(frame["n"], [np.nan, 2.5, 1000, np.nan, 4])
+    assert frame["t"].isna().tolist() == [True, False, False, False, False]
+    assert frame["t"].tolist()[1:] == [True, False, True, True]
+    words = table(here, "w,x\nNone,1\nNone,2\n").frame
+    assert words["w"].tolist() == ["None", "None"]
+
+
+def test_the_usual_texts_for_nothing_are_missing(here):
+    frame = table(here, "a,b\nNA,1\nx,n/a\n#N/A,2\nnull,NaN\ny,3\n").frame
+    assert frame["a"].isna().tolist() == [True, False, True, True, False]
+    np.testing.assert_array_equal(frame["b"], [1, np.nan, 2, np.nan, 3])

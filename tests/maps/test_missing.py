@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import sidelight
 from sidelight import KernelInformationEmbedding
-from sidelight.maps.missing import LocalFill, _first_round, _rounds, common_distances, fit_fill
+from sidelight.maps.missing import LocalFill, _first_round, _rounds, common_distances, fill_cost, fit_fill
 
 
 def curve(n=150, d=12, noise=0.02, seed=0):
@@ -286,3 +287,24 @@ def test_new_rows_of_a_frame_with_gaps_do_not_warn_of_feature_names():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(frame)
     assert np.isfinite(model.transform(frame.iloc[:10]).to_numpy()).all()
+
+
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_the_cost_grows_with_rows_and_columns_and_is_part_of_the_estimate(calibrated):
+    small, large = fill_cost(100, 10, calibrated=calibrated), fill_cost(10_000, 10, calibrated=calibrated)
+    assert small.seconds < large.seconds < fill_cost(10_000, 50, calibrated=calibrated).seconds
+    missing = "expected" if calibrated else "impute"
+    plain, filled = (KernelInformationEmbedding(missing=way).estimate_cost(400, 30) for way in ("refuse", missing))
+    assert filled.seconds == pytest.approx(plain.seconds + fill_cost(400, 30, calibrated=calibrated).seconds)
+
+
+def test_settings_of_an_earlier_fit_are_taken_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(120, 6))
+    gaps = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    chosen = fit_fill(gaps, 1)
+    again = fit_fill(gaps, 1, chosen)
+    np.testing.assert_array_equal(again(gaps), chosen(gaps))
+    other = fit_fill(gaps, 1, replace(chosen, perplexity=5.0, rank=0))
+    assert (other.perplexity, other.rank) == (5.0, 0)
+    assert not np.array_equal(other(gaps), chosen(gaps))

@@ -275,7 +275,10 @@ def test_confounded_groups_are_explained(informed):
         given_, explained_, confounded_ = informed.given_, 0.15, True
 
     words = "given: object (3 categories), explains 15 % of the variance; "
-    assert understood(Confounded()) == words + "groups are confounded with the rest: matched rows decided"
+    assert understood(Confounded()) == words + (
+        "groups are confounded with the rest: matched rows decided, "
+        "and what one group alone has cannot be told from the group"
+    )
     assert understood(object()) == ""
 
 
@@ -315,3 +318,10 @@ def test_names_of_the_user_do_not_become_markup(tmp_path):
 def test_bad_arguments_get_a_sentence(informed, views, tmp_path, options, words):
     with pytest.raises(ValueError, match=words):
         report.write(informed, tmp_path / "r.html", **{"X": views.X, **options})
+
+
+def test_a_share_below_zero_is_said_as_nothing(informed):
+    class Useless:
+        given_, explained_, confounded_ = informed.given_, -0.15, False
+
+    assert understood(Useless()) == "given: object (3 categories), explains nothing of the variance"

@@ -172,6 +172,8 @@ def test_kinds_of_small_columns(values, kind):
 
 def test_the_reason_names_the_entry_that_makes_text_of_numbers():
     assert kind_of(["1", "2", "three", "2", "1", "4", "5"]).reason.endswith("; text because of 'three'")
+    assert kind_of(["1st", "2nd", "3rd", "Crew"] * 3).reason == "4 different words in 12 rows"
+    assert kind_of(["+", "-"] * 5).reason == "2 different words in 10 rows"
 
 
 def test_the_user_decides():

@@ -51,8 +51,8 @@ def test_drawn_categories_have_their_probabilities():
     model = Imputer("gaussian").fit(frame)
     one = frame.iloc[[5]].assign(kind=None, grown=None)
     probabilities = model.interval(one).probabilities
-    many = pd.concat([one] * 3000, ignore_index=True)
-    drawn = model.draws(many, 1)[0]
+    many = pd.concat([one] * 150, ignore_index=True)
+    drawn = pd.concat(model.draws(many, 40))  # each has parameters of its own, so one alone has other shares
     for column, wanted in probabilities.items():
         shares = drawn[column].astype(str).value_counts(normalize=True)
         for level in wanted:
@@ -113,10 +113,36 @@ def test_intervals_hold_their_share_of_a_real_table():
     assert low < held < high
 
 
+def test_each_draw_has_parameters_of_its_own():
+    # a line through n points: the fitted mean at x has the variance s² / n (1 + (x - mean)² / variance of x)
+    n, k = 60, 100
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    G = np.column_stack([x, x + 0.5 * rng.normal(size=n)])
+    row = np.array([[2.0, np.nan]])
+    model = Imputer("gaussian").fit(G)
+    means = np.array([table[:, 1].mean() for table in model.draws(np.repeat(row, 4000, axis=0), k)])
+    left = G[:, 1] - np.polyval(np.polyfit(x, G[:, 1], 1), x)
+    wanted = np.sqrt(left.var() / n * (1 + (2.0 - x.mean()) ** 2 / x.var()))
+    assert means.std() == pytest.approx(wanted, rel=0.35)
+    assert means.std() > 5 * 0.5 / np.sqrt(4000)  # what one set of parameters would leave
+    assert means.mean() == pytest.approx(model.transform(row)[0, 1], abs=3 * wanted / np.sqrt(k))
+
+
+def test_a_column_with_a_single_entry_is_in_every_draw():
+    X, G = correlated(20, share=0.0)
+    G[:, 1] = np.nan
+    G[7, 1] = X[7, 1]
+    G[8, 1] = X[8, 1]
+    for table in Imputer("gaussian").fit(G).draws(G, 12):
+        assert np.isfinite(table).all()
+
+
 @pytest.mark.slow
-def test_draws_give_honest_errors_of_a_mean_by_rubins_rules():
+@pytest.mark.parametrize("n", [30, 100])
+def test_draws_give_honest_errors_of_a_mean_by_rubins_rules(n):
     # 40 % of the first column are missing; 95 % intervals of its mean (0), of which filling once makes too narrow ones
-    n, m, covered, filled_once = 100, 10, 0, 0
+    m, covered, filled_once = 10, 0, 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         G = rng.multivariate_normal(np.zeros(3), 0.4 * np.eye(3) + 0.6, size=n)
@@ -124,7 +150,9 @@ def test_draws_give_honest_errors_of_a_mean_by_rubins_rules():
         model = Imputer("gaussian", random_state=seed).fit(G)
         first = np.array([drawn[:, 0] for drawn in model.draws(G, m)])
         within, between = first.var(axis=1, ddof=1).mean() / n, first.mean(axis=1).var(ddof=1) * (1 + 1 / m)
-        freedom = (m - 1) * (1 + within / between) ** 2
+        share = between / (within + between)
+        seen = n / (n + 2) * (n - 1) * (1 - share)  # Barnard and Rubin 1999
+        freedom = 1 / (share**2 / (m - 1) + 1 / seen)
         covered += abs(first.mean()) < t_distribution.ppf(0.975, freedom) * np.sqrt(within + between)
         once = model.transform(G)[:, 0]
         filled_once += abs(once.mean()) < 1.96 * once.std(ddof=1) / np.sqrt(n)

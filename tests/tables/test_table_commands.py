@@ -242,3 +242,39 @@ def test_a_model_file_of_before_with_its_scaling_in_notes_still_works(tmp_path):
     back = pd.read_csv(tmp_path / "x.csv")[list(frame.columns)]
     np.testing.assert_allclose(back, scaling.undo(model.inverse_transform(model.embedding_)))
     run("report", tmp_path / "old.sidelight", tmp_path / "wine.csv", "--out", tmp_path / "r.html")
+
+
+def test_marks_of_missing_entries_are_missing_in_every_role(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    frame["work"] = rng.choice(["Private", "Gov", "?"], 60)
+    frame["site"] = rng.choice(["north", "south", "-"], 60)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    few = ("--set", "max_iter=5")
+    told = run("embed", tmp_path / "t.csv", "--given", "site", "--out", tmp_path / "out", *few)
+    assert told["given"]["understood"].startswith("given: site (2 categories)")
+    assert any("work: category" in remark and "'?' read as missing" in remark for remark in told["remarks"])
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    columns = {one["name"]: one for one in columns_in(data)}
+    assert set(columns["work"]["levels"]) == {"Private", "Gov"}
+    assert set(columns["site"]["levels"]) == {"north", "south"}
+
+
+def test_whole_numbers_with_gaps_are_written_whole(tmp_path):
+    frame = table("wages").drop(columns="rownames")
+    frame.loc[[3, 70], "education"] = np.nan
+    frame.to_csv(tmp_path / "w.csv", index=False)
+    run("embed", tmp_path / "w.csv", "--method", "ppca", "--out", tmp_path / "out", "--no-report")
+    run("invert", tmp_path / "out/model.sidelight", tmp_path / "out/embedding.csv", "--out", tmp_path / "b.csv")
+    back = pd.read_csv(tmp_path / "b.csv", dtype=str)
+    assert back["education"].str.fullmatch(r"-?\d+").all()
+    assert back["wage"].str.contains(".", regex=False).any()
+
+
+def test_the_heading_of_a_report_counts_every_column_that_is_embedded(tmp_path):
+    told = run("embed", FILES / "survey.csv", "--method", "ppca", "--out", tmp_path / "out")
+    assert told["columns"] == 5  # free text among them, a constant, an identifier and an empty column not
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "150 rows of 5 values on a map" in page
+    assert "150 × 5<" in page

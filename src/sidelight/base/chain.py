@@ -9,12 +9,12 @@ that its steps have together.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
 from .capabilities import Capabilities, capabilities
@@ -158,7 +158,8 @@ def _undone(step: Any, rows: Any) -> Any:
         for _, inner in reversed(_steps(step)):
             rows = _undone(inner, rows)
         return rows
-    if isinstance(step, SimpleImputer):
+    impute = sys.modules.get("sklearn.impute")  # half a second to import; without it, no step can be of it
+    if impute is not None and isinstance(step, impute.SimpleImputer):
         added = 0 if step.indicator_ is None else len(step.indicator_.features_)
         if rows.shape[1] - added == step.n_features_in_:
             return rows[:, : step.n_features_in_]

@@ -25,6 +25,7 @@ __all__ = ["ColumnRoles", "choose_columns", "encode_columns", "encode_new_rows",
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|index|idx|row|rowid|uuid|unnamed: \d+)$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 _LONG_TEXT = 60
+_NOTHING = "has no column that can be encoded"
 _REMARKS = {
     "text": "Text, not embedded, offered as colours",
     "boolean": "Booleans, not embedded, offered as colours",
@@ -92,18 +93,18 @@ class ColumnRoles:
         if not names:
             return pd.DataFrame()
         found = frame[names].reset_index(drop=True)
-        return typed(found, [use for use in understand(found) if use.date_format or use.number_format])
+        return typed(found, understand(found))
 
     def labels(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The label columns (attributes) of ``frame``, for metric learning."""
         names = list(dict.fromkeys(self.attributes))
-        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+        return typed(frame[names].reset_index(drop=True), ()) if names else pd.DataFrame()
 
     def related(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns of ``frame`` that relations are based on, and those of actions."""
         there = [name for name in self.relations_if_there if name in frame.columns]
         names = list(dict.fromkeys([*self.relations, *there, *self.actions]))
-        return frame[names].reset_index(drop=True) if names else pd.DataFrame()
+        return typed(frame[names].reset_index(drop=True), ()) if names else pd.DataFrame()
 
     def shown(self, found: Iterable[str]) -> list[str]:
         """The columns to colour by: as asked, otherwise attributes and as ``found``; what was named in any case."""
@@ -166,9 +167,25 @@ def encode_columns(frame: pd.DataFrame, wishes: ColumnRoles, options: TableOptio
     free = [name for name in frame.columns if name not in taken]
     if not free:
         raise CommandError(f"{source} has no column left to embed; it has {_listed(list(frame.columns))}")
-    table = encode_table(frame[free].reset_index(drop=True), options.encoder(free))
+    encoder = options.encoder(free)
+    try:
+        table = encode_table(frame[free].reset_index(drop=True), encoder)
+    except CommandError as error:
+        if _NOTHING not in str(error):
+            raise
+        raise CommandError(_why_nothing(understand(frame[free], encoder.kinds), len(frame), source)) from error
     offered = [use for use in table.uses if use.kind in _OFFERED]
     return _with_roles(table, frame, wishes, offered, [*table.remarks(), options.sentence])
+
+
+def _why_nothing(uses: Sequence[ColumnUse], n: int, source: str) -> str:
+    """Why no column of a table of ``n`` rows is embedded."""
+    if n == 1:
+        return f"{source}: one row is no map; give more"
+    if all(use.kind in ("constant", "empty") for use in uses):
+        return f"{source}: all {n} rows are the same, so there is nothing to map; give rows that differ"
+    shown = "; ".join(use.sentence() for use in uses[:3]) + (f"; and {len(uses) - 3} more" if len(uses) > 3 else "")
+    return f"{source}: no column is left to embed: {shown}; --kind COLUMN=KIND says what one is"
 
 
 def encode_new_rows(frame: pd.DataFrame, encoder: TableEncoder, wishes: ColumnRoles, source: str) -> Matrix:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from sidelight.tables._column_kinds import ColumnUse
 from sidelight.tables._encoding import numbers_of_column
-from sidelight.tables._table_columns import read_table
+from sidelight.tables._table_columns import read_table, without_marks
 from sidelight.tables.table_encoder import TableEncoder
 
 from ._output import CommandError
@@ -101,6 +101,8 @@ class EncodedTable:
     def decoded(self, X: Any) -> pd.DataFrame:
         """Return rows of the model in the columns and units of the data, without columns that cannot be known."""
         frame: pd.DataFrame = self.encoder.inverse_transform(X)
+        whole = [one.label for one in self.encoder.layout_.columns if one.whole]
+        frame = frame.astype(dict.fromkeys(whole, "Int64")) if whole else frame
         kept = [use.name for use in self.uses if use.kind not in ("identifier", "empty", "text")]
         return frame[[name for name in frame.columns if name in set(kept)]]
 
@@ -121,7 +123,7 @@ class EncodedTable:
             noun = kind if len(names) == 1 else _PLURALS.get(kind, f"{kind}s")
             parts.append(f"{len(names)} {noun} ({listed(names)})")
         word = "column is" if len(used) == 1 else "columns are"
-        told = [use for use in self.uses if not use.used or use.number_format]
+        told = [use for use in self.uses if not use.used or use.number_format or use.marks]
         more = len(told) - _MOST_SENTENCES
         return [
             f"{len(used)} {word} embedded: {', '.join(parts)}.",
@@ -139,12 +141,15 @@ def encode_table(frame: pd.DataFrame, encoder: TableEncoder) -> EncodedTable:
 
 
 def typed(frame: pd.DataFrame, uses: Sequence[ColumnUse]) -> pd.DataFrame:
-    """Return a table in which numbers and dates that were written as text are numbers and dates."""
-    wanted = {use.name: use for use in uses if use.kind in ("number", "angle", "date")}
+    """Return a table in which numbers and dates that were written as text are such, and marks such as "?" missing."""
+    known = {use.name: use for use in uses}
     found = frame.copy(deep=False)
     for column in read_table(frame).columns:
-        use = wanted.get(column.name)
-        if use is None or not (column.is_text or use.date_format):
+        use = known.get(column.name)
+        marked = without_marks(column, None if use is None else use.sign_levels)
+        if marked.marks:
+            found[column.name] = frame[column.name].mask(marked.missing, None)
+        if use is None or use.kind not in ("number", "angle", "date") or not (column.is_text or use.date_format):
             continue
         values = numbers_of_column(column, use)
         if use.kind == "date":

@@ -156,10 +156,23 @@ def counterfactual(
     own = matrix.given if matrix.side else pd.DataFrame()
     changed = _completed(file, asked, own, len(Z), data)
     refuse_extrapolation(talk, file.model, X, changed, force=force)
+    _tell_confounded(talk, file)
     rows = file.to_data(file.model.inverse_transform(Z, **changed))
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "rows shown again in", given)
+
+
+def _tell_confounded(talk: Output, file: ModelFile) -> None:
+    """Say that groups which differ in the rest, too, cannot be shown under another value without error."""
+    confounded = bool(file.model.confounded_)
+    talk.answer["confounded"] = confounded
+    if confounded:
+        names = ", ".join(column.name for column in file.given)
+        talk.say(
+            f"groups of {names} differ in the rest of the row, too, so part of that difference is shown as if it came "
+            "with the value: compare with rows that have it"
+        )
 
 
 def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path) -> dict[str, Any]:

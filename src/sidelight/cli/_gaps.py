@@ -34,11 +34,10 @@ def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool
     if not get_tags(model).input_tags.allow_nan:
         rule = f"--method {method} takes no missing entries, and {where}"
         raise CommandError(f"{rule}; use --method kie or ppca, --missing drop, or --missing mean")
-    return (
-        "Missing entries are estimated from the most similar rows."
-        if "missing" in parameters
-        else ("Missing entries are integrated out by the model.")
-    )
+    if "missing" not in parameters:
+        return "Missing entries are integrated out by the model."
+    known = "; how uncertain they are enters the distances" if model.get_params()["missing"] == "expected" else ""
+    return f"Missing entries are estimated from the most similar rows{known}."
 
 
 def _way(parameters: dict[str, Any]) -> str:

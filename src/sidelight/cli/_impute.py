@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sidelight.persistence import load, save
 from sidelight.tables._column_fill import has_interval
+from sidelight.tables._column_kinds import understand
 from sidelight.tables._fill_plan import read_gaps
 from sidelight.tables.imputer import METHODS, Imputer
 
@@ -143,13 +144,21 @@ def _opened(path: Path) -> Imputer:
 def _fitted(talk: Output, file: GappedFile, request: ImputeRequest) -> Imputer:
     """An imputer fitted to the table; what it cannot fill is said later, in the words of the command line."""
     shown = not talk.silent and talk.aside.is_terminal
-    imputer = Imputer(request.method, kinds=dict(request.kinds) or None, random_state=request.seed, verbose=int(shown))
+    unused = request.method == "auto" and request.save is None and not _has_gaps(file)
+    method = "gaussian" if unused else request.method  # nothing will be filled: no need to compare models
+    imputer = Imputer(method, kinds=dict(request.kinds) or None, random_state=request.seed, verbose=int(shown))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Imputer: X=columns? .* cannot be filled")
         try:
             return imputer.fit(file.content)
         except (ValueError, TypeError) as error:
             raise CommandError(str(error).removeprefix("Imputer: ")) from error
+
+
+def _has_gaps(file: GappedFile) -> bool:
+    if not file.is_table:
+        return bool(np.isnan(file.content).any())
+    return any(use.n_missing for use in understand(file.content))
 
 
 def _known_names(file: GappedFile, imputer: Imputer) -> list[str]:

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sidelight.tables._table_columns import read_table, without_marks
+
 from ._matrix import Matrix
 from ._output import CommandError
 from ._read import Reading, open_data, read_written
@@ -70,8 +72,8 @@ class GappedFile:
 
     def missing(self) -> dict[str, int]:
         """Return the number of missing entries of each column."""
-        frame = self.content if self.is_table else pd.DataFrame(self.content, columns=self.names)
-        return {str(name): int(number) for name, number in frame.isna().sum().items()}
+        columns = map(without_marks, read_table(self.content).columns)
+        return {name: int(column.missing.sum()) for name, column in zip(self.names, columns, strict=True)}
 
 
 @dataclass(frozen=True)

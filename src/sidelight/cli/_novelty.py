@@ -22,7 +22,11 @@ def add_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, X: Any) -
     """Add the columns ``density`` (share of training rows of lower density) and ``unusual`` (below 0.01) of rows."""
     if capabilities(model).has_typicality:
         _add(
-            talk, frame, model.typicality(X), "rows are unlike the rows of the fit; where they are placed means little"
+            talk,
+            frame,
+            model.typicality(X),
+            "rows",
+            "unlike the rows of the fit; where such a row is placed means little",
         )
 
 
@@ -30,16 +34,17 @@ def add_latent_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, Z:
     """Add the same columns for latent points that are mapped back."""
     if capabilities(model).has_latent_typicality:
         share = model.latent_typicality(Z)
-        _add(talk, frame, share, "points are outside the map; the rows there are those of its edge")
+        _add(talk, frame, share, "points", "outside the map; the rows there are those of its edge")
 
 
-def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str) -> None:
+def _add(talk: Output, frame: pd.DataFrame, share: Any, what: str, rule: str) -> None:
     unusual = np.asarray(share) < UNUSUAL
     for name, values in (("density", np.asarray(share)), ("unusual", unusual)):
         frame[name if name not in frame.columns else f"model_{name}"] = values
     talk.answer["unusual"] = int(unusual.sum())
     if unusual.any():
-        talk.say(f"{int(unusual.sum())} of {len(unusual)} {what} (column unusual)")
+        verb = "is" if unusual.sum() == 1 else "are"
+        talk.say(f"{int(unusual.sum())} of {len(unusual)} {what} {verb} {rule} (column unusual)")
 
 
 def refuse_extrapolation(talk: Output, model: FittedModel, X: Any, side: dict[str, Any], *, force: bool) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from sidelight.base.messages import require_extra
 
 from ._columns import suggestion
+from ._missing_texts import MISSING_TEXTS, numbers_beside_none
 from ._output import CommandError
 from ._source import Source
 
@@ -122,7 +123,8 @@ def _verb(n: int) -> str:
 
 def _cells(book: Any, name: Any) -> pd.DataFrame:
     """Return the cells of a sheet as they are (a text 007 stays text), without its empty rows and columns."""
-    cells: pd.DataFrame = book.parse(sheet_name=name, header=None, dtype=object)
+    how: dict[str, Any] = {"keep_default_na": False, "na_values": list(MISSING_TEXTS)}
+    cells: pd.DataFrame = book.parse(sheet_name=name, header=None, dtype=object, **how)
     return cells.dropna(how="all").dropna(how="all", axis=1)
 
 
@@ -156,7 +158,7 @@ def _with_heading(cells: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     else:
         names, body = [_name(entry, k) for k, entry in enumerate(heading)], cells.iloc[first + 1 :]
     body = body.set_axis(names, axis=1).reset_index(drop=True)
-    return body.infer_objects(), first
+    return numbers_beside_none(body.infer_objects()), first
 
 
 def _name(entry: Any, place: int) -> str:

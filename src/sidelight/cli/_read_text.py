@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ._dialect import Dialect, as_text, find_dialect, numbered_rows
+from ._missing_texts import MISSING_TEXTS, numbers_beside_none
 from ._source import Source
 
 __all__ = ["read_text", "read_written_text"]
@@ -49,7 +50,7 @@ def read_text(source: Source) -> tuple[pd.DataFrame, str, list[str]]:
 def read_written_text(source: Source) -> tuple[pd.DataFrame, str]:
     """Return the entries of a text table as they are written, all as text, and its delimiter."""
     text, dialect, _ = _understood(as_text(source.read_bytes())[0], source)
-    frame = pd.read_csv(io.StringIO(text), **_options(dialect), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(io.StringIO(text), **{**_options(dialect), "na_values": []}, dtype=str)
     return frame.fillna(""), dialect.delimiter
 
 
@@ -99,6 +100,8 @@ def _options(dialect: Dialect) -> dict[str, Any]:
         "index_col": False,
         "skipinitialspace": True,
         "low_memory": False,
+        "keep_default_na": False,
+        "na_values": list(MISSING_TEXTS),
     }
 
 
@@ -109,7 +112,7 @@ def _parse(text: str, dialect: Dialect) -> pd.DataFrame:
         if _UNCLOSED in str(error):
             raise ValueError(f"a quotation mark ({dialect.quote}) is opened and never closed") from error
         raise ValueError(_long_line(text, dialect) or str(error)) from error
-    return frame
+    return numbers_beside_none(frame)
 
 
 def _check_width(text: str, dialect: Dialect) -> None:

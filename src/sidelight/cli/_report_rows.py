@@ -19,7 +19,7 @@ def report_rows(file: ModelFile, matrix: Matrix, colours: Sequence[str]) -> dict
     if colours:
         known["colour"] = colours[0]
     if matrix.table is not None:
-        known |= {"table": matrix.table.shown(), "to_data": matrix.table.shown_of}
+        known |= {"table": matrix.table.shown(), "to_data": matrix.table.shown_of, "n_columns": matrix.n_columns}
     elif file.scaling is not None:
         known |= {"table": pd.DataFrame(matrix.X, columns=file.columns), "to_data": file.to_data}
     return known

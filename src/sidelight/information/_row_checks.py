@@ -17,13 +17,14 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
+from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import validated
 from sidelight.maps.entry_models import EntryModel
-from sidelight.maps.missing import LocalFill
+from sidelight.maps.missing import LocalFill, fill_cost
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
 from ._informed_mixin import InformedMixin
@@ -75,6 +76,15 @@ class RowChecks(InformedMixin):
             return self.filler_.variance(rows, self.n_jobs)
         spread = self._informed_maps().variance(self._latent(self._filled(rows), None), None, self.n_jobs)
         return np.where(np.isnan(rows), spread, 0.0)
+
+    def _with_filling(self, cost: Cost, n: int, d: int) -> Cost:
+        """The cost of a fit of n rows and d columns, with that of filling missing entries."""
+        missing = Missing.of(self.missing)
+        if not missing.fills:
+            return cost
+        filling = fill_cost(n, d, calibrated=missing.method == "expected")
+        fits = 1 + missing.rounds if missing.method == "project" else 1
+        return Cost(max(cost.bytes, filling.bytes), fits * cost.seconds + filling.seconds)
 
     def _training_rows(self, X: object, trajectory: object = None) -> CheckedRows:
         """Validate the rows of ``fit``; fill their missing entries, unless these are refused."""

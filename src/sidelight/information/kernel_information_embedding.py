@@ -350,12 +350,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         solver, kernel = choose_solver(self._solver_request(given, False), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)
-            cost = Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost
-        else:
-            cost = annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
-        missing = Missing.of(self.missing)
-        fits = 1 + missing.rounds if missing.method == "project" else 1
-        return Cost(cost.bytes, fits * cost.seconds)
+            return self._with_filling(Cost(2 * cost.bytes, 5 * cost.seconds) if given else cost, n, d)
+        cost = annealed_cost(n, d, self._kernel_settings(solver), (kernel, self.n_components), given=given)
+        return self._with_filling(cost, n, d)
 
     def _check_parameters(self, given: bool) -> None:
         owner = type(self).__name__

@@ -98,7 +98,15 @@ def density_name(density: Density) -> str:
     return names[type(density)]
 
 
-def fit_densities(X: Array, names: Sequence[str], *, owner: str, seed: int, n_jobs: int | None) -> list[Member]:
+def fit_densities(
+    X: Array,
+    names: Sequence[str],
+    *,
+    owner: str,
+    seed: int,
+    n_jobs: int | None,
+    like: Sequence[Member] = (),
+) -> list[Member]:
     """Fit models to standardised rows.
 
     Parameters
@@ -112,12 +120,16 @@ def fit_densities(X: Array, names: Sequence[str], *, owner: str, seed: int, n_jo
         For the starts of mixtures and the trees.
     n_jobs : int or None
         Threads.
+    like : sequence of members, optional
+        Models of nearly the same rows; neighbours are fitted with the settings that they had, which need not be chosen
+        again.
     """
+    settings = next((member for member in like if isinstance(member, LocalFill)), None)
     gaussian = _gaussian(X, owner, seed, n_jobs) if {"gaussian", "trees"} & set(names) else None
     found: list[Member] = []
     for name in names:
         if name == "neighbours":
-            found.append(fit_fill(X, n_jobs))
+            found.append(fit_fill(X, n_jobs, settings))
         elif name == "mixture":
             found.append(_mixture(X, owner, seed, n_jobs))
         else:

@@ -26,6 +26,7 @@ from .entry_densities import (
     LEAST_VARIANCE,
     Blend,
     Density,
+    Member,
     density_name,
     draw_entries,
     entry_means,
@@ -127,9 +128,10 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class _Trial:
-    """Means and variances (k, e) of the held-out entries by k models; value and weight (e,) of each entry."""
+    """k models; means and variances (k, e) of the held-out entries by them; value and weight (e,) of each entry."""
 
     names: tuple[str, ...]
+    members: tuple[Member, ...]
     means: Array
     variances: Array
     truth: Array
@@ -180,7 +182,8 @@ def fit_entry_model(
         return _calibrated(_fitted(inside, names, np.eye(len(names))[0], **how), centre, scale, ratio)
     trial = _tried(names, test, **how)
     weights = _chosen(trial, tell)
-    return _calibrated(_fitted(inside, names, weights, **how), centre, scale, _ratios(trial, weights))
+    density = _fitted(inside, names, weights, like=trial.members, **how)
+    return _calibrated(density, centre, scale, _ratios(trial, weights))
 
 
 def hold_out(X: Array, seed: int) -> HeldOut:
@@ -242,7 +245,7 @@ def _tried(names: tuple[str, ...], test: HeldOut, *, n_jobs: int | None, **how: 
     members = fit_densities(test.rows, names, n_jobs=n_jobs, **how)
     found = [[part[hidden] for part in entry_moments(member, X, n_jobs)] for member in members]
     means, variances = (np.stack([pair[part] for pair in found]) for part in (0, 1))
-    return _Trial(names, means, variances, test.truth[rows][hidden], 1.0 / size[column])
+    return _Trial(names, tuple(members), means, variances, test.truth[rows][hidden], 1.0 / size[column])
 
 
 def _chosen(trial: _Trial, tell: Callable[[str, float], None] | None) -> Array:

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import ExtraTreesRegressor
 
 from sidelight.base.tiles import run_tiles, spans, thread_count
 
@@ -167,6 +166,8 @@ def _correlations(A: Array) -> Array:
 
 def grown(A: Array, target: Array, columns: Array, inputs: Array, seed: int, n_jobs: int | None) -> Forest:
     """Grow trees on inputs ``A`` (n, p) and keep them as arrays."""
+    from sklearn.ensemble import ExtraTreesRegressor  # most fits grow none, and the import takes a tenth of a second
+
     trees = ExtraTreesRegressor(
         _TREES, min_samples_leaf=_LEAF, max_features=_SPLIT_INPUTS, random_state=seed, n_jobs=thread_count(n_jobs)
     ).fit(A, target if target.shape[1] > 1 else target[:, 0])

@@ -219,6 +219,7 @@ FITTED: dict[str, dict[str, str]] = {
         "method_": "string",
         "held_out_": "dict number",
         "n_held_out_": "count",
+        "sample_": "~record d=p",
         "seed_": "count",
     },
     "RestrictedBoltzmannMachine": _NETWORK_ROWS,

@@ -83,6 +83,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "observed": "bool (n, d)",
         "perplexity": "positive",
         "rank": "count",
+        "n_rounds": "count",
         "centre": "number / float (d)",
         "scale": "positive",
     },
@@ -190,6 +191,7 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "RigidMap": {"rotation": "float (r, r)", "translation": "float (r)"},
     # columns of a table
     "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},
+    "RowSample": {"rows": "real (m, d)", "n_rows": "positive"},
     "ColumnBlock": {"start": "count", "stop": "count"},
     "ColumnFill": {"source": f"choice:{'|'.join(SOURCES)}", "low": "?number", "high": "?number", "decimals": "number"},
     "FillPlan": {

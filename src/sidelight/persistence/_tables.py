@@ -107,6 +107,7 @@ RECORDS: dict[str, str] = {
     "Relations": "sidelight",
     "RestrictedArchitecture": "sidelight.gated._machine_architectures",
     "RigidMap": "sidelight.maps.rigid",
+    "RowSample": "sidelight.maps.parameter_draws",
     "SideKernel": "sidelight.kernels.side_kernel",
     "TableLayout": "sidelight.tables._table_layout",
     "TangentDistance": "sidelight",

@@ -61,6 +61,8 @@ class Context:
     """The rows as the model sees them."""
     to_data: Callable[[Any], Any] | None
     """From rows of the model to rows in the units of the data; None where these are the same."""
+    n_embedded: int | None
+    """Columns of the data that were embedded, where the user said it."""
     kept: NDArray[np.intp]
     """Row numbers that the interactive map shows: all of them, or evenly spaced ones of many."""
     columns: tuple[Column, ...]
@@ -110,8 +112,10 @@ class Context:
     def n_columns(self) -> int:
         """Columns of the data as the user knows it: a step that encodes a table makes others of them.
 
-        With ``to_data``, those that come back: free text of a table does not.
+        With ``to_data``, those that come back, unless the user said how many there are: free text does not.
         """
+        if self.n_embedded is not None:
+            return self.n_embedded
         if self.described is not self.model:
             return _n_columns(self.described)
         if self.to_data is None or self.X is None:
@@ -261,6 +265,7 @@ def context_of(model: Any, asked: ReportOptions) -> Context:
         examples=examples,
         X=rows,
         to_data=whole.to_data,
+        n_embedded=asked.n_columns,
         kept=np.unique(np.linspace(0, n - 1, min(n, asked.max_rows)).round().astype(np.intp)),
         columns=found,
         table=_table(whole, n),

@@ -17,6 +17,7 @@ class ReportOptions:
     y: Any = None
     table: Any = None
     to_data: Callable[[Any], Any] | None = None
+    n_columns: int | None = None
     row_names: Any = None
     row_numbers: Any = None
     embedding: Any = None

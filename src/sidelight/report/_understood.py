@@ -37,7 +37,9 @@ def understood(model: FittedModel) -> str:
         return ""
     names = [column_in_words(column) for column in given.columns]
     verb = "explains" if len(names) == 1 else "explain"
-    words = f"given: {', '.join(names)}, {verb} {100 * model.explained_:.0f} % of the variance"
+    share = f"{100 * model.explained_:.0f} %" if model.explained_ > 0 else "nothing"  # held out: it may be below 0
+    words = f"given: {', '.join(names)}, {verb} {share} of the variance"
     if model.confounded_:
         words += "; groups are confounded with the rest: matched rows decided"
+        words += ", and what one group alone has cannot be told from the group"
     return words

@@ -78,6 +78,7 @@ def write(
     y: Any = None,
     table: Any = None,
     to_data: Callable[[Any], Any] | None = None,
+    n_columns: int | None = None,
     row_names: Any = None,
     row_numbers: Any = None,
     embedding: Any = None,
@@ -120,6 +121,9 @@ def write(
     to_data : function, optional
         From rows of the model (m, d) to rows in the units of ``table``: an array, or a table with its columns. By
         default the model returns them in these units itself, as a Pipeline does.
+    n_columns : int, optional
+        Columns of the data that were embedded, for the summary. By default those that ``to_data`` returns, among which
+        free text of a table is not.
     row_names : array-like of shape (n,), optional
         Names of the rows, shown at every point; by default the index of a data frame that has one of its own.
     row_numbers : array-like of int of shape (n,), optional
@@ -162,10 +166,10 @@ def write(
 
     """
     asked = ReportOptions(
-        X=X, y=y, table=table, to_data=to_data, row_names=row_names, row_numbers=row_numbers, embedding=embedding,
-        colours=colours, colour=colour, labels=labels, given=given, attributes=attributes, plain=plain,
-        periods=periods, image_shape=image_shape, title=title, command=command, notes=notes, seconds=seconds,
-        date=date, max_rows=max_rows,
+        X=X, y=y, table=table, to_data=to_data, n_columns=n_columns, row_names=row_names, row_numbers=row_numbers,
+        embedding=embedding, colours=colours, colour=colour, labels=labels, given=given, attributes=attributes,
+        plain=plain, periods=periods, image_shape=image_shape, title=title, command=command, notes=notes,
+        seconds=seconds, date=date, max_rows=max_rows,
     )  # fmt: skip
     page = page_of(model, sections, asked)
     with atomic_write(path) as unfinished:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -20,11 +20,12 @@ from sidelight.base.messages import error_message
 
 from ._date_text import date_format_of
 from ._identifiers import looks_like_key, says_identifier, why_identifier
+from ._missing_marks import has_sign_levels
 from ._number_text import as_numbers, has_decimal_comma, is_missing_mark, number_format_of, number_in_words
 from ._scales import TRUTH, order_of
-from ._table_columns import Table, TableColumn, read_table
+from ._table_columns import Table, TableColumn, read_table, without_marks
 
-__all__ = ["KINDS", "LEFT_OUT", "ColumnUse", "understand", "understand_table"]
+__all__ = ["KINDS", "LEFT_OUT", "ColumnUse", "read_by", "understand", "understand_table", "understood_columns"]
 
 KINDS = ("number", "category", "ordinal", "boolean", "date", "angle", "text", "identifier")
 """Kinds that a user may give a column; "drop" leaves it out."""
@@ -58,6 +59,10 @@ class ColumnUse:
         Entries that are missing.
     date_format : str
         How text was read as dates, as ``strptime`` writes it.
+    marks : tuple of str
+        Entries that were read as missing, such as "?".
+    sign_levels : bool
+        Whether signs such as "-" are levels, and not marks of missing entries.
     """
 
     name: str
@@ -67,6 +72,8 @@ class ColumnUse:
     number_format: str = ""
     n_missing: int = 0
     date_format: str = ""
+    marks: tuple[str, ...] = ()
+    sign_levels: bool = False
 
     def sentence(self) -> str:
         """Return name, kind and reason in one line.
@@ -116,7 +123,7 @@ def understand_table(table: Table, kinds: Mapping[str, str] | None = None) -> tu
     _check_kinds(wanted, [column.name for column in table.columns])
     found = []
     comma = has_decimal_comma([_texts(column) for column in table.columns if column.is_text])
-    for column in table.columns:
+    for column in map(without_marks, table.columns):
         kind = wanted.get(column.name)
         if kind is None or kind == "drop":
             use = _understood(column, named=table.named, decimal_comma=comma)
@@ -124,6 +131,17 @@ def understand_table(table: Table, kinds: Mapping[str, str] | None = None) -> tu
         else:
             found.append(_as_wanted(column, kind, decimal_comma=comma))
     return tuple(found)
+
+
+def read_by(columns: Mapping[str, TableColumn], uses: Iterable[ColumnUse]) -> dict[str, TableColumn]:
+    """Return the columns of a table by name, marks such as "?" read as missing, by what they were understood as."""
+    return {use.name: without_marks(columns[use.name], use.sign_levels) for use in uses if use.name in columns}
+
+
+def understood_columns(table: Table, kinds: Mapping[str, str] | None) -> tuple[Table, tuple[ColumnUse, ...]]:
+    """Return a table with its marks read as missing, and what each of its columns means."""
+    uses = understand_table(table, kinds)
+    return replace(table, columns=tuple(read_by(table.by_name(), uses).values())), uses
 
 
 def _texts(column: TableColumn) -> list[str]:
@@ -144,7 +162,10 @@ def _check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
 
 def _use(column: TableColumn, kind: str, reason: str, **more: Any) -> ColumnUse:
     missing = more.pop("n_missing", int(column.missing.sum()))
-    return ColumnUse(column.name, kind, reason, kind not in LEFT_OUT, n_missing=missing, **more)
+    more["marks"] = marks = tuple(sorted({*column.marks, *more.get("marks", ())}))
+    noted = f"; {', '.join(map(repr, marks))} read as missing" if marks else ""
+    more["sign_levels"] = column.is_text and has_sign_levels(_texts(column))
+    return ColumnUse(column.name, kind, reason + noted, kind not in LEFT_OUT, n_missing=missing, **more)
 
 
 def _understood(column: TableColumn, *, named: bool, decimal_comma: bool) -> ColumnUse:
@@ -233,19 +254,21 @@ def _numbers_in_text(column: TableColumn, texts: list[str], *, decimal_comma: bo
     if number_format is None:
         return None
     numbers = as_numbers(column.values, number_format, column=column.name)
-    marks = sorted({text for text in texts if is_missing_mark(text)})
-    gaps = int(np.isnan(numbers).sum())
     present = numbers[~np.isnan(numbers)]
+    how = {
+        "number_format": number_format,
+        "n_missing": int(np.isnan(numbers).sum()),
+        "marks": [text for text in texts if is_missing_mark(text)],
+    }
     if present.min() == present.max():
-        return _use(column, "constant", "the same number in every row", number_format=number_format, n_missing=gaps)
-    use = _understood_numbers(column, present, number_format=number_format, n_missing=gaps)
+        return _use(column, "constant", "the same number in every row", **how)
+    use = _understood_numbers(column, present, **how)
     if use.kind != "number":
         return use
     example = max(
         (text for text in texts if not is_missing_mark(text)), key=lambda text: sum(map(text.count, ",.' $%"))
     )
-    noted = f"; {', '.join(map(repr, marks))} read as missing" if marks else ""
-    return replace(use, reason=number_in_words(number_format, example) + noted)
+    return _use(column, "number", number_in_words(number_format, example), **how)
 
 
 def _understood_text(column: TableColumn, counts: Counter[Any], texts: list[str]) -> ColumnUse:
@@ -269,8 +292,10 @@ def _understood_text(column: TableColumn, counts: Counter[Any], texts: list[str]
 
 def _spoilt(texts: list[str]) -> str:
     """Name an entry that makes text of a column of numbers, where most entries are numbers."""
-    others = [text for text in texts if number_format_of([text]) is None and not is_missing_mark(text)]
-    if 0 < len(others) <= len(texts) / 2:
+    formats = {text: number_format_of([text]) for text in texts}
+    numbers = [text for text, form in formats.items() if form is not None and "unit" not in form]  # 1st is no number
+    others = [text for text in texts if text not in numbers and not is_missing_mark(text)]
+    if 0 < len(others) <= len(numbers):
         return f"; text because of {_short(others[0])}"
     return ""
 

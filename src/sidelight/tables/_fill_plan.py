@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ._category_code import CategoryCode
 from ._column_fill import ColumnFill, bound_values, column_fills, filled_values, gaps_of_column, has_interval
-from ._column_kinds import ColumnUse, understand_table
+from ._column_kinds import ColumnUse, read_by, understood_columns
 from ._encoding import Code, ColumnBlock, EncoderSettings, blocks_of, encode_columns, fit_codes
 from ._matching import matched_columns
 from ._table_columns import Table, TableColumn, read_table
@@ -138,7 +138,8 @@ class GappedTable:
 
 def fit_plan(table: Table, kinds: Mapping[str, str] | None, settings: EncoderSettings) -> FillPlan:
     """Understand the columns of a table and learn their codes; free text is left out."""
-    uses = tuple(_without_text(use) for use in understand_table(table, kinds))
+    table, understood = understood_columns(table, kinds)
+    uses = tuple(map(_without_text, understood))
     codes = fit_codes(table, uses, settings)
     layouts = layout_of(table, uses).columns
     blocks = blocks_of([use.name for use in uses if use.used], codes)
@@ -162,7 +163,8 @@ def read_gaps(X: Any, plan: FillPlan, owner: str) -> GappedTable:
     """
     table = read_table(X)
     names = [use.name for use in plan.columns]
-    columns = matched_columns(table, names, needed=names, named=plan.named, owner=owner)
+    matched = matched_columns(table, names, needed=names, named=plan.named, owner=owner)
+    columns = read_by(matched, plan.columns)
     used = [use for use in plan.columns if use.used]
     code = np.empty((table.n_rows, 0))
     if used:
@@ -172,7 +174,7 @@ def read_gaps(X: Any, plan: FillPlan, owner: str) -> GappedTable:
         for block, one, _ in plan.used
     }
     gaps |= {fill.name: np.flatnonzero(columns[fill.name].missing) for fill in plan.fills if fill.source == "constant"}
-    return GappedTable(X, table, plan, _layouts(table, columns, plan), code, gaps)
+    return GappedTable(X, table, plan, _layouts(table, matched, plan), code, gaps)
 
 
 def _layouts(table: Table, columns: Mapping[str, TableColumn], plan: FillPlan) -> dict[str, ColumnLayout]:

@@ -51,6 +51,7 @@ def drawn_code(
     model: EntryModel | None,
     mean: Array,
     deviation: Array,
+    shift: Array,
     rng: np.random.Generator,
     scale: float,
     n_jobs: int | None,
@@ -63,6 +64,8 @@ def drawn_code(
     model : EntryModel or None
     mean, deviation : arrays of shape (n, p)
         Of the gaps.
+    shift : array of shape (m, p)
+        Error of the means of the m rows with gaps (``maps.parameter_draws``).
     rng : Generator
     scale : float
         Of the deviations from the mean that the model draws.
@@ -71,7 +74,9 @@ def drawn_code(
     A, rows = found.code.copy(), found.rows
     if model is None or not len(rows):
         return A
-    A[rows] = mean[rows] + scale * (model.draw(found.code[rows], rng, n_jobs) - mean[rows])
+    mean = mean.copy()
+    A[rows] = mean[rows] + shift + scale * (model.draw(found.code[rows], rng, n_jobs) - mean[rows])
+    mean[rows] += shift
     for block, code, _ in found.plan.used:
         gaps = found.gaps[block.name]
         if isinstance(code, CategoryCode) and len(gaps):

@@ -28,7 +28,8 @@ _SCALES = (
 )
 _ORDERS = tuple({word: rank for rank, word in enumerate(scale.split(", "))} for scale in _SCALES)
 _RANGE = re.compile(
-    r"[<>≤≥]?=?\s*(\d+(?:\.\d+)?)\s*(?:(?:-|–|to)\s*\d+(?:\.\d+)?|\+)?|(?:under|over|below|above)\s+(\d+(?:\.\d+)?)"
+    r"[<>≤≥]?=?\s*(\d+(?:\.\d+)?)\s*(?:(?:(?:-|–|to)\s*\d+(?:\.\d+)?|\+)(?:\s*[a-z%][a-z%/]*)?)?|"
+    r"(?:under|over|below|above)\s+(\d+(?:\.\d+)?)(?:\s*[a-z%][a-z%/]*)?"
 )
 
 
@@ -41,6 +42,8 @@ def order_of(words: Collection[str]) -> list[str] | None:
     ['low', 'medium', 'High']
     >>> order_of({"65+", "<18", "18-64"})
     ['<18', '18-64', '65+']
+    >>> order_of({"12+ yrs", "0-5yrs", "6-11yrs"})
+    ['0-5yrs', '6-11yrs', '12+ yrs']
     >>> order_of({"red", "green", "blue"}) is None
     True
     """

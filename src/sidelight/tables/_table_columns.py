@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -22,8 +22,9 @@ from sidelight.base.messages import error_message
 from sidelight.base.validation import checked_array
 
 from ._date_text import microseconds
+from ._missing_marks import MARKS, has_sign_levels
 
-__all__ = ["STORED", "Table", "TableColumn", "read_table"]
+__all__ = ["STORED", "Table", "TableColumn", "read_table", "without_marks"]
 
 Array = npt.NDArray[Any]
 _OWNER = "TableEncoder"
@@ -48,6 +49,8 @@ class TableColumn:
         Categories of a categorical type, in its order.
     dtype : str
         The type as its library writes it.
+    marks : tuple of str
+        Entries that were read as missing, such as "?".
     """
 
     name: str
@@ -56,6 +59,7 @@ class TableColumn:
     missing: Array
     levels: tuple[Any, ...] = ()
     dtype: str = ""
+    marks: tuple[str, ...] = ()
 
     @property
     def present(self) -> Array:
@@ -202,6 +206,26 @@ def _from_objects(name: str, values: list[Any], missing: Array, dtype: str) -> T
     if odd is not None:
         raise _nested(name, odd.__name__)
     return TableColumn(name, "text", entries, missing, dtype=dtype)
+
+
+def without_marks(column: TableColumn, sign_levels: bool | None = None) -> TableColumn:
+    """Return a column of words with "?" and other marks read as missing.
+
+    Parameters
+    ----------
+    column : TableColumn
+    sign_levels : bool, optional
+        Whether signs are levels, so that there are no marks; by default the entries of the column say so.
+    """
+    if not column.is_text:
+        return column
+    texts = {value for value in column.present.tolist() if isinstance(value, str)}
+    marks = {text for text in texts if text.strip() in MARKS}
+    if not marks or (has_sign_levels(texts) if sign_levels is None else sign_levels):
+        return column
+    values, gone = column.values.copy(), np.array([value in marks for value in column.values], dtype=bool)
+    values[gone] = None
+    return replace(column, values=values, missing=column.missing | gone, marks=tuple(sorted(marks)))
 
 
 def _from_array(X: Any) -> Table:

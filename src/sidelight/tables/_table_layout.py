@@ -44,6 +44,8 @@ class ColumnLayout:
         The value of a column that has one only.
     levels : list
         Categories of a categorical type.
+    whole : bool
+        Whether numbers are whole although their type has fractions, which in pandas gaps force on them.
     """
 
     name: str
@@ -56,6 +58,7 @@ class ColumnLayout:
     decimals: int = 0
     fixed: Any = None
     levels: Any = None
+    whole: bool = False
 
     def plain(self, values: Array) -> list[Any]:
         """Return decoded values as Python objects of the column, None where missing."""
@@ -72,6 +75,8 @@ class ColumnLayout:
             return timedelta(microseconds=round(value))
         if self.stored == "time":
             return _clock(value)
+        if self.whole:
+            return float(round(value))
         return round(value) if self.stored in ("integer", "boolean") else value
 
     def _date(self, value: float) -> Any:
@@ -131,10 +136,12 @@ _FLOAT = ColumnLayout("", "", "category", "number", "float64")
 def layout_of(table: Table, uses: Sequence[ColumnUse]) -> TableLayout:
     """Return the layout of a table whose columns have been understood."""
     columns = zip(table.columns, uses, table.labels, strict=True)
-    return TableLayout(table.library, tuple(_column(column, use, label) for column, use, label in columns))
+    pandas = table.library == "pandas"
+    found = (_column(column, use, label, gaps_make_floats=pandas) for column, use, label in columns)
+    return TableLayout(table.library, tuple(found))
 
 
-def _column(column: TableColumn, use: ColumnUse, label: Any) -> ColumnLayout:
+def _column(column: TableColumn, use: ColumnUse, label: Any, *, gaps_make_floats: bool) -> ColumnLayout:
     texts = (
         {str(value) for value in column.present.tolist()} if use.kind in ("number", "angle") and column.is_text else ()
     )
@@ -149,7 +156,15 @@ def _column(column: TableColumn, use: ColumnUse, label: Any) -> ColumnLayout:
         decimals=decimals_in(texts, use.number_format) if texts else 0,
         fixed=_fixed(column) if use.kind == "constant" else None,
         levels=list(column.levels) or None,
+        whole=gaps_make_floats and use.kind == "number" and _is_whole_with_gaps(column),
     )
+
+
+def _is_whole_with_gaps(column: TableColumn) -> bool:
+    """Whether a column of floats has gaps, and whole numbers everywhere else."""
+    if column.stored != "number" or not column.missing.any():
+        return False
+    return bool((column.present == np.rint(column.present)).all())
 
 
 def _fixed(column: TableColumn) -> Any:

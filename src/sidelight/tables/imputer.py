@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import IMPUTER
 from sidelight.base.cost import Cost, refuse_if_too_large
@@ -23,13 +22,15 @@ from sidelight.base.validation import check_choice, check_integer, check_number,
 from sidelight.base.warnings import warn
 from sidelight.maps.entry_intervals import draw_scale, half_width
 from sidelight.maps.entry_models import MODELS, EntryModel, fit_entry_model, hold_out
+from sidelight.maps.parameter_draws import RowSample, mean_shifts, sample_rows
 
-from ._column_kinds import ColumnUse
+from ._column_kinds import ColumnUse, read_by
 from ._encoding import EncoderSettings
 from ._fill_plan import FillPlan, GappedTable, fit_plan, read_gaps
 from ._gap_codes import deviation_code, drawn_code, mean_code
 from ._matching import errors_of
 from ._table_columns import read_table
+from ._takes_tables import TakesTables
 
 __all__ = ["METHODS", "Imputer", "Intervals"]
 
@@ -59,7 +60,7 @@ class Intervals:
     level: float
 
 
-class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     """Fill the missing entries of a table, from what each row has.
 
     Columns of any kind are used and filled: numbers, categories, ordered categories, truth values, dates, angles. They
@@ -98,6 +99,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     model_ : EntryModel or None
     plan_ : FillPlan
         Codes of the columns, and how each is filled.
+    sample_ : RowSample or None
+        Encoded rows of the fit, at most 1,000, by which draws tell how certain its parameters are.
     seed_ : int
         Of the draws.
     n_features_in_ : int
@@ -115,9 +118,9 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     At ``transform`` columns are matched by name and returned in the order of the fit; new ones are left out with a
     warning.
 
-    Draws are made with the fitted parameters. The uncertainty of these enters through the errors of held-out entries,
-    which widen or narrow the distribution, but it is not drawn anew for each table: with few rows, variances by Rubin's
-    rules are somewhat too small.
+    Each draw has parameters of its own: a Gaussian is fitted to the rows of the fit (at most 1,000 of them are kept for
+    it, ``sample_``), drawn with replacement, and its means replace those of the Gaussian of all rows [3]_. Trees,
+    neighbours and blends are moved by the same differences.
 
     See Also
     --------
@@ -129,6 +132,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     .. [1] D. B. Rubin. Multiple imputation for nonresponse in surveys. Wiley, 1987.
     .. [2] M. E. Tipping and C. M. Bishop. Probabilistic principal component analysis. Journal of the Royal Statistical
        Society B 61, 1999.
+    .. [3] B. Efron. Missing data, imputation, and the bootstrap. Journal of the American Statistical Association 89,
+       1994.
 
     Examples
     --------
@@ -149,8 +154,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     method_: str
     held_out_: dict[str, float]
     n_held_out_: int
+    sample_: RowSample | None = None  # files of before version 0.2 have none
     seed_: int
-    n_features_in_: int
 
     def __init__(
         self,
@@ -195,11 +200,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         refuse_if_too_large(self, self.estimate_cost(*found.code.shape), table.n_rows)
         rows = found.code[~np.isnan(found.code).all(axis=1)]  # a row without any entry tells nothing
         model, errors = self._fitted_model(rows, seed)
-        if table.named:
-            _check_feature_names(self, X, reset=True)
+        self._remember_columns(X, table)
         self._warn_of_what_stays(found)
-        self.n_features_in_ = len(table.columns)
         self.plan_, self.model_, self.seed_ = plan, model, seed
+        self.sample_ = sample_rows(rows, seed)
         self.held_out_, self.n_held_out_ = errors, int(hold_out(rows, seed).hidden.sum()) if errors else 0
         self.method_ = "none" if model is None else model.name
         return self
@@ -225,8 +229,9 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def draws(self, X: Any, n: int = 5) -> list[Any]:
         """Return ``n`` tables, in each of which the missing entries are drawn from their joint distribution.
 
-        For multiple imputation: analyse each table, and combine the results by Rubin's rules. The entries of a row are
-        drawn together, given what is observed in it. Draw k is the same however many are asked for.
+        For multiple imputation: analyse each table, and combine the results by Rubin's rules. Each table is drawn with
+        parameters of its own, fitted to rows of the fit that are drawn with replacement. The entries of a row are drawn
+        together, given what is observed in it. Draw k is the same however many are asked for.
 
         Parameters
         ----------
@@ -240,10 +245,18 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_integer(self, "n", n, 1)
         found, model = self._read(X), self.model_
+        if model is None or not len(found.rows):
+            return [found.filled(found.code) for _ in range(n)]
         both = self._mean(found), deviation_code(found, model, self.n_jobs)
+        scale = draw_scale(model, self.n_held_out_)
         sources = [np.random.default_rng([self.seed_, k]) for k in range(n)]
-        scale = 1.0 if model is None else draw_scale(model, self.n_held_out_)
-        return [found.filled(drawn_code(found, model, *both, rng, scale, self.n_jobs)) for rng in sources]
+        again = [np.random.default_rng([self.seed_, k, 1]) for k in range(n)]
+        code = found.code[found.rows]
+        shifts: Iterable[Array] = [np.zeros_like(code)] * n
+        if self.sample_ is not None:
+            shifts = mean_shifts(model, self.sample_, code, again, self.n_jobs)
+        pairs = zip(sources, shifts, strict=True)
+        return [found.filled(drawn_code(found, model, *both, shift, rng, scale, self.n_jobs)) for rng, shift in pairs]
 
     @one_blas_thread
     def interval(self, X: Any, level: float = 0.9) -> Intervals:
@@ -275,13 +288,6 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns (of the code)."""
         return Cost(64 * n * d + 64 * d * min(n, d), 1.5e-5 * n * d * (1 + d / 200))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float]]:
         """The model of the code (n, p), None where it has no columns, and the errors of the models that were tried."""
@@ -322,7 +328,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _warn_of_what_stays(self, found: GappedTable) -> None:
         """Name the columns whose gaps are not filled."""
         unfilled = {fill.name for fill in found.plan.fills if fill.source == "nothing"}
-        gone = {column.name for column in found.table.columns if column.missing.any()}
+        columns = read_by(found.table.by_name(), found.plan.columns)
+        gone = {name for name, column in columns.items() if column.missing.any()}
         left = [use for use in found.plan.columns if use.name in unfilled & gone]
         if left:
             shown = ", ".join(f"{use.name!r} ({use.kind})" for use in left[:5])

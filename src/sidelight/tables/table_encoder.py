@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import METRIC
 from sidelight.base.cost import Cost
@@ -20,11 +19,12 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.validation import check_choice, check_integer, check_number, checked_array, refuse_too_large
 
 from ._category_code import CategoryCode
-from ._column_kinds import ColumnUse, understand_table
+from ._column_kinds import ColumnUse, read_by, understood_columns
 from ._encoding import Code, ColumnBlock, EncoderSettings, blocks_of, decode_columns, encode_columns, fit_codes
 from ._matching import matched_columns
 from ._table_columns import Table, read_table
 from ._table_layout import TableLayout, layout_of
+from ._takes_tables import TakesTables
 
 __all__ = ["TableEncoder"]
 
@@ -33,7 +33,7 @@ _SCALINGS = ("robust", "standard", "none")
 _TAILS = ("auto", "keep")
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, TakesTables):
     """Turn a table of numbers, categories, dates and text into numbers of equal weight, and back.
 
     A transformer, to be put before any embedding. Each column counts the same: its code has a total variance of 1,
@@ -111,7 +111,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     blocks_: tuple[ColumnBlock, ...]
     codes_: tuple[Code, ...]
     layout_: TableLayout
-    n_features_in_: int
 
     def __init__(
         self,
@@ -142,13 +141,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         y : ignored
         """
         settings = self._settings()
-        table = read_table(X)
-        uses = understand_table(table, self.kinds)
+        table, uses = understood_columns(read_table(X), self.kinds)
         self._refuse_nothing_to_encode(table, uses)
         codes = fit_codes(table, uses, settings)
-        if table.named:
-            _check_feature_names(self, X, reset=True)
-        self.n_features_in_ = len(table.columns)
+        self._remember_columns(X, table)
         self.columns_, self.codes_, self.layout_ = uses, codes, layout_of(table, uses)
         self.blocks_ = blocks_of([use.name for use in uses if use.used], codes)
         return self
@@ -165,7 +161,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "codes_")
         table = read_table(X)
         used = [use for use in self.columns_ if use.used]
-        A = encode_columns(self._matched(table), used, self.codes_)
+        A = encode_columns(read_by(self._matched(table), used), used, self.codes_)
         refuse_too_large(self, "X", A)
         return A.astype(np.float32) if isinstance(X, np.ndarray) and X.dtype == np.float32 else A
 
@@ -203,13 +199,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns."""
         return Cost(64 * n * d, 2e-6 * n * d)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
     def _settings(self) -> EncoderSettings:
         check_choice(self, "scaling", self.scaling, _SCALINGS)

@@ -1,0 +1,32 @@
+"""What the estimators of this room have in common: they take tables of mixed columns with gaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_feature_names
+
+from ._table_columns import Table
+
+__all__ = ["TakesTables"]
+
+
+class TakesTables(BaseEstimator):
+    """Tags of an estimator of tables, and the names of the columns that it was fitted on."""
+
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _remember_columns(self, X: Any, table: Table) -> None:
+        """Set ``n_features_in_`` and, where the columns of ``X`` have names, ``feature_names_in_``."""
+        if table.named:
+            _check_feature_names(self, X, reset=True)
+        self.n_features_in_ = len(table.columns)
