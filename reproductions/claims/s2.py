@@ -20,7 +20,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "fig. 3",
             "The latent coordinate of two views is monotone in the curve's.",
             "monotone (a picture)",
-            "not run",
+            "not run (pairs of charts by the rows they share)",
             "Spearman {two views: Spearman with the parameter, worst of ten seeds}",
             because="by default; 600 points and 10 charts are the source's.",
         ),
