@@ -307,7 +307,9 @@ def _filled(ax: Any, title: str) -> Any:
 
 def _things(ax: Any, Z: Any, pictures: Pictures) -> None:
     size = 3 + (9 if pictures.full_turn else 20) * pictures.step / pictures.step.max()
-    for one, colour in zip(np.unique(pictures.thing), COLOURS, strict=False):
+    things = np.unique(pictures.thing)
+    colours = COLOURS if len(things) <= len(COLOURS) else [f"C{k}" for k in range(len(things))]
+    for one, colour in zip(things, colours, strict=False):
         rows = pictures.thing == one
         ax.plot(*Z[rows].T, color=GREY, lw=0.4, zorder=1)
         ax.scatter(*Z[rows].T, s=size[rows], color=colour, linewidths=0, alpha=0.85, zorder=2)

@@ -88,11 +88,11 @@ def _note_a_twist(outcome: Outcome, data: Any, twisted: int, flat: int, all_twis
     outcome.notes.append(
         f"Start {twisted} of ten is twisted: the sheet with its height the other way round in one half, a local "
         f"optimum from the first λ on (objective {values['the twisted start']:.4f} there, "
-        f"{values['a flat start']:.4f} in the flat map), which λ then follows. "
-        f"SciPy's L-BFGS from this start, without our preconditioner, {same}. Of "
-        f"{MORE} starts the twisted ones are {', '.join(map(str, all_twisted))}; at that rate ten starts are all "
-        f"flat in {100 * (1 - len(all_twisted) / MORE) ** SEEDS:.0f} cases of 100, so that the source's ten need not "
-        "have met one. Our defaults do not begin with noise."
+        f"{values['a flat start']:.4f} in the flat map), which λ then follows. SciPy's L-BFGS from this start, "
+        f"without our preconditioner, {same}. Of {MORE} starts {len(all_twisted)} is twisted (seed "
+        f"{', '.join(map(str, all_twisted))}); at that rate ten are all flat in "
+        f"{100 * (1 - len(all_twisted) / MORE) ** SEEDS:.0f} cases of 100, so that the source's ten need not have met "
+        "one. Our defaults do not begin with noise."
     )
 
 
