@@ -151,7 +151,7 @@ def published_sde(points: Any) -> Any:
 
     Where each class is one point, its neighbours are of its class, and the source's program has no bound.
     """
-    options = {"n_neighbors": 10, "max_iter": 200, "n_jobs": 1}
+    options: dict[str, Any] = {"n_neighbors": 10, "max_iter": 200, "n_jobs": 1}
     try:
         return SemidefiniteEmbedding(graph="nearest", equality=True, **options).fit_transform(points)
     except ValueError as error:
