@@ -17,36 +17,54 @@ TITLE = "Coordinated charts of curved sheets and of two views"
 SOURCE = "S2 (Verbeek, Vlassis, Kröse 2003), sections 2 to 4, figs. 1 and 3"
 SEEDS, ROWS, VIEW_ROWS = 10, 3000, 600
 SHEETS = {"S-curve": s_curve, "swiss roll": swiss_roll}
+PUBLISHED, GOOD = "source's setting", 0.95
 VARIANTS: dict[str, dict[str, Any]] = {
+    PUBLISHED: {"balance": None, "n_charts": 20},
     "defaults": {},
     "two parallel mixtures": {"n_mixtures": 2},
-    "pairs of charts by rows shared, as in the source": {"balance": None},
 }
 
 
 def run() -> Outcome:
     sheets = {name: _unrolled(make) for name, make in SHEETS.items()}
     views = [_two_views(seed) for seed in range(SEEDS)]
+    published = [_two_views(seed, balance=None) for seed in range(SEEDS)]
     outcome = Outcome(
-        f"{ROWS:,} points of each sheet in 3-D, ten seeds, our defaults; two views of one curve, {VIEW_ROWS} points, "
-        "10 charts each, ten seeds.",
+        f"{ROWS:,} points of each sheet in 3-D, ten seeds; two views of one curve, {VIEW_ROWS} points, 10 charts each, "
+        "ten seeds. Source's setting: pairs of charts count by the rows they share; 20 charts (of its sheet neither "
+        "shape, nor rows, nor charts are given). Ours: defaults.",
         _draw(views[0]),
         "Left, each sheet in 3-D and as the model places it, coloured along the sheet. Right, two views of one "
         "parameter with the centres of their charts, and the latent coordinate against the parameter.",
     )
     for sheet, found in sheets.items():
+        what = f"{PUBLISHED}: {sheet}, R² of the two true coordinates, the worse"
+        outcome.note(f"{what}, median of ten seeds", np.median(found[PUBLISHED]), '"high correlation" (picture)')
+        outcome.note(f"{what}, worst of ten seeds", min(found[PUBLISHED]), "-")
+        outcome.note(f"{what}, seeds of ten with {GOOD} or more", sum(r >= GOOD for r in found[PUBLISHED]), "-")
+    outcome.at_least(
+        f"{PUBLISHED}: two views, Spearman with the parameter, worst of ten seeds",
+        min(order for order, *_ in published),
+        0.98,
+        "monotone (picture)",
+    )
+    for sheet, found in sheets.items():
         for variant, worst in found.items():
+            if variant == PUBLISHED:
+                continue
             what = f"{sheet}, {variant}: worst R² of the two true coordinates, worst of ten seeds"
             if variant == "defaults":
-                outcome.at_least(what, min(worst), 0.95, '"high correlation" (picture)')
+                outcome.at_least(what, min(worst), GOOD, "-")
             else:
                 outcome.note(what, min(worst), "-")
     orders = [order for order, *_ in views]
-    outcome.at_least(
-        "two views: Spearman with the parameter, worst of ten seeds", min(orders), 0.98, "monotone (picture)"
-    )
+    outcome.at_least("two views, defaults: Spearman with the parameter, worst of ten seeds", min(orders), 0.98, "-")
     predicted = [score for _, score, *_ in views]
     outcome.note("two views: R² of the second from the first, new rows, worst of ten seeds", min(predicted))
+    outcome.notes.append(
+        "Source's setting: the charts of a fixed number may lie across two layers of the roll, and then nothing puts "
+        "it right; by default their number is searched for until none does."
+    )
     outcome.details.update(sheets=sheets, orders=orders, predicted=predicted)
     return outcome
 
@@ -77,9 +95,9 @@ def two_curves(seed: int) -> tuple[Any, Any, Any]:
     return X, Y, t
 
 
-def _two_views(seed: int) -> tuple[float, float, CoordinatedCCA]:
+def _two_views(seed: int, **options: Any) -> tuple[float, float, CoordinatedCCA]:
     X, Y, t = two_curves(seed)
-    model = CoordinatedCCA(1, n_charts=10, random_state=seed).fit(X, Y)
+    model = CoordinatedCCA(1, n_charts=10, random_state=seed, **options).fit(X, Y)
     new = two_curves(seed + 100)
     return abs(float(spearmanr(model.joint_embedding_[:, 0], t)[0])), model.score(new[0], new[1]), model
 

@@ -20,6 +20,7 @@ from reproductions.imagebot_protocol import (
     by_distances,
     by_linear_maps,
     drive,
+    published_sde,
     queries,
     respecting,
     unfolded,
@@ -45,7 +46,12 @@ _PUBLISHED = {
 }
 
 
+SDE = {"SDE-d": by_distances, "SDE-l": by_linear_maps}  # the two predictions of table 4.2
+DIMENSIONS = {"two dimensions": 2, "all dimensions": None}
+
+
 def run() -> Outcome:
+    published = {path: [_published(path, name) for name in PICTURES] for path in PATHS}
     asked = {noise: SOME if noise == NOISES[-1] else PICTURES for noise in NOISES}
     noisy = {
         (path, noise): [_respecting(path, name, noise) for name in asked[noise]] for path in PATHS for noise in NOISES
@@ -54,22 +60,31 @@ def run() -> Outcome:
     outcome = Outcome(
         "IMAGEBOT as in the source: views of 100 x 100 pixels, moves of 25 pixels, turns of 22.5°, zooms by 2^(1/8), "
         f"on ten pictures tiled by reflection to 2048 x 1536 ({', '.join(PICTURES)}). Paths: F40 B20; the same with "
-        "steps back twice as long; TR16 TL8; F9 R3 B4 L3 F4 B9 F5 R3 B5; F6 ZO8 B1 ZI8 F2 B6 F4 ZO8 B2. Asked are all "
-        "pairs of a row and an action whose result is a training view, less what was done at that row. Our defaults, "
-        f"full K. SDE with the k of {NEIGHBOURS} that suits each picture best, all its dimensions; these and "
-        f"the program without actions by at most {STEPS} Newton steps, on every second picture; so is noise of 0.1.",
-        _draw(noisy, rivals),
+        "steps back twice as long; TR16 TL8; F9 R3 B4 L3 F4 B9 F5 R3 B5; F6 ZO8 B1 ZI8 F2 B6 F4 ZO8 B2. Asked are "
+        "all pairs of a row and an action whose result is a training view, less what was done at that row. Source's "
+        "setting: ARE with T = 1, equal views one place, answers from all of K; SDE of table 1.3 (k nearest, and "
+        f"rows that share a neighbour, distances kept), the smallest k from {NEIGHBOURS[0]} on that connects the rows "
+        "(not given), answers from two dimensions, which its figures show, and from all (which of them is not said). "
+        f"Ours: defaults, full K; SDE with the k of {NEIGHBOURS} that suits each picture best, all its dimensions. "
+        f"SDE and the program without actions by at most {STEPS} Newton steps; ours of these, and noise of 0.1, on "
+        "every second picture.",
+        _draw(noisy),
         f"Above: maps of the picture '{SHOWN}' (first two dimensions; of the lines the first, over time), the rows "
-        "joined in the order of the drive, coloured by what is done there; the share of right answers on this picture. "
-        "Below: answers by our embedding under pixel noise, median and range over the pictures.",
+        "joined in the order of the drive, coloured by what is done there, and the share of right answers on this "
+        "picture: with actions (all dimensions), the same program without (all), and the source's SDE (two). Below: "
+        "answers by our embedding under pixel noise, median and range over the pictures.",
     )
+    _compare_published(outcome, published)
     _compare(outcome, noisy, rivals)
     _single_pass(outcome)
-    outcome.notes += _NOTES
+    outcome.notes += [_why_sde(published["rotation"]), *_NOTES]
     return outcome
 
 
 _NOTES = [
+    "The percentages of table 4.2 are those of 59, 57, 25, 48 and 36 questions; ours are 60, 58, 26, 50 and 50. So the "
+    "source's paths differ a little from ours (its 'A' and its zoom are drawn, not listed), and its picture is not "
+    "public.",
     "'Never done at this place' leaves out the rows of a place where the action was done in another row, which the "
     "source's protocol asks too (without noise such rows are the same view, and the answer is in the input).",
     "Noise: rows that are nearer to each other than 0.3 of the shortest step at either, with the noise taken off, are "
@@ -96,8 +111,53 @@ def _respecting(path: str, name: str, noise: float = 0.0, **options: Any) -> tup
     return asked.accuracy(states, model.predict_next), asked.accuracy(states, model.predict_next, fresh=True)
 
 
+def _published(path: str, name: str) -> dict[str, float]:
+    """Shares of right answers on a picture in the source's setting."""
+    data = drive(path, name)
+    asked, states, actions = queries(data, path), data.factors["states"], data.factors["actions"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = {"ARE": asked.accuracy(states, respecting(data, merge=0).predict_next)}
+        Z = published_sde(data)
+    for what, predictor in SDE.items():
+        for words, q in DIMENSIONS.items():
+            found[f"{what} in {words}"] = asked.accuracy(states, predictor(Z[:, :q], actions))
+    return found
+
+
+def _compare_published(outcome: Outcome, published: dict[str, list[dict[str, float]]]) -> None:
+    said = ("ARE", "SDE-d", "SDE-l")
+    for path, pictures in published.items():
+        for what in pictures[0]:
+            shares = [100 * one[what] for one in pictures]
+            label, source = f"source's setting: {path}, {what}, %", _PUBLISHED[path][said.index(what[:5].strip())]
+            if what == "ARE":
+                outcome.at_least(f"{label}, median", np.median(shares), 100.0, f"{source} (one picture)")
+                outcome.at_least(f"{label}, worst of ten pictures", min(shares), 100.0)
+            else:
+                outcome.note(f"{label}, median", np.median(shares), f"{source} (one picture)")
+                outcome.note(f"{label}, worst", min(shares))
+                outcome.note(f"{label}, best", max(shares))
+    outcome.details["source's setting"] = published
+
+
+def _why_sde(rotation: list[dict[str, float]]) -> str:
+    """Why SDE tells turns here and not in the source."""
+    two, every = (np.array([100 * one[f"SDE-d in {words}"] for one in rotation]) for words in DIMENSIONS)
+    names = ", ".join(name for name, share in zip(PICTURES, two, strict=True) if share <= 40)
+    return (
+        f"SDE on rotation (28.0 % in the source): it is neither the graph nor the equalities. On the source's graph "
+        f"with equalities, all dimensions answer {every.min():.0f} to {every.max():.0f} % by picture, as ours without "
+        f"equalities do, and two dimensions {two.min():.0f} to {two.max():.0f} %: the source's number is that of two "
+        f"dimensions on a picture whose turn is no flat circle (at most 40 % on {names}). A turn of a picture is a "
+        "closed curve in many dimensions. Where it lies flat in two, they answer nearly all; else two dimensions cross "
+        "themselves, and the others hold what is missing. ARE needs no luck: the rows of the actions leave nothing but "
+        "the circle."
+    )
+
+
 def _maps(data: Dataset) -> dict[str, Any]:
-    """Embeddings (n, r) that do not know the actions."""
+    """Embeddings (n, r) that do not know the actions: the same program without, and SDE by our defaults by its k."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = {f"SDE, k = {k}": unfolded(data, k) for k in NEIGHBOURS}
@@ -109,23 +169,18 @@ def _rivals(path: str, name: str) -> dict[str, float]:
     asked, states, actions = queries(data, path), data.factors["states"], data.factors["actions"]
     maps = _maps(data)
     plain = [Z for which, Z in maps.items() if which.startswith("SDE")]
-    return {
-        "without actions": asked.accuracy(states, by_distances(maps["without actions"], actions)),
-        "SDE-d": max(asked.accuracy(states, by_distances(Z, actions)) for Z in plain),
-        "SDE-l": max(asked.accuracy(states, by_linear_maps(Z, actions)) for Z in plain),
-    }
+    best = {what: max(asked.accuracy(states, predictor(Z, actions)) for Z in plain) for what, predictor in SDE.items()}
+    return {"without actions": asked.accuracy(states, by_distances(maps["without actions"], actions)), **best}
 
 
 def _compare(outcome: Outcome, noisy: Any, rivals: Any) -> None:
     for path in PATHS:
         ours = 100 * np.array(noisy[path, 0.0])
-        published = f"{_PUBLISHED[path][0]} (one picture)"
-        outcome.at_least(f"{path}: right answers, %, median", np.median(ours[:, 0]), 100.0, published)
+        outcome.at_least(f"{path}: right answers, %, median", np.median(ours[:, 0]), 100.0, "-")
         outcome.at_least(f"{path}: right answers, %, worst of ten pictures", ours[:, 0].min(), 100.0)
         outcome.note(f"{path}: of those never done at this place, %, worst", ours[:, 1].min())
-        for which, column in (("SDE-d", 1), ("SDE-l", 2), ("without actions", None)):
-            source = "not given" if column is None else _PUBLISHED[path][column]
-            outcome.note(f"{path}: {which}, %, median", 100 * np.median([one[which] for one in rivals[path]]), source)
+        for which in (*SDE, "without actions"):
+            outcome.note(f"{path}: {which}, %, median", 100 * np.median([one[which] for one in rivals[path]]), "-")
     for noise in NOISES[1:]:
         for path in PATHS:
             ours = 100 * np.array(noisy[path, noise])[:, 0]
@@ -171,28 +226,27 @@ def _hints(name: str, corners: tuple[int, ...]) -> Pairs:
     return Pairs(pairs, len(data.X), values=unit * world[pairs[:, 0], pairs[:, 1]])
 
 
-def _draw(noisy: Any, rivals: Any) -> Any:
+def _draw(noisy: Any) -> Any:
     with house_style() as plt:
         figure = plt.figure(figsize=(9.6, 7.4))
         upper, lower = figure.subfigures(2, 1, height_ratios=(3.0, 1.15))
         axes = upper.subplots(3, len(PATHS))
         for column, path in zip(axes.T, PATHS, strict=True):
-            _column(column, path, noisy, rivals)
-        for ax, text in zip(axes[:, 0], ("with actions", "without", "SDE, k = 4"), strict=True):
+            _column(column, path, noisy)
+        for ax, text in zip(axes[:, 0], ("with actions", "without", "SDE of the source"), strict=True):
             ax.set_ylabel(text)
         _noise_panels(lower.subplots(1, len(PATHS), sharey=True), noisy)
         return figure
 
 
-def _column(axes: Any, path: str, noisy: Any, rivals: Any) -> None:
+def _column(axes: Any, path: str, noisy: Any) -> None:
     data = drive(path, SHOWN)
     actions, states = data.factors["actions"], data.factors["states"]
-    maps, asked = _maps(data), queries(data, path)
-    shown = {
-        f"{path}\n": respecting(data).latent_,
-        "": maps["without actions"],
-        " ": maps["SDE, k = 4"],
-    }
+    asked = queries(data, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        free, sde = without_actions(data).latent_, published_sde(data)[:, :2]
+    shown = {f"{path}\n": respecting(data).latent_, "": free, " ": sde}
     own = noisy[path, 0.0][PICTURES.index(SHOWN)][0]
     for ax, (title, Z) in zip(axes, shown.items(), strict=True):
         right = own if title.strip() else asked.accuracy(states, by_distances(Z, actions))

@@ -121,7 +121,22 @@ def without_actions(data: Dataset) -> Any:
     return ActionRespectingEmbedding(max_iter=STEPS, n_jobs=1).fit(data.X, trajectory=data.factors["trajectory"])
 
 
-def unfolded(data: Dataset, n_neighbors: int) -> Any:
-    """Semidefinite embedding, with every dimension that it has."""
-    model = SemidefiniteEmbedding(min(len(data.X) - 1, 20), n_neighbors=n_neighbors, max_iter=STEPS, n_jobs=1)
+def unfolded(data: Dataset, n_neighbors: int, **options: Any) -> Any:
+    """Semidefinite embedding, with every dimension that it has (at most 20)."""
+    q = min(len(data.X) - 1, 20)
+    model = SemidefiniteEmbedding(q, n_neighbors=n_neighbors, max_iter=STEPS, n_jobs=1, **options)
     return np.asarray(model.fit(data.X).embedding_)
+
+
+def published_sde(data: Dataset) -> Any:
+    """The source's semidefinite embedding (table 1.3): its graph, distances kept exactly.
+
+    Its k is not given, only that the graph must be connected: the smallest k from 4 on that connects it.
+    """
+    for k in range(NEIGHBOURS[0], len(data.X)):
+        try:
+            return unfolded(data, k, graph="nearest", equality=True)
+        except ValueError as error:
+            if "unconnected" not in str(error):
+                raise
+    raise AssertionError("all rows together are connected")

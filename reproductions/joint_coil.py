@@ -30,11 +30,21 @@ def run() -> Outcome:
         "of each.",
     )
     errors = [neighbour_angle(model.embedding_) for model in published]
-    outcome.at_most("angle between a point and its nearest, mean, worst of five starts", max(errors), 5.5, "a picture")
+    outcome.at_most(
+        "source's setting: angle between a point and its nearest, mean, worst of five starts",
+        max(errors),
+        5.5,
+        "a picture",
+    )
     jumps = [_largest_step(model.embedding_) for model in published]
-    outcome.at_most("largest step of the loop, in median steps, worst of five starts", max(jumps), 4.0, "a picture")
+    outcome.at_most(
+        "source's setting: largest step of the loop, in median steps, worst of five starts",
+        max(jumps),
+        4.0,
+        "a picture",
+    )
     alike = max(_difference(published[0].embedding_, model.embedding_) for model in published[1:])
-    outcome.note("largest difference of distances between two starts, relative", alike)
+    outcome.note("source's setting: largest difference of distances between two starts, relative", alike)
     outcome.note("our defaults: angle between a point and its nearest", neighbour_angle(ours.embedding_), "-")
     outcome.note("our defaults: largest step, in median steps", _largest_step(ours.embedding_), "-")
     for name, model in (("source's setting", with_published_map(published[0])), ("our defaults", ours)):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from reproductions.claims import PAGES, Claim, SourcePage, with_numbers
+from reproductions.claims import PAGES, Claim, SourcePage, rows_in_the_setting_of_the_source, with_numbers
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 
@@ -27,6 +27,7 @@ _SOURCES = """\
 S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4 Ghodsi's thesis
 (2005). Formulas are on [another page](published.md), the examples of S3, a lecture, on [a third](lecture.md).
 """
+_SETTING = "source's setting"
 _HEADER = ("figure", "claim", "source", "ours, source's setting", "ours, default", "verdict")
 
 Result = dict[str, Any]
@@ -91,7 +92,7 @@ def _page_text(page: SourcePage, results: Sequence[Result], pictures: str) -> st
     lines = [_MADE, f"# {page.title}", "", "[All sources](../results.md)", ""]
     lines += [*(("**What does not hold:**", "", *failed, "") if failed else ())]
     lines += _summary((claim, f"#{_anchor(result['title'])}") for result, claim in claims)
-    return "\n".join([*lines, *(_section(result, pictures) for result in results)])
+    return "\n".join([*lines, *(_section(result, page.claims[result["name"]], pictures) for result in results)])
 
 
 def _failure(claim: Claim) -> str:
@@ -109,8 +110,8 @@ def _verdict(claim: Claim) -> str:
     return f"{shown}: {claim.because}" if claim.because else shown
 
 
-def _section(content: Result, pictures: str) -> str:
-    """Setting, picture and caption; the numbers and the notes behind a click."""
+def _section(content: Result, claims: Iterable[Claim], pictures: str) -> str:
+    """Setting, picture and caption; the numbers, the source's setting first, and the notes behind a click."""
     run = f"<code>{content['command']}</code>, {content['seconds']:.0f} s on two cores"
     lines = [
         f"## {content['title']}",
@@ -126,7 +127,7 @@ def _section(content: Result, pictures: str) -> str:
         "",
         "| what | ours | source | bar | |",
         "|---|---|---|---|---|",
-        *(_row(comparison) for comparison in content["comparisons"]),
+        *(_row(comparison) for comparison in _source_first(content["comparisons"], claims)),
         "",
         *(f"- {note}" for note in content["notes"]),
         "",
@@ -134,6 +135,17 @@ def _section(content: Result, pictures: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _source_first(comparisons: Iterable[Result], claims: Iterable[Claim]) -> list[Result]:
+    """The comparisons, those in the setting of the source first and named so."""
+    published = rows_in_the_setting_of_the_source(claims)
+
+    def named(row: Result) -> Result:
+        unsaid = row["what"] in published and _SETTING not in row["what"]
+        return row | {"what": f"{_SETTING}: {row['what']}"} if unsaid else row
+
+    return sorted(map(named, comparisons), key=lambda row: _SETTING not in row["what"])
 
 
 def _row(comparison: dict[str, Any]) -> str:

@@ -93,11 +93,11 @@ def run() -> Outcome:
     models = {name: [table.fitted(seed) for seed in SEEDS[name]] for name, table in tables().items()}
     shown = {name: models[name][0] for name in ("38 people", "oil flow")}
     outcome = Outcome(
-        "Extended Yale B at 32 × 32: all 38 people (2,414 pictures) and the first 8 (about 64 each); oil flow: "
-        "1,000 rows of 12 columns. A tenth of the rows, drawn at random, is labelled with two numbers and a name; "
-        "6-D for 38 people, 4-D else, defaults. Numbers: |Spearman| with the main axis of their relation. Names: those "
-        "of the nearest labelled row in what their relation sees of the map. Rows without labels only; seeds 0 to 9 (0 "
-        "to 4 for 38 people: time).",
+        "Extended Yale B at 32 × 32: all 38 people (2,414 pictures) and the first 8 (about 64 each); oil flow: 1,000 "
+        "rows of 12 columns. A tenth of the rows, drawn at random, is labelled with two numbers and a name; 6-D for "
+        "38 people, 4-D else, defaults. Numbers: |Spearman| with the main axis of their relation. Names: those of "
+        "the nearest labelled row in what their relation sees of the map. All on rows without labels; seeds 0 to 9 "
+        "(0 to 4 for 38 people: time).",
         _draw(shown),
         "Draw 0, rows without labels. Left: faces along the axes of azimuth and elevation (every row a point). Middle: "
         "oil flow along the axes of the two fractions, coloured by the true regime. Right: the share of what each "

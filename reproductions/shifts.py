@@ -97,7 +97,11 @@ def trial(shifts: Shifts, seed: int) -> Trial:
     began = time.process_time()
     model = GatedBoltzmannMachine(shifts.n_mapping, visible="binary", random_state=seed)
     model.fit_batches(shifts.batches(np.random.default_rng(seed)))
-    seconds = time.process_time() - began
+    return measured(shifts, model, time.process_time() - began)
+
+
+def measured(shifts: Shifts, model: Any, seconds: float = 0.0) -> Trial:
+    """Flow and transfer of a fitted model on held-out pairs."""
     before, after, steps, others = held_out(shifts)
     arrows = model.flow(flat(before), flat(after), shape=(SIDE, SIDE))
     right = (arrows == steps[:, :, None, :]).all(axis=3)[:, shifts.interior()].mean()
@@ -159,7 +163,7 @@ def run() -> Outcome:
         "Random pictures of 10 × 10 pixels, a tenth of them on; pairs made on the fly, 100 in a batch, "
         "default settings but for the source's 20 and 10 mapping units and binary outputs; five seeds, 500 held-out "
         "pairs. Whole pictures move one of 9 ways, or top and bottom halves one of 5 ways each.",
-        _draw([(WHOLE, whole[0].model), (HALVES, halves[0].model)]),
+        draw_pairs([(WHOLE, whole[0].model), (HALVES, halves[0].model)]),
         "From left to right in each half: input, output, inferred flow (arrows from each interior pixel to where it is "
         "tied most strongly), another picture, and the inferred transformation applied to it (the grey is the "
         "probability that a pixel is on). Left: whole pictures, right: halves. Held-out pairs, first seed.",
@@ -190,7 +194,8 @@ def _compare(outcome: Outcome, name: str, trials: list[Trial], bar: float) -> No
     outcome.at_most(f"{name}: training, seconds of one core, slowest", seconds, 30, '"a few minutes" (2007)')
 
 
-def _draw(models: list[tuple[Shifts, Any]], n: int = 6) -> Any:
+def draw_pairs(models: list[tuple[Shifts, Any]], n: int = 6) -> Any:
+    """Held-out pairs, the flow inferred from each, and the same done to other pictures: whole pictures, and halves."""
     with house_style() as plt:
         figure, axes = plt.subplots(n, 11, figsize=(9.2, 5.2), width_ratios=[1] * 5 + [0.25] + [1] * 5)
         for ax in axes[:, 5]:

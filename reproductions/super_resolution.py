@@ -34,7 +34,7 @@ def run() -> Outcome:
         f"enlarged {FACTOR} times; patches of 5 x 5, predictor with 50 hidden units, an auto-encoder with three hidden "
         "layers of 50; it learns what bicubic enlargement misses (`residual=True`). The source has the Corel pictures, "
         "does not state its factor, and gives pictures only. Settings were chosen on other pictures than the test's.",
-        _draw(shown, example),
+        draw_patches_and_picture(shown, example),
         f"Above: patches of {SMALL} x {SMALL}, as they are, by bicubic interpolation, by the gated auto-encoder, and "
         "the truth. Below: a part of the held-out picture with the median gain: bicubic, manifield, truth.",
     )
@@ -64,8 +64,8 @@ def _compare(outcome: Outcome, patches: dict[str, float], pictures: dict[str, di
 
 def _patches() -> tuple[dict[str, float], list[Any]]:
     """PSNR by method, and rows of patches to show."""
-    X, Y, guess = _cut(_named(TRAINED_ON), PATCHES, 0)
-    X_new, Y_new, first = _cut(_named(TESTED_ON), 1000, 1)
+    X, Y, guess = cut(named_picture(TRAINED_ON), PATCHES, 0)
+    X_new, Y_new, first = cut(named_picture(TESTED_ON), 1000, 1)
     slower = SETTINGS | {"learning_rate": 1e-3}
     gated = GatedAutoencoder(20, n_factors=100, max_iter=1500, **slower).fit(X, Y, guess=guess)
     found = {"gated auto-encoder": gated.predict(X_new, first), BICUBIC: first}
@@ -73,35 +73,39 @@ def _patches() -> tuple[dict[str, float], list[Any]]:
         found[name] = BiasedAutoencoder(None, predictor=hidden, max_iter=1500, **SETTINGS).fit(X, Y).predict(X_new)
     chosen = np.argsort(-Y_new.std(axis=1))[[0, 40, 120, 250]]
     rows = [(X_new, SMALL), (first, LARGE), (found["gated auto-encoder"], LARGE), (Y_new, LARGE)]
-    return {name: _psnr(part, Y_new) for name, part in found.items()}, [
+    return {name: psnr(part, Y_new) for name, part in found.items()}, [
         [part[row].reshape(size, size) for part, size in rows] for row in chosen
     ]
 
 
 def _pictures() -> tuple[dict[str, dict[str, float]], list[Any]]:
     """PSNR and SSIM by method, and a part of a picture to show."""
-    bsds = np.load(_folder() / "bsds_train80_gray.npz")["data"].astype(np.float32) / 255
-    train, test = ([_blurred(picture) for picture in bsds[part]] for part in (TRAIN, TEST))
-    X, Y = zip(*train, strict=True)
-    found = {BICUBIC: [blurred for blurred, _ in test]}
+    (X, Y), (blurred, truth) = bsds_pairs()
+    found = {BICUBIC: blurred}
     codes: dict[str, dict[str, Any]] = {BIASED: {"n_components": 50, "hidden": (50,)}, SAME: {"n_components": None}}
     for name, code in codes.items():
         model = BiasedAutoencoder(**code, predictor=(50,), batch_size=20, max_iter=2000, **SETTINGS)
         found[name] = Manifield(model, 5, "grid", residual=True).fit(X, Y).predict(found[BICUBIC])
     found[ALONE] = _independent(X, Y, found[BICUBIC])
-    truth = [whole for _, whole in test]
     measured = {name: _measured(parts, truth, found[BICUBIC]) for name, parts in found.items()}
-    gains = [_psnr(a, b) - _psnr(c, b) for a, b, c in zip(found[BIASED], truth, found[BICUBIC], strict=True)]
+    gains = [psnr(a, b) - psnr(c, b) for a, b, c in zip(found[BIASED], truth, found[BICUBIC], strict=True)]
     middle = int(np.argsort(gains)[len(gains) // 2])
     part = (slice(100, 220), slice(150, 330))
     return measured, [parts[middle][part] for parts in (found[BICUBIC], found[BIASED], truth)]
 
 
+def bsds_pairs() -> tuple[tuple[list[Any], list[Any]], tuple[list[Any], list[Any]]]:
+    """Pictures reduced and enlarged again, and as they are: to train on, and to test."""
+    bsds = np.load(_folder() / "bsds_train80_gray.npz")["data"].astype(np.float32) / 255
+    train, test = ([_blurred(picture) for picture in bsds[part]] for part in (TRAIN, TEST))
+    return ([x for x, _ in train], [y for _, y in train]), ([x for x, _ in test], [y for _, y in test])
+
+
 def _measured(parts: list[Any], truth: list[Any], bicubic: list[Any]) -> dict[str, float]:
-    psnr = [_psnr(part, whole) for part, whole in zip(parts, truth, strict=True)]
-    base = [_psnr(part, whole) for part, whole in zip(bicubic, truth, strict=True)]
+    own = [psnr(part, whole) for part, whole in zip(parts, truth, strict=True)]
+    base = [psnr(part, whole) for part, whole in zip(bicubic, truth, strict=True)]
     ssim = [_ssim(part, whole) for part, whole in zip(parts, truth, strict=True)]
-    return {"PSNR": float(np.mean(psnr)), "SSIM": float(np.mean(ssim)), "wins": float(np.sum(np.array(psnr) > base))}
+    return {"PSNR": float(np.mean(own)), "SSIM": float(np.mean(ssim)), "wins": float(np.sum(np.array(own) > base))}
 
 
 def _independent(X: Any, Y: Any, new: list[Any]) -> list[Any]:
@@ -128,7 +132,7 @@ def _blurred(picture: Any) -> tuple[Any, Any]:
     return _resized(_resized(whole, height // FACTOR, width // FACTOR), height, width), whole
 
 
-def _cut(picture: Any, n: int, seed: int) -> tuple[Any, Any, Any]:
+def cut(picture: Any, n: int, seed: int) -> tuple[Any, Any, Any]:
     """Random patches: small, large, and the small ones enlarged, as rows."""
     rng = np.random.default_rng(seed)
     corners = zip(*(rng.integers(side - LARGE + 1, size=n) for side in picture.shape), strict=True)
@@ -142,7 +146,8 @@ def _resized(picture: Any, height: int, width: int) -> Any:
     return np.asarray(Image.fromarray(picture).resize((width, height), Image.Resampling.BICUBIC))
 
 
-def _psnr(found: Any, truth: Any) -> float:
+def psnr(found: Any, truth: Any) -> float:
+    """Peak signal to noise, in decibels."""
     return float(-10 * np.log10(((np.clip(found, 0, 1) - truth) ** 2).mean()))
 
 
@@ -156,7 +161,8 @@ def _ssim(found: Any, truth: Any) -> float:
     return float((light * (2 * both + 9e-4) / (var_a + var_b + 9e-4)).mean())
 
 
-def _named(name: str) -> Any:
+def named_picture(name: str) -> Any:
+    """A natural picture, 0 to 1."""
     return np.load(_folder() / "natural_gray.npz")[name].astype(np.float32) / 255
 
 
@@ -164,7 +170,8 @@ def _folder() -> Path:
     return Path(os.environ["SIDELIGHT_DATA"]) / "natural_images"
 
 
-def _draw(rows: list[Any], example: list[Any]) -> Any:
+def draw_patches_and_picture(rows: list[Any], example: list[Any]) -> Any:
+    """Rows of four patches, and three versions of a part of a picture."""
     with house_style() as plt:
         figure = plt.figure(figsize=(8.4, 4.7))
         above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1])

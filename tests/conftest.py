@@ -44,6 +44,7 @@ NEED_TORCH = {
     HERE / "common" / "test_gated_contracts.py",
     HERE / "plot" / "test_plot_gated.py",
     HERE / "published" / "test_s0_ch2_ch5_ch6_gated.py",
+    HERE / "published" / "test_s0_ch5_options.py",
     HERE / "report" / "test_report_gated.py",
     HERE / "report" / "test_report_rivals.py",
 }

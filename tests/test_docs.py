@@ -108,6 +108,40 @@ def test_every_method_cites_its_source(estimator):
     assert re.search(r"^References\n-{10}\n\.\. \[1\] ", docstring, re.MULTILINE)
 
 
+METHOD_PAGES = sorted({page for pages in PAGES_OF.values() for page in pages if not page.startswith("..")})
+SET_BACK = re.compile(
+    r"##+ Defaults and the source\n(?:\n[^|#][^\n]*)*\n+\| what \| ours \| [^|]+ \| set back by \|\n[-| ]+\n"
+)
+
+
+def defaults_beside_the_source(page):
+    """Rows (what, ours, the source, set back by) of the table of a method's page; empty if it has none."""
+    text = (DOCS / "methods" / f"{page}.md").read_text(encoding="utf-8")
+    found = SET_BACK.search(text)
+    lines = text[found.end() :].split("\n\n")[0].splitlines() if found else []
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def public_parameters():
+    """Names of the parameters of all public classes and their public methods."""
+    rooms = [sidelight, *([sidelight.gated] if find_spec("torch") else [])]
+    classes = [value for room in rooms for value in map(room.__dict__.get, room.__all__) if inspect.isclass(value)]
+    classes += [getattr(sidelight, name) for name in sidelight.__all__ if inspect.isclass(getattr(sidelight, name))]
+    calls = [call for c in classes for name, call in inspect.getmembers(c, callable) if not name.startswith("_")]
+    return {name for call in (*classes, *calls) for name in inspect.signature(call).parameters}
+
+
+@pytest.mark.parametrize("page", METHOD_PAGES)
+def test_method_page_says_how_its_defaults_differ_from_the_source_and_how_to_set_them_back(page):
+    torch_if_gated(page if page not in ("conditional_autoencoders", "manifield") else "gated")
+    rows = defaults_beside_the_source(page)
+    assert len(rows) >= 3, f"add a table 'Defaults and the source' to docs/methods/{page}.md"
+    assert all(len(row) == 4 and all(row[:3]) for row in rows)
+    spans = [span for row in rows for span in re.findall(r"`([^`]+)`", row[3])]
+    named = {name for span in spans for name in re.findall(r"(?<![\w.])([a-z]\w*)=(?!=)", span)}
+    assert named <= public_parameters()
+
+
 def modules():
     names = [info.name for info in pkgutil.walk_packages(sidelight.__path__, "sidelight.")]
     return ["sidelight", *(name for name in names if not name.endswith("__main__"))]

@@ -9,9 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reproductions.claims import ours, s0_ch3, s0_ch4, s0_ch5_ch6, s1, s2, s4
-from reproductions.claims.claim import VERDICTS, Claim, short, with_numbers
+from reproductions.claims.claim import VERDICTS, Claim, rows_in_the_setting_of_the_source, short, with_numbers
 
-__all__ = ["PAGES", "VERDICTS", "Claim", "SourcePage", "claims_of", "short", "with_numbers"]
+__all__ = [
+    "PAGES",
+    "VERDICTS",
+    "Claim",
+    "SourcePage",
+    "claims_of",
+    "rows_in_the_setting_of_the_source",
+    "short",
+    "with_numbers",
+]
 
 
 @dataclass(frozen=True)

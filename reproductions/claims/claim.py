@@ -71,6 +71,11 @@ def with_numbers(claim: Claim, comparisons: Iterable[Mapping[str, Any]]) -> Clai
     return replace(claim, **filled)
 
 
+def rows_in_the_setting_of_the_source(claims: Iterable[Claim]) -> set[str]:
+    """Names of the comparisons that the claims show as ours in the setting of the source."""
+    return {name for claim in claims for name in _NUMBER.findall(claim.published)}
+
+
 def short(value: float) -> str:
     """A number with three digits, or whole from a thousand on."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -10,7 +10,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "fig. 4",
             "Two objects paired by angle share one loop.",
             published="angle to the nearest point "
-            "{angle between a point and its nearest, mean, worst of five starts}° (5 is perfect)",
+            "{source's setting: angle between a point and its nearest, mean, worst of five starts}° (5 is perfect)",
             default="{our defaults: angle between a point and its nearest}°",
         ),
     ),
@@ -19,14 +19,14 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "figs. 5, 6",
             "With unpaired pictures, four pairs give a better regression than kernel regression.",
             "2630 against 2936 (0.90)",
-            "{error, source's objective and setting, median} against "
-            "{error, kernel regression with h = 3e7, median} (median ratio "
-            "{error over kernel regression's, source's objective and setting, median})",
+            "{error, source's setting, median} against "
+            "{error, source's setting, kernel regression with h = 3e7, median} (median ratio "
+            "{error over kernel regression's, source's setting, median})",
             "{error, our defaults, median} (median ratio {error over kernel regression's, our defaults, median})",
             "holds with luck",
-            "better on {draws of 20 below kernel regression, source's objective and setting} of 20 draws of the "
+            "better on {draws of 20 below kernel regression, source's setting} of 20 draws of the "
             "pairs, worse on the others (up to "
-            "{error over kernel regression's, source's objective and setting, worst draw}); by default on "
+            "{error over kernel regression's, source's setting, worst draw}); by default on "
             "{draws of 20 below kernel regression, our defaults} of 20. The source shows one draw.",
         ),
     ),

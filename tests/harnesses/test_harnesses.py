@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import reproductions.__main__ as reproduction_runner
 import reproductions.page as page_module
 from benchmarks.exact_gradient import evaluation, points
 from benchmarks.reference import gaussian_kernel, negative_information
-from reproductions.claims import Claim, SourcePage, claims_of, with_numbers
+from reproductions.claims import Claim, SourcePage, claims_of, rows_in_the_setting_of_the_source, with_numbers
 from reproductions.harness import Outcome, write
 from reproductions.page import PAGE, write_pages
 from reproductions.skeleton import read_skeleton, segments
@@ -214,6 +215,27 @@ def test_the_results_pages_say_first_what_does_not_hold(figure, tmp_path, monkey
     for text, link in zip(texts, ("results/s9.md#toy-of-all", "#toy-of-all"), strict=True):
         first, table = (text.index(part) for part in ("*Does not hold:* it is small", f"[fig. 2]({link})"))
         assert first < table
+
+
+def test_rows_in_the_setting_of_the_source_come_first_and_say_so(figure, tmp_path, monkeypatch):
+    claims = (Claim("fig. 1", "Small.", published="{error, h = 1}", default="{error, ours}"),)
+    monkeypatch.setattr(page_module, "PAGES", (SourcePage("s9.md", "S9: a paper", {"toy": claims}),))
+    outcome = Outcome("h = 1", figure, "A picture.")
+    for what in ("error, ours", "error, h = 1", "seconds, source's setting"):
+        outcome.note(what, 2.0)
+    write(tmp_path, "toy", "Toy", "S9", outcome, seconds=1.23)
+    text = write_pages(tmp_path, tmp_path / "results.md")[1].read_text()
+    rows = ("| source's setting: error, h = 1 |", "| seconds, source's setting |", "| error, ours |")
+    places = [text.index(row) for row in rows]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", reproductions.REPRODUCTIONS)
+def test_a_claim_of_a_source_has_a_row_in_its_setting_or_says_why_not(name):
+    for claim in claims_of(name):
+        if claim.verdict != "no claim":
+            run = rows_in_the_setting_of_the_source([claim])
+            assert run or re.match(r"not run .*\w", claim.published), f"{claim.figure}: {claim.published!r}"
 
 
 @pytest.mark.parametrize("name", reproductions.REPRODUCTIONS)

@@ -76,6 +76,14 @@ def test_eq_2_27_maps_and_density_have_the_bandwidth_of_the_model():
     np.testing.assert_allclose(model.score_samples(X[:5]), by_hand, rtol=1e-9)
 
 
+def test_eq_2_24_backward_map_of_the_smoother_is_kernel_regression():
+    model, rows = SmootherEmbedding(2, bandwidth=H).fit(X), X[:5] + 0.1
+    W = np.exp(-squares(rows, X) / H)
+    by_hand = W @ model.embedding_ / W.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.transform_mean(rows), by_hand, rtol=1e-9, atol=1e-12)
+    assert np.abs(model.transform_mean(X) - model.embedding_).max() > 1e-3 * np.abs(model.embedding_).max()
+
+
 def test_section_3_3_leave_one_out_objective_with_a_learned_bandwidth():
     def by_hand(Z, h):
         K, L = np.exp(-squares(X, X) / h), np.exp(-squares(Z, Z))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from sidelight import MultipleRelationalEmbedding, Relation
 from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import similarity
+from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.weights import FixedWeights
 from sidelight.objectives.relational import Divergence, Part, RelationalSum
 from sidelight.relational._relational_problem import first_unknowns
 from sidelight.relational._relational_start import Start
@@ -74,6 +77,20 @@ def test_section_4_3_1_one_pair_seen_through_the_other_transformations():
     D, L = R[0] ** 2, R[1] ** 2
     value, _ = divergence_of_a_pair((D**2 / (D + L) * (Z[PAIR[0]] - Z[PAIR[1]]) ** 2).sum())
     assert found.terms["pair"] == pytest.approx(value, rel=1e-10)
+
+
+def test_section_4_3_1_kernel_smoother_after_the_inverse_of_r():
+    """Faces from places of the other set: latents times the inverse of R of the class, then one wide kernel."""
+    model = MultipleRelationalEmbedding(2, use_data=False, max_iter=20)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(None, relations={"class": Relation.from_labels(np.arange(N) % 2), "data": Relation.from_data(X)})
+    names = list(model.relation_names_)
+    collapsed = model.embedding_ / np.diag(model.transformations_[names.index("class")])
+    asked, rows, h = collapsed[:3], np.arange(3, N), 1e3
+    W = np.exp(-((asked[:, None] - collapsed[rows]) ** 2).sum(axis=-1) / h)
+    by_hand = W @ X[rows] / W.sum(axis=1, keepdims=True)
+    found = KernelMap(FixedWeights(collapsed[rows], h), X[rows])(asked)
+    np.testing.assert_allclose(found, by_hand, rtol=1e-9)
 
 
 def test_footnote_4_1_points_and_transformations_start_as_small_noise():

@@ -5,11 +5,10 @@ Densities are sums over all states of tiny machines; gradients are finite differ
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
+from tiny_machines import ALL_Y, ALL_Z, QUICK, REAL, D, J, K, X, Y, parameters, randomised, sigmoid, unconverged
 from torch import nn
 
 from sidelight.gated import Autoencoder, BiasedAutoencoder, GatedAutoencoder, GatedBoltzmannMachine, GatedField
@@ -18,40 +17,7 @@ from sidelight.gated._patches import Patches
 from sidelight.gated._site_product import SiteProduct
 from sidelight.gated._units import units
 
-D, J, K = 3, 4, 2  # inputs, outputs, hidden units
-RNG = np.random.default_rng(0)
-X = (RNG.uniform(size=(60, D)) < 0.5).astype(float)
-Y = (RNG.uniform(size=(60, J)) < 0.5).astype(float)
-REAL = RNG.normal(size=(60, J))
-ALL_Y = np.array(list(itertools.product([0.0, 1.0], repeat=J)))
-ALL_Z = np.array(list(itertools.product([0.0, 1.0], repeat=K)))
-QUICK = {"max_iter": 15, "learning_rate": 0.3, "optimizer": "sgd", "random_state": 0}
-
-unconverged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-@pytest.fixture(autouse=True)
-def _one_torch_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
-
-
-def parameters(model):
-    return {name: np.asarray(value, dtype=np.float64) for name, value in model.parameters_.items()}
-
-
-def randomised(machine):
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in machine.parameters():
-            parameter.copy_(0.5 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
-    return machine.double()
+RNG = np.random.default_rng(1)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.parzen import ParzenDensity
 from sidelight.maps.two_way import TwoWayMaps
-from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.maps.views import (
     ObservedView,
     ViewMaps,
@@ -78,7 +78,7 @@ def _has_second_view(model: JointInformationEmbedding) -> bool:
     return not hasattr(model, "views_") or len(model.views_) > 1
 
 
-class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, TwoWayMixin, BaseEstimator):
+class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, BaseEstimator):
     """Embed what two views share, from rows only some of which are observed in both, with maps between the views.
 
     Parameters

@@ -28,7 +28,7 @@ from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.two_way import kernel_maps
-from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.eigen import graph_spectrum
@@ -42,7 +42,7 @@ __all__ = ["SmootherEmbedding"]
 _MODES = 64  # smooth directions the eigenproblem is preconditioned with
 
 
-class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimator):
+class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, BaseEstimator):
     """Embed rows by an eigenproblem (the smoothest functions on the data graph), with maps both ways.
 
     Parameters

@@ -26,7 +26,7 @@ from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import LATENT_PROFILES, profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.two_way import kernel_maps
-from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.objectives.penalties import penalty_named
@@ -46,7 +46,7 @@ from .annealing import Annealing
 __all__ = ["UnsupervisedKernelRegression"]
 
 
-class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, TwoWayMixin, BaseEstimator):
+class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, BaseEstimator):
     """Embed rows so that kernel regression from their latent neighbours reconstructs them best, with maps both ways.
 
     Parameters
