@@ -16,7 +16,8 @@ import sidelight
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MODULES = ("evaluate", "datasets", "gated", "plot", "report")
+MODULES = ("anndata", "evaluate", "datasets", "gated", "plot", "report")
+EXTRAS = {"anndata": "anndata", "gated": "torch"}
 PAGES = sorted(
     [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 )
@@ -45,7 +46,7 @@ def torch_if_gated(name):
 
 
 def public_names():
-    rooms = [m for m in MODULES if m != "gated" or find_spec("torch")]
+    rooms = [m for m in MODULES if m not in EXTRAS or find_spec(EXTRAS[m])]
     top = [f"sidelight.{name}" for name in sidelight.__all__]
     return top + [f"sidelight.{m}.{name}" for m in rooms for name in getattr(sidelight, m).__all__]
 
@@ -57,6 +58,7 @@ def test_public_name_has_an_entry_in_the_api_pages(name):
 
 def test_api_pages_document_nothing_that_is_gone():
     pytest.importorskip("torch", reason="needs the extra torch")
+    pytest.importorskip("anndata", reason="needs the extra anndata")
     for name in entries() - {"sidelight"}:
         module, _, last = name.rpartition(".")
         assert hasattr(importlib.import_module(module), last), f"docs/api names {name}, which does not exist"
@@ -152,6 +154,8 @@ def test_examples_in_docstrings_run(name):
     torch_if_gated(name)
     if ".cli" in name:
         pytest.importorskip("typer", reason="needs the extra cli")
+    if ".anndata" in name:
+        pytest.importorskip("anndata", reason="needs the extra anndata")
     if ".distributed" in name:
         pytest.importorskip("dask", reason="needs the extra scale")
     if ".plot" in name:
@@ -193,6 +197,7 @@ RUN = (
     "lecture",
     "tables",
     "missing_values",
+    "anndata",
     "methods/hybrid_embedding",
     "methods/informed_embedding",
     "methods/joint_information_embedding",
@@ -212,7 +217,10 @@ RUN = (
 
 @pytest.mark.usefixtures("one_turntable")
 @pytest.mark.parametrize("page", RUN)
-def test_snippets_of_a_page_run(page):
+def test_snippets_of_a_page_run(page, tmp_path, monkeypatch):
+    if page in EXTRAS:
+        pytest.importorskip(EXTRAS[page], reason=f"needs the extra {page}")
+    monkeypatch.chdir(tmp_path)
     names = {}
     for snippet in snippets(DOCS / f"{page}.md"):
         torch_if_gated(snippet)

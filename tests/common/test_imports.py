@@ -7,7 +7,7 @@ import pytest
 
 import sidelight
 
-ROOMS = ["evaluate", "datasets", "plot", "report"]
+ROOMS = ["evaluate", "datasets", "plot", "report", "anndata"]
 HEAVY = {"torch", "matplotlib", "plotly", "pandas", "pyarrow", "typer", "rich", "PIL", "anndata", "polars", "dask"}
 SCRIPT = """
 import sys, time
@@ -43,8 +43,8 @@ def test_importing_sidelight_loads_nothing_heavy_that_scikit_learn_does_not_load
     assert not (ours - theirs) & HEAVY
 
 
-def test_asking_for_a_room_loads_it_and_no_drawing_library_yet(added):
-    assert not added[0][-1][1] & {"torch", "matplotlib", "plotly"}
+def test_asking_for_a_room_loads_it_and_no_library_of_an_extra_yet(added):
+    assert not added[0][-1][1] & {"torch", "matplotlib", "plotly", "anndata"}
 
 
 def test_importing_sidelight_is_hardly_slower_than_scikit_learns_manifold_module(added):

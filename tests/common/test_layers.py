@@ -32,9 +32,10 @@ BELOW: dict[str, set[str]] = {
     "evaluate": USES,
     "persistence": USES,
     "distributed": USES,
+    "anndata": USES,
     "plot": {*USES, "datasets", "evaluate", "persistence"},
     "report": {*USES, "datasets", "evaluate", "persistence", "plot"},
-    "cli": {*USES, "datasets", "evaluate", "persistence", "plot", "report"},
+    "cli": {*USES, "anndata", "datasets", "evaluate", "persistence", "plot", "report"},
 }
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sidelight.anndata._parts import NoSuchPartError, Part, as_array, match_names, read_part
 from sidelight.base.messages import require_extra
 
 from ._columns import suggestion
@@ -25,22 +27,22 @@ _LARGEST = 4e9
 def read_anndata(path: Path, how: Any) -> Matrix:
     """Read ``X``, a layer or an ``obsm`` entry as the matrix, and ``obs`` as colours."""
     data = _open(path)
-    values, names, what = _part(data, how, path)
+    part = _part(data, how, path)
     if how.expected is not None:
-        values, names = _matched(values, names, list(how.expected), path)
+        part = _matched(part, list(how.expected), path)
     wishes = how.wishes
     wishes.check(data.obs.columns, f"obs of {path.name}")
     chosen = wishes.shown(name for name in data.obs.columns if name not in {*wishes.drop, wishes.label})
     cells = data.obs_names if wishes.label is None else data.obs[wishes.label]
     return Matrix(
-        X=_dense(values, path),
-        names=names,
+        X=_dense(part.values, path),
+        names=part.names,
         colours=_plain_columns(data.obs[chosen]),
         given=wishes.known(_plain_columns(data.obs)),
         attributes=wishes.labels(_plain_columns(data.obs)),
         related=wishes.related(_plain_columns(data.obs)),
         row_names=pd.Series(np.asarray(cells, dtype=object), name=wishes.label or "obs_name"),
-        remarks=[f"{what} ({values.shape[0]} x {values.shape[1]}) is embedded."]
+        remarks=[f"{part.title} ({part.values.shape[0]} x {part.values.shape[1]}) is embedded."]
         + ([f"Offered as colours: {', '.join(chosen)}."] if chosen else []),
     )
 
@@ -62,43 +64,29 @@ def _open(path: Path) -> Any:
         raise CommandError(f"{path}: not a readable AnnData file ({error})") from error
 
 
-def _part(data: Any, how: Any, path: Path) -> tuple[Any, list[str], str]:
-    genes = [str(name) for name in data.var_names]
-    if how.obsm is not None:
-        values = _entry(data.obsm, how.obsm, "--obsm", path)
-        return values, [f"{how.obsm}_{i + 1}" for i in range(values.shape[1])], f"obsm {how.obsm}"
-    if how.layer is not None:
-        return _entry(data.layers, how.layer, "--layer", path), genes, f"layer {how.layer}"
-    if data.X is None:
-        raise CommandError(f"{path}: has no X; choose with --layer ({_names(data.layers)}) or --obsm")
-    return data.X, genes, "X"
+def _part(data: Any, how: Any, path: Path) -> Part:
+    try:
+        return read_part(data, obsm=how.obsm, layer=how.layer)
+    except NoSuchPartError as missing:
+        there = ", ".join(missing.names)
+        if missing.kind == "X":
+            raise CommandError(f"{path}: has no X; choose with --layer ({there}) or --obsm") from None
+        has = f"it has {there or 'none'}{suggestion(missing.key, missing.names)}"
+        raise CommandError(f"--{missing.kind} {missing.key}: {path.name} has no such entry; {has}") from None
 
 
-def _entry(entries: Any, key: str, option: str, path: Path) -> Any:
-    if key not in entries:
-        near = suggestion(key, [name for name in entries if name is not None])
-        raise CommandError(f"{option} {key}: {path.name} has no such entry; it has {_names(entries) or 'none'}{near}")
-    return entries[key]
-
-
-def _names(entries: Any) -> str:
-    """The names of layers or of ``obsm``; anndata 0.13 lists ``X`` as a layer without a name."""
-    return ", ".join(name for name in entries if name is not None)
-
-
-def _matched(values: Any, names: list[str], expected: list[str], path: Path) -> tuple[Any, list[str]]:
-    places = {name: place for place, name in enumerate(names)}
-    missing = [name for name in expected if name not in places]
+def _matched(part: Part, expected: list[str], path: Path) -> Part:
+    places, missing = match_names(part.names, expected)
     if missing:
         raise CommandError(f"{path}: lacks {len(missing)} columns that the model was fitted on, such as {missing[0]}")
-    return values[:, [places[name] for name in expected]], expected
+    return replace(part, values=part.values[:, places], names=expected)
 
 
 def _dense(values: Any, path: Path) -> NDArray[Any]:
     size = float(np.prod(values.shape)) * 8
     if sparse.issparse(values) and size > _LARGEST:
         raise CommandError(f"{path}: would take {size / 1e9:.0f} GB as a full matrix; embed --obsm X_pca instead")
-    return np.asarray(cast(Any, values).toarray() if sparse.issparse(values) else values)
+    return as_array(values)
 
 
 def _plain_columns(obs: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,102 @@
+"""Cells under another value of what was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.capabilities import feature_names_of, given_of, require
+from sidelight.base.chain import as_chain
+from sidelight.base.messages import error_message
+
+from ._obs import changed_columns
+from ._parts import match_names
+from ._results import checked_adata, target
+from ._rows import model_rows
+
+__all__ = ["counterfactual"]
+
+Array = npt.NDArray[Any]
+_OWNER = "counterfactual"
+
+
+def counterfactual(
+    adata: Any,
+    model: Any,
+    *,
+    to: Mapping[str, Any],
+    use_rep: str | None = None,
+    layer: str | None = None,
+    layer_added: str = "counterfactual",
+    copy: bool = False,
+) -> Any:
+    """Write cells as the model has them under another value of what it was given.
+
+    The result is what cells at the same place of the map look like there, not the effect of changing ``given`` (a
+    cause); see :meth:`KernelInformationEmbedding.counterfactual <sidelight.KernelInformationEmbedding>`.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Genes are matched to those of the model by name, and filled in where they are missing, as in :func:`transform`.
+    model : fitted model or Pipeline
+        Fitted with ``given``.
+    to : mapping
+        Columns and their new values, for all cells or one entry per cell: ``{"condition": "stim"}``. Columns that are
+        not named keep the value of the cell, from ``obs``.
+    use_rep, layer : str or None, default=None
+        Where the rows are, as in :func:`transform`.
+    layer_added : str, default="counterfactual"
+        For a model of genes: the layer that is written, in the genes of ``adata``, with NaN in those that the model
+        does not know. For a model of an entry of ``obsm``: the entry of ``obsm`` that is written, in its columns.
+    copy : bool, default=False
+        Leave ``adata`` as it is and return a copy of it with the result.
+
+    Returns
+    -------
+    AnnData or None
+        The copy, or None with ``copy=False``.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, pandas as pd, sidelight
+    >>> rng = np.random.default_rng(0)
+    >>> condition = np.tile(["ctrl", "stim"], 60)
+    >>> X = rng.normal(size=(120, 4)) + 3.0 * (condition == "stim")[:, None]
+    >>> adata = anndata.AnnData(X, obs=pd.DataFrame({"condition": condition}, index=np.arange(120).astype(str)))
+    >>> model = sidelight.anndata.embed(adata, given="condition", max_iter=50)
+    >>> sidelight.anndata.counterfactual(adata, model, to={"condition": "stim"})
+    >>> bool(adata.layers["counterfactual"][condition == "ctrl"].mean() > 2.0)
+    True
+    """
+    checked_adata(_OWNER, adata)
+    chain = as_chain(model)
+    require(_OWNER, chain, "has_counterfactual")
+    given = given_of(chain)
+    if given is None:  # an unfitted model offers the method
+        rule = "was not fitted with given"
+        raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, "Fit it with given"))
+    known = changed_columns(_OWNER, adata.obs, given, to)
+    rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
+    out = target(_OWNER, adata, copy)
+    _write(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
+    return out if copy else None
+
+
+def _write(out: Any, key: str, values: Array, names: list[str] | None) -> None:
+    """Write rows to a layer, or to ``obsm`` where their columns are not genes."""
+    genes = [str(name) for name in out.var_names]
+    if names is None or names == genes:
+        (out.layers if values.shape[1] == len(genes) else out.obsm)[key] = values
+        return
+    places, missing = match_names(names, genes)
+    if len(missing) == len(genes):
+        out.obsm[key] = values
+        return
+    at = np.array(places)
+    whole = np.full((len(values), len(genes)), np.nan, dtype=values.dtype)
+    whole[:, at >= 0] = values[:, at[at >= 0]]
+    out.layers[key] = whole

@@ -1,0 +1,97 @@
+"""Side information from columns of ``obs``: for a fit, for new cells, and with some columns changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sidelight.base.messages import error_message
+from sidelight.base.warnings import warn
+from sidelight.side.given import Column, Given
+from sidelight.side.one_value import for_all_rows
+
+__all__ = ["changed_columns", "columns_to_fit", "known_columns"]
+
+
+def columns_to_fit(owner: str, obs: pd.DataFrame, given: str | Sequence[str] | None) -> pd.DataFrame | None:
+    """Return the named columns of ``obs``; None without names."""
+    names = [] if given is None else [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in obs.columns:
+            there = ", ".join(map(repr, obs.columns[:12])) or "none"
+            raise ValueError(error_message(owner, "given", name, "is not a column of adata.obs", f"There is: {there}"))
+    return obs[names].reset_index(drop=True) if names else None
+
+
+def known_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame | None:
+    """Return the columns of ``given`` for new cells.
+
+    A category that the model was not fitted with is taken as missing, with a warning: the model places such cells by
+    the map that averages over ``given``. None, with a warning, where ``obs`` lacks a column.
+    """
+    absent = [column.name for column in given.columns if column.name not in obs.columns]
+    if absent:
+        rule = f"lacks {', '.join(map(repr, absent))}, which the model was given"
+        remedy = "The cells are placed by the average over all its values; add the column to place them by their own"
+        warn(error_message(owner, "adata", "obs", rule, remedy), UserWarning)
+        return None
+    found = {column.name: _entries(obs[column.name], column) for column in given.columns}
+    for column in given.columns:
+        strange = obs[column.name].notna().to_numpy() & pd.isna(found[column.name]).to_numpy()
+        if strange.any():
+            named = ", ".join(sorted({repr(str(value)) for value in obs[column.name][strange]})[:3])
+            rule = f"has {named}, which the model was not fitted with, in {int(strange.sum())} of {len(obs)} cells"
+            remedy = "These are placed by the average over all values that it knows"
+            warn(error_message(owner, "adata", f"obs[{column.name!r}]", rule, remedy), UserWarning)
+    return pd.DataFrame(found)
+
+
+def changed_columns(owner: str, obs: pd.DataFrame, given: Given, to: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all columns of ``given`` by name: those in ``to`` with its value, the others as in ``obs``.
+
+    Raises
+    ------
+    ValueError
+        If ``to`` names a column that the model was not given, or a cell has no known value in one of the others.
+    """
+    names = tuple(column.name for column in given.columns)
+    for name in to:
+        if name not in names:
+            remedy = f"It was given {', '.join(map(repr, names))}"
+            raise ValueError(error_message(owner, "to", str(name), "is no column that the model was given", remedy))
+    if not to:
+        remedy = f"Name a column and its value, such as {{{names[0]!r}: ...}}"
+        raise ValueError(error_message(owner, "to", "nothing", "does not say what is to be different", remedy))
+    kept = {column.name: _own_entries(owner, obs, column) for column in given.columns if column.name not in to}
+    changed: dict[str, Any] = for_all_rows(owner, dict(to), len(obs), names)
+    return {name: changed[name] if name in changed else kept[name] for name in names}
+
+
+def _own_entries(owner: str, obs: pd.DataFrame, column: Column) -> pd.Series[Any]:
+    if column.name not in obs.columns:
+        rule = f"has no column {column.name!r}, which the model was given"
+        raise ValueError(error_message(owner, "adata", "obs", rule, "Add it, or a value for it to to={...}"))
+    found = _entries(obs[column.name], column)
+    unknown = int(pd.isna(found).sum())
+    if unknown:
+        rule = f"has no value that the model knows in {unknown} cells"
+        remedy = "Leave these cells out, or give a value for the column in to={...}"
+        raise ValueError(error_message(owner, "adata", f"obs[{column.name!r}]", rule, remedy))
+    return found
+
+
+def _entries(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
+    """Entries of a column; unknown categories become None."""
+    values = values.reset_index(drop=True)
+    if not column.categories:
+        return values
+    plain = values.astype(object)
+    known = np.array([not pd.isna(value) and _plain(value) in column.categories for value in plain])
+    return plain.where(known, None)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

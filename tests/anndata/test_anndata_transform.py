@@ -1,0 +1,185 @@
+"""``transform`` and ``counterfactual`` of AnnData objects: genes and columns of ``obs`` matched by name."""
+
+import re
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from anndata_cells import made_cells
+from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+
+import sidelight
+from sidelight import KernelInformationEmbedding
+from sidelight.anndata import counterfactual, embed, transform
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def places(query, model, **options):
+    return transform(query, model, copy=True, **options).obsm["X_sidelight"]
+
+
+@pytest.fixture
+def query():
+    return made_cells(40, seed=1)
+
+
+def test_reference_cells_keep_their_places(fitted):
+    cells, model = fitted
+    np.testing.assert_allclose(places(cells, model), cells.obsm["X_sidelight"], atol=1e-8)
+
+
+def test_genes_are_matched_by_name_in_any_order_and_others_are_left_out(fitted, query):
+    _, model = fitted
+    expected = places(query, model)
+    extra = anndata.AnnData(np.full((40, 2), 7.0), obs=query.obs, var=pd.DataFrame(index=["new1", "new2"]))
+    shuffled = anndata.concat([query, extra], axis="var", merge="first")[:, np.random.default_rng(0).permutation(14)]
+    np.testing.assert_allclose(places(shuffled, model), expected, rtol=1e-12)
+    shuffled = shuffled.copy()
+    shuffled.X = sparse.csr_matrix(shuffled.X)
+    np.testing.assert_allclose(places(shuffled, model), expected, rtol=1e-12)
+
+
+def test_missing_genes_are_filled_in_with_the_cells_own_reconstruction(fitted, query):
+    _, model = fitted
+    whole = places(query, model)
+    some = query[:, [1, 2, 3, 5, 6, 7, 9, 10]].copy()
+    sentence = r"transform: adata=X lacks 4 of the 12 columns .*\(gene0, gene4, gene8, \.\.\.\)"
+    with pytest.warns(UserWarning, match=sentence):
+        found = places(some, model)
+    zeros = query.copy()
+    zeros.X[:, [0, 4, 8, 11]] = model.frame_.centre[[0, 4, 8, 11]]
+    by_mean = places(zeros, model)
+    moved = [np.linalg.norm(Z - whole, axis=1).mean() for Z in (found, by_mean)]
+    assert moved[0] < 0.7 * moved[1]
+
+
+def test_filled_in_cells_are_placed_one_by_one(fitted, query):
+    _, model = fitted
+    some = query[:, :9].copy()
+    with pytest.warns(UserWarning, match="lacks 3 of the 12 columns"):
+        np.testing.assert_allclose(places(some[3:4].copy(), model), places(some, model)[3:4], rtol=1e-10)
+
+
+def test_an_unseen_batch_is_placed_by_the_average_over_given(fitted, query):
+    _, model = fitted
+    query.obs["batch"] = query.obs["batch"].astype(object)
+    query.obs.loc[query.obs_names[:10], "batch"] = "three"
+    sentence = r"transform: adata=obs\['batch'\] has 'three', which the model was not fitted with, in 10 of 40 cells"
+    with pytest.warns(UserWarning, match=sentence):
+        found = places(query, model)
+    table = pd.DataFrame(query.X, columns=query.var_names)
+    np.testing.assert_array_equal(found[:10], model.transform(table)[:10])
+    known = query.obs[["batch", "pct_mito"]][10:]
+    np.testing.assert_allclose(found[10:], model.transform(table[10:], given=known), rtol=1e-12)
+
+
+def test_without_the_columns_cells_are_placed_by_the_average_over_given(fitted, query):
+    _, model = fitted
+    expected = model.transform(pd.DataFrame(query.X, columns=query.var_names))
+    np.testing.assert_array_equal(places(query, model, use_given=False), expected)
+    del query.obs["pct_mito"]
+    with pytest.warns(UserWarning, match=r"transform: adata=obs lacks 'pct_mito', which the model was given"):
+        np.testing.assert_array_equal(places(query, model), expected)
+
+
+def test_a_model_of_a_representation_finds_it_by_its_columns_also_from_a_file(cells, query, tmp_path):
+    pca = PCA(4).fit(cells.X)
+    for data in (cells, query):
+        data.obsm["X_pca"] = pca.transform(data.X)
+    model = embed(cells, use_rep="X_pca", max_iter=20)
+    sidelight.save(model, tmp_path / "model.sidelight")
+    found = places(query, sidelight.load(tmp_path / "model.sidelight"))
+    named = pd.DataFrame(query.obsm["X_pca"], columns=model.feature_names_in_)
+    np.testing.assert_array_equal(found, model.transform(named))
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.base.warnings.ExtrapolationWarning")  # about places, not overlap
+def test_pipelines_place_cells_with_given(cells, query):
+    pipeline = make_pipeline(PCA(5), KernelInformationEmbedding(max_iter=80))
+    embed(cells, given="batch", estimator=pipeline)
+    rows = pipeline[0].transform(pd.DataFrame(query.X, columns=query.var_names))
+    np.testing.assert_array_equal(places(query, pipeline), pipeline[1].transform(rows, given=query.obs[["batch"]]))
+    counterfactual(query, pipeline, to={"batch": "two"})
+    assert query.layers["counterfactual"].shape == query.shape
+
+
+def test_transform_writes_in_place_and_returns_nothing(fitted, query):
+    _, model = fitted
+    assert transform(query, model, key_added="X_other") is None
+    assert query.obsm["X_other"].shape == (40, 2)
+
+
+def test_a_query_without_any_gene_of_the_model_is_refused(fitted, query):
+    _, model = fitted
+    query.var_names = [f"ENSG{i}" for i in range(12)]
+    with pytest.raises(ValueError, match=r"is none of the 12 that the model was fitted on, such as 'gene0'\. Rename"):
+        transform(query, model)
+
+
+def test_a_model_without_names_needs_as_many_columns(cells):
+    model = KernelInformationEmbedding(max_iter=5).fit(cells.X[:, :6])
+    with pytest.raises(ValueError, match=r"12 columns of X does not match the 6 columns of the model"):
+        transform(cells, model)
+    np.testing.assert_array_equal(places(cells[:, :6], model), model.transform(cells.X[:, :6]))
+
+
+def test_counterfactuals_change_the_named_column_and_keep_the_others(fitted):
+    cells, model = fitted
+    out = counterfactual(cells, model, to={"batch": "two"}, layer_added="as_two", copy=True)
+    known = pd.DataFrame({"batch": ["two"] * 160, "pct_mito": cells.obs["pct_mito"].to_numpy()})
+    expected = model.counterfactual(pd.DataFrame(cells.X, columns=cells.var_names), given=known)
+    np.testing.assert_array_equal(out.layers["as_two"], expected)
+    assert "as_two" not in cells.layers
+    ones = (cells.obs["batch"] == "one").to_numpy()
+    shift = cells.X[~ones].mean(axis=0) - cells.X[ones].mean(axis=0)
+    moved = (out.layers["as_two"] - cells.X)[ones].mean(axis=0)
+    assert np.corrcoef(shift, moved)[0, 1] > 0.95
+
+
+def test_counterfactual_layers_have_the_genes_of_the_object(fitted, query):
+    _, model = fitted
+    extra = anndata.AnnData(np.zeros((40, 1)), obs=query.obs, var=pd.DataFrame(index=["new"]))
+    wide = anndata.concat([extra, query[:, ::-1]], axis="var", merge="first")
+    counterfactual(wide, model, to={"batch": "one"})
+    counterfactual(query, model, to={"batch": "one"})
+    assert np.isnan(wide.layers["counterfactual"][:, 0]).all()
+    np.testing.assert_allclose(wide.layers["counterfactual"][:, :0:-1], query.layers["counterfactual"], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.base.warnings.ExtrapolationWarning")  # about places, not overlap
+def test_counterfactuals_of_a_representation_go_to_obsm(cells):
+    cells.obsm["X_pca"] = PCA(4).fit_transform(cells.X)
+    model = embed(cells, use_rep="X_pca", given="batch", max_iter=80)
+    counterfactual(cells, model, to={"batch": "two"}, layer_added="X_pca_two")
+    assert cells.obsm["X_pca_two"].shape == (160, 4)
+
+
+def missing_value(query):
+    query.obs.loc[query.obs_names[0], "pct_mito"] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "sentence"),
+    [
+        (None, {"bach": "two"}, "to=bach is no column that the model was given. It was given 'batch', 'pct_mito'."),
+        (None, {}, "to=nothing does not say what is to be different."),
+        (None, {"batch": "three"}, "three"),
+        (missing_value, {"batch": "two"}, "adata=obs['pct_mito'] has no value that the model knows in 1 cells."),
+    ],
+)
+def test_counterfactuals_that_cannot_be_get_a_sentence(change, to, sentence, fitted, query):
+    _, model = fitted
+    if change is not None:
+        change(query)
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        counterfactual(query, model, to=to)
+
+
+def test_counterfactuals_need_a_model_with_given(cells):
+    model = embed(cells, max_iter=3)
+    with pytest.raises(ValueError, match=r"counterfactual: model=KernelInformationEmbedding has no counterfactual"):
+        counterfactual(cells, model, to={"batch": "two"})
