@@ -39,9 +39,9 @@ from sidelight.kernels.alternating import Kernel, ViewKernel, alternating_kernel
 from sidelight.kernels.profiles import LATENT_PROFILES, profile
 from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.maps.parzen import ParzenDensity
 from sidelight.maps.two_way import TwoWayMaps
-from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.maps.views import (
     ObservedView,
     ViewMaps,

@@ -27,8 +27,8 @@ from sidelight.kernels.data_kernel import DataKernel, fixed_kernel, perplexity_k
 from sidelight.kernels.matrices import SymmetricTiles
 from sidelight.kernels.profiles import profile
 from sidelight.maps.frames import Frame
-from sidelight.maps.two_way import kernel_maps
 from sidelight.maps.mean_map_mixin import MeanMapMixin
+from sidelight.maps.two_way import kernel_maps
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.eigen import graph_spectrum

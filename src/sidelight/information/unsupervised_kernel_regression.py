@@ -25,8 +25,8 @@ from sidelight.base.validation import check_integer, check_number, checked_start
 from sidelight.kernels.data_kernel import DataKernel, perplexity_kernel
 from sidelight.kernels.profiles import LATENT_PROFILES, profile
 from sidelight.maps.frames import Frame
-from sidelight.maps.two_way import kernel_maps
 from sidelight.maps.mean_map_mixin import MeanMapMixin
+from sidelight.maps.two_way import kernel_maps
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.objectives.penalties import penalty_named
