@@ -116,12 +116,14 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "section 3.1.5",
             "Missing values are filled in by the model.",
             "a video",
-            "error {walk: error, source's setting: nearest frame, 10-D, projected once} (h the median; the fill "
+            "the walk cycle has it; with maps that interpolate, error "
+            "{walk: error, source's fill and model, 10-D, projected once by our maps} (the fill "
             "{walk: error, nearest frame})",
             "{walk: error, own maps, 10-D, tied in time} by the maps, {walk: error, expected kernel, tied in time} by "
             "similar rows, both tied in time (linear in time {walk: error, linear in time})",
             "holds",
-            "the projection is a little better than the fill; local regression tied in time is better than both.",
+            "projecting is a little better than the fill with maps that interpolate, and not with the source's; local "
+            "regression tied in time is better than both.",
         ),
     ),
     "informed_coil": (
