@@ -57,7 +57,10 @@ METHODS: dict[str, imputers.Filler] = {_OURS: ours, **imputers.RIVALS}
 def run(*, quick: bool) -> Report:
     report = Report()
     names, shares = (_QUICK, (0.3,)) if quick else (REPORTED, _SHARES)
-    found = {name: cells(name, shares, METHODS) for name in names}
+    found = {}
+    for name in names:
+        print(f"  {name} ...", flush=True)
+        found[name] = cells(name, shares, METHODS)
     summarise(report, found)
     if not quick:
         for name in TUNING:

@@ -40,6 +40,7 @@ REPRODUCTIONS = (
     "sine_manifield",
     "super_resolution",
     "shifts",
+    "shifts_source",
     "usps_distance",
     "digit_fields",
     "gated_patches",

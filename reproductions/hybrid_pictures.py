@@ -33,9 +33,19 @@ class Pictures:
         hit = neighbour_hit(Z, self.thing, n_neighbors=1)
         if self.full_turn:
             return hit, recovery(Z, self.step, n_neighbors=5, period=360.0)
-        centred = Z - Z.mean(axis=0)
-        direction = np.linalg.lstsq(centred, self.step - self.step.mean(), rcond=None)[0]
-        return hit, float(abs(spearmanr(centred @ direction, self.step)[0]))
+        return hit, _order(Z, self.step)
+
+    def own_order(self, Z: Any) -> float:
+        """The order of each thing by itself, in a direction of its own: the median over the things."""
+        chosen = [self.thing == one for one in np.unique(self.thing)]
+        return float(np.median([_order(Z[rows], self.step[rows]) for rows in chosen]))
+
+
+def _order(Z: Any, step: Any) -> float:
+    """|Spearman| of the step along the direction of the map that tells it best."""
+    centred = Z - Z.mean(axis=0)
+    direction = np.linalg.lstsq(centred, step - step.mean(), rcond=None)[0]
+    return float(abs(spearmanr(centred @ direction, step)[0]))
 
 
 @cache

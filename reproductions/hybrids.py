@@ -158,13 +158,13 @@ _NOTES = [
     "Hit: the nearest other point shows the same thing. Order: |Spearman| of the step along the direction of the map "
     "that tells it best; for the full turn of COIL and the turntable R² on the circle from the 5 nearest points. Plain "
     "methods are measured alike.",
-    "Source's setting: fig. 2.14 comes out on every draw. Fig. 2.6 does not: with places a pixel apart the hybrid has "
-    "both only in part, and the eigenmap does not mix the digits, as the source's does; with places three pixels apart "
-    "the eigenmap mixes them, and so does the hybrid, because sharp tangents of two places of one digit are at right "
-    "angles. Fig. 2.7 fails for the same reason. In fig. 2.12 a digit is rebuilt from the place beside it without any "
-    "error, so that at α = 0.62 all its places are one point: the digits are apart and the shift is gone; nearer to 1 "
-    "(ours: 0.85) both are there in part. Another norm of M would move α; the largest eigenvalue is what MATLAB's norm "
-    "gives.",
+    "Source's setting: fig. 2.14 comes out on every draw. Fig. 2.6 does not: with places a pixel apart the hybrid "
+    "has both only in part, and the eigenmap does not mix the digits, as the source's does; with places three pixels "
+    "apart the eigenmap mixes them, and so does the hybrid, because sharp tangents of two places of one digit are at "
+    "right angles. Fig. 2.7 fails for the same reason. In both each digit by itself is mostly in order, in a "
+    "direction of its own. In fig. 2.12 a digit is rebuilt from the place beside it without any error, so that at α "
+    "= 0.62 all its places are one point: the digits are apart and the shift is gone; nearer to 1 (ours: 0.85) both "
+    "are there in part. Another norm of M would move α; the largest eigenvalue is what MATLAB's norm gives.",
     "M is scaled to the largest eigenvalue of L. LLE's smallest eigenvalues on the swiss roll are 1e-8 of its largest, "
     "so its hybrids with Isomap turn from one to the other only there: α = 0.9 is still Isomap.",
     "Tangents: the source takes each pair by its own angle (sharp tangents; ours above with another k and α). "
@@ -281,7 +281,7 @@ def _source_panels(figure: Any, sources: list[Any]) -> None:
     """The hybrids of figs. 2.6, 2.7 (one step of a pixel), 2.12, 2.13 and 2.14 on the draw of median score."""
     chosen = [one for one in sources if "3 px" not in one[0].things]
     for ax, (source, scores) in zip(figure.subplots(1, len(chosen)), chosen, strict=True):
-        order = np.argsort([min(score) for score in scores[source.hybrid_name]], kind="stable")
+        order = np.argsort([min(score[:2]) for score in scores[source.hybrid_name]], kind="stable")
         pictures = source.draw(FRESH[int(order[len(order) // 2])])
         _panel(ax, f"fig. {source.figure}\n{source.hybrid_name}", source.hybrid(pictures), pictures)
 

@@ -21,8 +21,9 @@ from sidelight.solvers.spectral import SymmetricSum, leading_pairs
 
 STEPS = (1, 3)  # pixels between places in figs. 2.6 and 2.7, which are not given; in fig. 2.12 it is one
 BOTH = 0.9  # a draw shows thing and step if hit and order reach it
+MEASURES = ("hit", "order", "order of each thing by itself")
 ANY_K = (2, 3, 5, 8)
-Scores = tuple[float, float]
+Scores = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,12 @@ class Published:
         return _best([_eigenmap(pictures.X, k) for k in self.plain], pictures)
 
     def measure(self) -> dict[str, list[Scores]]:
-        """Hit and order of both maps on each fresh draw."""
+        """Hit, order and own order of both maps on each fresh draw."""
         found: dict[str, list[Scores]] = {self.hybrid_name: [], self.plain_name: []}
         for seed in FRESH:
             pictures = self.draw(seed)
-            found[self.hybrid_name].append(pictures.scores(self.hybrid(pictures)))
-            found[self.plain_name].append(pictures.scores(self.eigenmap(pictures)))
+            for name, Z in ((self.hybrid_name, self.hybrid(pictures)), (self.plain_name, self.eigenmap(pictures))):
+                found[name].append((*pictures.scores(Z), pictures.own_order(Z)))
         return found
 
 
@@ -127,10 +128,9 @@ def compare(outcome: Outcome, settings: list[Published], found: list[dict[str, l
             if what in said:
                 continue
             said.add(what)
-            hit, order = np.median(draws, axis=0)
-            outcome.note(f"{what}, hit", hit, "a picture")
-            outcome.note(f"{what}, order", order, "a picture")
-            both = sum(min(scores) >= BOTH for scores in draws)
+            for measure, value in zip(MEASURES, np.median(draws, axis=0), strict=True):
+                outcome.note(f"{what}, {measure}", value, "a picture")
+            both = sum(min(one[:2]) >= BOTH for one in draws)
             outcome.note(f"{what}, draws of {len(draws)} with both ≥ {BOTH}", both, "the one shown")
     outcome.details["source's setting"] = [
         {"what": setting.label, "alpha": setting.alpha, **scores}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from reproductions.claims import PAGES, Claim, SourcePage, rows_in_the_setting_of_the_source, with_numbers
+from reproductions.claims import PAGES, VERDICTS, Claim, SourcePage, rows_in_the_setting_of_the_source, with_numbers
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 
@@ -78,12 +79,21 @@ def _index_text(found: dict[str, Result], folder: str) -> str:
         for _, claim in claims
         if claim.verdict == "does not hold"
     ]
-    lines = [_OPENING, _SOURCES, "## What does not hold", "", *failed, ""]
+    tally = _tally([claim for _, claims in filled for _, claim in claims])
+    lines = [_OPENING, _SOURCES, tally, "## What does not hold", "", *failed, ""]
     for page, claims in filled:
         lines += [f"## {page.title}", "", f"[Pictures, settings and numbers]({folder}/{page.file})", ""]
         lines += _summary((claim, f"{folder}/{page.file}#{_anchor(result['title'])}") for result, claim in claims)
     lines += ["```{toctree}", ":hidden:", "", *(f"{folder}/{page.file.removesuffix('.md')}" for page, _ in here), "```"]
     return "\n".join([*lines, ""])
+
+
+def _tally(claims: Sequence[Claim]) -> str:
+    """How many claims of the sources hold."""
+    count = Counter(claim.verdict for claim in claims)
+    total = sum(count.values()) - count["no claim"]
+    hold, luck, fail, unrun = (count[verdict] for verdict in VERDICTS[:4])
+    return f"Of {total} claims {hold} hold, {luck} hold with luck, {fail} do not hold, and {unrun} are open.\n"
 
 
 def _page_text(page: SourcePage, results: Sequence[Result], pictures: str) -> str:

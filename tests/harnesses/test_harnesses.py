@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -212,6 +213,7 @@ def test_the_results_pages_say_first_what_does_not_hold(figure, tmp_path, monkey
     outcome.note("error", 2.0)
     write(tmp_path, "toy", "Toy: of all", "S9", outcome, seconds=1.23)
     texts = [path.read_text() for path in write_pages(tmp_path, tmp_path / "results.md")]
+    assert "Of 2 claims 1 hold, 0 hold with luck, 1 do not hold, and 0 are open." in texts[0]
     for text, link in zip(texts, ("results/s9.md#toy-of-all", "#toy-of-all"), strict=True):
         first, table = (text.index(part) for part in ("*Does not hold:* it is small", f"[fig. 2]({link})"))
         assert first < table
@@ -245,6 +247,22 @@ def test_every_reproduction_names_its_experiment_and_has_committed_results(name)
     content = json.loads((ROOT / "reproductions" / "results" / f"{name}.json").read_text())
     assert (content["title"], content["source"]) == (module.TITLE, module.SOURCE)
     assert content["command"] == f"python -m reproductions {name}"
+
+
+def sentences(module):
+    """Long pieces of text in a module that end a sentence, without docstrings: settings, captions and notes."""
+    tree = ast.parse((ROOT / "reproductions" / f"{module}.py").read_text())
+    apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [node.value.strip() for node in texts if id(node) not in apart and re.match(r".{60,}\.$", node.value)]
+
+
+@pytest.mark.parametrize("name", reproductions.REPRODUCTIONS)
+def test_texts_of_committed_results_are_those_of_the_code_that_made_them(name):
+    content = json.loads((ROOT / "reproductions" / "results" / f"{name}.json").read_text())
+    shown = " ".join([content["setting"], content["caption"], *content["notes"]])
+    stale = [text for text in sentences(name) if text not in shown]
+    assert not stale, f"run python -m reproductions {name} again"
 
 
 def test_every_reproduction_has_claims():
