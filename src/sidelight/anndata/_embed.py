@@ -53,7 +53,7 @@ def embed(
         Layer to embed. None: ``X``.
     key_added : str, default="X_sidelight"
         The embedding is written to ``obsm[key_added]`` as a plain array, and the record of the fit to ``uns`` under the
-        same key without its "X_".
+        same key without its ``X_``.
     n_components : int or None, default=None
         Latent dimensions; None: the default of the model, which is 2.
     estimator : estimator, Pipeline or None, default=None

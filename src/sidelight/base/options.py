@@ -8,9 +8,26 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from typing import Any
+from typing import Any, Self
 
-__all__ = ["argument_name", "short_repr", "without_default_options"]
+__all__ = ["OptionValue", "argument_name", "short_repr", "without_default_options"]
+
+
+class OptionValue:
+    """Base of such values, which are frozen dataclasses with ``repr=False``."""
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Return ``value`` if it is of this class, otherwise the value of this class with that first field.
+
+        >>> from sidelight import KernelOptions
+        >>> KernelOptions.of("student"), KernelOptions.of(KernelOptions(storage="sparse"))
+        (KernelOptions('student'), KernelOptions(storage='sparse'))
+        """
+        return value if isinstance(value, cls) else cls(value)  # type: ignore[call-arg]  # a dataclass has one
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def argument_name(parameter: str, value: object, kind: type[Any], field: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sidelight.base.options import short_repr
+from sidelight.base.options import OptionValue
 
 __all__ = ["Annealing"]
 
 
 @dataclass(frozen=True, repr=False)
-class Annealing:
+class Annealing(OptionValue):
     """A ``regularization`` together with the schedule on which an annealed fit reaches it.
 
     For the parameter ``regularization`` of :class:`KernelInformationEmbedding`, :class:`JointInformationEmbedding` and
@@ -44,15 +44,3 @@ class Annealing:
     start: float | None = None
     decay: float = 0.5
     limit: float | None = None
-
-    @classmethod
-    def of(cls, value: float | Annealing) -> Annealing:
-        """Return ``value`` if it is an Annealing, otherwise the Annealing with that regularization.
-
-        >>> Annealing.of(0.1)
-        Annealing(0.1)
-        """
-        return value if isinstance(value, Annealing) else cls(value)
-
-    def __repr__(self) -> str:
-        return short_repr(self)

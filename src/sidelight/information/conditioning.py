@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sidelight.base.options import short_repr
+from sidelight.base.options import OptionValue
 from sidelight.side.value_kernels import as_plain_kernel
 
 __all__ = ["Conditioning"]
 
 
 @dataclass(frozen=True, repr=False)
-class Conditioning:
+class Conditioning(OptionValue):
     """How ``given`` is factored out: types, bandwidths and kernels of its columns, and the weight of its term.
 
     For the parameter ``conditioning`` of :class:`KernelInformationEmbedding`, where a name alone stands for
@@ -72,15 +72,3 @@ class Conditioning:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", as_plain_kernel(self.kernel))
-
-    @classmethod
-    def of(cls, value: str | Conditioning) -> Conditioning:
-        """Return ``value`` if it is a Conditioning, otherwise the Conditioning with that method.
-
-        >>> Conditioning.of("product")
-        Conditioning('product')
-        """
-        return value if isinstance(value, Conditioning) else cls(value)
-
-    def __repr__(self) -> str:
-        return short_repr(self)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sidelight.base.options import short_repr
+from sidelight.base.options import OptionValue
 
 __all__ = ["KernelOptions"]
 
 
 @dataclass(frozen=True, repr=False)
-class KernelOptions:
+class KernelOptions(OptionValue):
     """The profile of a data kernel with one bandwidth for all rows, and how the kernel is stored.
 
     For the parameter ``kernel`` of :class:`KernelInformationEmbedding`, where a name alone stands for
@@ -35,15 +35,3 @@ class KernelOptions:
 
     profile: str = "gaussian"
     storage: str = "auto"
-
-    @classmethod
-    def of(cls, value: str | KernelOptions) -> KernelOptions:
-        """Return ``value`` if it is a KernelOptions, otherwise the KernelOptions with that profile.
-
-        >>> KernelOptions.of("student")
-        KernelOptions('student')
-        """
-        return value if isinstance(value, KernelOptions) else cls(value)
-
-    def __repr__(self) -> str:
-        return short_repr(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sidelight.base.messages import error_message
-from sidelight.base.options import short_repr
+from sidelight.base.options import OptionValue
 from sidelight.base.validation import check_choice, check_integer
 
 __all__ = ["Missing"]
@@ -15,7 +15,7 @@ _STARTS = ("neighbours", "nearest")
 
 
 @dataclass(frozen=True, repr=False)
-class Missing:
+class Missing(OptionValue):
     """How missing entries (NaN) are treated, with options.
 
     For the parameter ``missing`` of :class:`KernelInformationEmbedding`, where a name alone stands for
@@ -49,18 +49,6 @@ class Missing:
     method: str = "refuse"
     rounds: int = 1
     start: str = "neighbours"
-
-    @classmethod
-    def of(cls, value: str | Missing) -> Missing:
-        """Return ``value`` if it is a Missing, otherwise the Missing with that method.
-
-        >>> Missing.of("impute")
-        Missing('impute')
-        """
-        return value if isinstance(value, Missing) else cls(value)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     @property
     def fills(self) -> bool:
