@@ -119,8 +119,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
     warning.
 
     Each draw has parameters of its own: a Gaussian is fitted to the rows of the fit (at most 1,000 of them are kept for
-    it, ``sample_``), drawn with replacement, and its means replace those of the Gaussian of all rows (Efron 1994). Trees,
-    neighbours and blends are moved by the same differences.
+    it, ``sample_``), drawn with replacement, and its means replace those of the Gaussian of all rows (Efron
+    1994). Trees, neighbours and blends are moved by the same differences.
 
     See Also
     --------
