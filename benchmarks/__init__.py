@@ -24,6 +24,7 @@ BENCHMARKS = (
     "untuned",
     "informed",
     "informed_cost",
+    "cells",
     "hybrid",
     "semidefinite",
     "table_imputation",

@@ -26,9 +26,9 @@ SPECTRAL: dict[str, tuple[Claim, ...]] = {
             published="two dimensions hold {source's setting, faces: first two eigenvalues} of the variance, "
             "trustworthiness {source's setting, faces: trustworthiness in two dimensions}",
             default="{faces: first two eigenvalues}, {faces: trustworthiness in two dimensions}",
-            because="the turn of the head lies along the first axis. With every distance kept the program is not solved "
-            "to its end (certified gap {source's setting, faces: certified gap}), and the pictures are of 32 × 32, not "
-            "64 × 64.",
+            because="the turn of the head lies along the first axis. With every distance kept the program is not "
+            "solved to its end (certified gap {source's setting, faces: certified gap}), and the pictures are of "
+            "32 × 32, not 64 × 64.",
         ),
         Claim(
             "section 1.7",

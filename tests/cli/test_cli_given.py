@@ -355,3 +355,31 @@ def test_a_value_that_was_hardly_seen_is_said(lots, run, here):
     done = run(*asked)
     assert done.code == 0, done.err
     assert "90 of 90: fewer than ten rows were seen with that value, too few to rely on" in done.out
+
+
+def test_corrected_takes_the_effect_off_and_keeps_the_rest(trained, lots, run, here):
+    folder, _ = trained
+    X, batch = lots[FEATURES].to_numpy(), lots["batch"].to_numpy()
+    done = run("corrected", folder / "out/model.sidelight", folder / "lots.csv", "--out", "rows.csv")
+    assert done.code == 0, done.err
+    written = pd.read_csv(here / "rows.csv")
+    assert list(written.columns) == ["row", *FEATURES]
+    rows = written[FEATURES].to_numpy()
+    for name in "xyz":
+        change = (rows - X)[batch == name]
+        np.testing.assert_allclose(change, np.broadcast_to(change[0], change.shape), atol=1e-9)
+    spread = [np.ptp([values[batch == name].mean(axis=0) for name in "xyz"], axis=0).max() for values in (X, rows)]
+    assert spread[1] < 0.1 < 2.0 < spread[0]
+    done = run("corrected", folder / "out/model.sidelight", folder / "lots.csv", "--to", "batch=y", "--out", "y.csv")
+    assert done.code == 0, done.err
+    moved = pd.read_csv(here / "y.csv")[FEATURES].to_numpy()
+    np.testing.assert_allclose(moved[batch == "y"], X[batch == "y"], atol=1e-9)
+    assert np.abs(moved[batch == "x"] - X[batch == "x"]).max() > 1.0
+
+
+def test_corrected_needs_to_know_what_to_take_off(trained, lots, run, here):
+    folder, _ = trained
+    lots[FEATURES].to_csv(here / "bare.csv", index=False)
+    done = run("corrected", folder / "out/model.sidelight", "bare.csv", "--out", "rows.csv")
+    assert done.code != 0
+    assert "bare.csv does not say batch" in done.err

@@ -12,11 +12,11 @@ from sidelight.objectives.entropy import EntropySum
 from sidelight.side.given import Given
 
 
-def problem(weight, conditioning="balanced", solver="annealed", number=False):
-    """A small problem: what is known, and what is solved."""
+def problem(weight, conditioning="balanced", solver="annealed", number=False, n_groups=5):
+    """A small problem: what is known, and what is solved. Five groups are too small to be compared, three are not."""
     rng = np.random.default_rng(0)
-    groups = np.arange(40) % 3
-    X = rng.normal(size=(40, 4)) + np.eye(4)[groups]
+    groups = np.arange(40) % n_groups
+    X = rng.normal(size=(40, 4)) + np.eye(n_groups, 4)[groups]
     kernel = KernelSettings(
         "test", "perplexity", 8.0, 15, "euclidean", "gaussian", "auto", multilevel=solver == "multilevel", n_jobs=None
     )
@@ -37,6 +37,20 @@ def test_the_informed_objective_is_a_weighted_difference_of_informations():
     expected = -((h_z - h_xz) - 0.7 * (h_z - h_gz))
     value = EntropySum(found.terms, profile("gaussian"), dtype=np.float64).value_and_grad(Z).value
     np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+def test_rows_that_are_represented_pay_a_quarter_and_those_that_are_not_pay_nothing():
+    known, found = problem(0.7, n_groups=3)
+    there = found.representation
+    Z = np.random.default_rng(0).normal(size=(40, 2))
+    kz = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    codes, K = known.features * there.of_rows[:, None] / 4 + (1 - there.of_rows[:, None] / 4) / 3, found.kernel.matrix
+    G = np.exp(-((codes[:, None] - codes[None]) ** 2).sum(axis=2))
+    h_z, h_xz, h_gz = (-np.log((M * kz).sum(axis=1)).mean() for M in (1.0, K.toarray(), G))
+    value = EntropySum(found.terms, profile("gaussian"), dtype=np.float64).value_and_grad(Z).value
+    np.testing.assert_allclose(value, -((h_z - h_xz) - 0.7 * (h_z - h_gz)), rtol=1e-6)
+    assert there.of_rows.min() > 0.5
+    assert problem(0.7)[1].representation is None
 
 
 def test_the_published_objective_is_the_product_of_kernels():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.maps.effect import Effect, category_effect, local_effect, mismatch, smooth_effect, subtract_effect
+from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
+from sidelight.maps.matched import mismatch
 
 
 def one_hot(codes):

@@ -77,6 +77,7 @@ class Capabilities:
     has_transform: bool = _method("transform")
     has_inverse: bool = _method("inverse_transform")
     has_counterfactual: bool = _method("counterfactual")
+    has_corrected: bool = _method("corrected")
     has_variance: bool = _method("predictive_variance")
     has_latent_density: bool = _method("latent_log_density")
     has_density: bool = _method("score_samples")

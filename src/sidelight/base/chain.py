@@ -71,6 +71,7 @@ class Chain:
             last,
             has_inverse=goes_back,
             has_counterfactual=goes_back and last.has_counterfactual,
+            has_corrected=goes_back and last.has_corrected,
             has_score=goes_back,
             score_is_log_density=False,
             has_cost=all(capabilities(step).has_cost for step in self.steps),
@@ -113,6 +114,10 @@ class Chain:
     def counterfactual(self, X: Any, *, given: Any) -> Array:
         """Return rows (m, d) as they would be under another value of ``given``."""
         return self._back(self.last.counterfactual(self.rows(X), given=given))
+
+    def corrected(self, X: Any, *, given: Any, to: Any = None) -> Array:
+        """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""
+        return self._back(self.last.corrected(self.rows(X), given=given, to=to))
 
     def overlap(self, X: Any, *, given: Any) -> Array:
         """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""

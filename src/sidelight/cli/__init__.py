@@ -1,4 +1,4 @@
-"""The command line: ``sidelight look | embed | transform | invert | counterfactual | predict | ...``."""
+"""The command line: ``sidelight look | embed | transform | invert | counterfactual | corrected | predict | ...``."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import typer
 from . import _options as options
 from ._actions import SequenceColumns
 from ._columns import ColumnRoles
+from ._corrected_command import corrected
 from ._given import parse_periods
 from ._impute_command import impute
 from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
@@ -136,6 +137,7 @@ def embed(
             run(talk, request)
 
 
+app.command()(corrected)
 app.command()(impute)
 
 

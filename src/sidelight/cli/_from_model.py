@@ -1,4 +1,4 @@
-"""Commands that start from a model file: transform, invert, counterfactual, predict, score, report."""
+"""Commands that start from a model file: transform, invert, counterfactual, corrected, predict, score, report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._report_rows import report_rows
 from ._second_view import embed_second, is_second, second_of
 from ._write import check_format, check_free, embedding_frame, write_frame
 
-__all__ = ["counterfactual", "invert", "predict", "report", "score", "transform"]
+__all__ = ["corrected", "counterfactual", "invert", "predict", "report", "score", "transform"]
 
 
 _EMBEDDED = re.compile(r"\b(is|are|not) embedded\b")
@@ -173,6 +173,25 @@ def _tell_confounded(talk: Output, file: ModelFile) -> None:
             f"groups of {names} differ in the rest of the row, too, so part of that difference is shown as if it came "
             "with the value: compare with rows that have it"
         )
+
+
+def corrected(
+    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, to: Sequence[str], missing: str, force: bool
+) -> None:
+    """Take the effect of what the model was given off rows of data, or move it to another value."""
+    check_format(out)
+    check_free([out], force=force)
+    file = ModelFile.open(model)
+    _require(capabilities(file.model).has_corrected, file, "corrected", "take the effect of what was given off rows")
+    asked = parse_entries(to, file.given)
+    matrix, X = file.read(data, _how(file, how), missing)
+    if not matrix.side:
+        raise CommandError(f"corrected: {data.name} does not say {_names(file)}, so nothing can be taken off")
+    wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
+    rows = file.to_data(file.model.corrected(X, **matrix.side, to=wanted))
+    _write_rows(_with_names(matrix, rows), rows, out)
+    _tell_text(talk, file)
+    _tell_rows(talk, rows, out, asked, "rows corrected in", to)
 
 
 def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path) -> dict[str, Any]:

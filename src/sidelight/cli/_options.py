@@ -12,10 +12,10 @@ import typer
 __all__ = [
     "OUT_HELP",
     "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
-    "ColumnKind", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force", "Given",
-    "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing", "MissingValues",
-    "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings", "Sheet", "TableFormat",
-    "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
+    "ColumnKind", "CorrectedTo", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force",
+    "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing",
+    "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings",
+    "Sheet", "TableFormat", "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -82,6 +82,10 @@ GivenType = Annotated[
 GivenValue = Annotated[
     list[str] | None,
     typer.Option("--given", "-g", metavar="COLUMN=VALUE", help="Show it for this value of what the model was given."),
+]
+CorrectedTo = Annotated[
+    list[str] | None,
+    typer.Option("--to", metavar="COLUMN=VALUE", help="Move the rows to this value; without it, to the mean effect."),
 ]
 Period = Annotated[
     list[str] | None,

@@ -12,7 +12,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import checked_weights
-from sidelight.base.warnings import ExtrapolationWarning, warn
+from sidelight.base.warnings import warn
 from sidelight.kernels.profiles import profile
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
@@ -23,15 +23,12 @@ from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 
+from ._correction import change_of_given
+from ._extrapolation import warn_of_extrapolation
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
 
 __all__ = ["InformedMixin"]
-
-
-UNUSUAL = 0.01
-"""Share of training rows below which a row counts as unusual."""
-_TOLERATED = 0.2  # share of rows that may be so without a warning: some rows of every group are at its edge
 
 
 def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
@@ -52,13 +49,9 @@ def _has_overlap(model: InformedMixin) -> bool:
     return _has_counterfactual(model) and (not hasattr(model, "given_") or model.given_features_ is not None)
 
 
-def warn_of_extrapolation(owner: str, overlap: Array) -> None:
-    """Warn if more than a fifth of the rows are unlike the training rows of the ``given`` asked for."""
-    n_far = int((overlap < UNUSUAL).sum())
-    if n_far > _TOLERATED * len(overlap):
-        rule = f"was never seen near {n_far} of the {len(overlap)} rows, so that the result is an extrapolation"
-        remedy = "Look at overlap(X, given=...), and keep to rows where it is above 0.01"
-        warn(error_message(owner, "given", "the value asked for", rule, remedy), ExtrapolationWarning)
+def _has_corrected(model: InformedMixin) -> bool:
+    """Whether there are rows and (once fitted) an effect of ``given`` that was subtracted from them."""
+    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.forward_effect_ is not None)
 
 
 class InformedMixin(TwoWayMixin):
@@ -186,6 +179,49 @@ class InformedMixin(TwoWayMixin):
             warn_of_extrapolation(type(self).__name__, self._overlap(X, Z, known))
         rows = self.frame_.outside(self._rows(Z, known))
         return np.asarray(rows.astype(X.dtype, copy=False))
+
+    @available_if(_has_corrected)
+    @one_blas_thread
+    def corrected(self, X: object, *, given: object, to: object = None) -> Array:
+        """The rows of ``X`` without the effect of ``given``, or with that of another value instead, shape (m, d).
+
+        A row changes by the effect of its ``given`` alone, ``x - effect(given) + effect(to)``, and keeps all else, its
+        noise included: data for any later method. Each row is corrected independently of the others.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+            The known variables of the rows, in the columns of ``fit``, without a missing entry.
+        to : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            The value to move the rows to. None: the mean effect over the training rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import KernelInformationEmbedding
+        >>> batch = np.repeat(["a", "b"], 40)
+        >>> X = np.random.default_rng(0).normal(size=(80, 3)) + 5.0 * (batch == "b")[:, None]
+        >>> rows = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=batch).corrected(X, given=batch)
+        >>> bool(abs(rows[batch == "a"].mean() - rows[batch == "b"].mean()) < 0.1)
+        True
+        """
+        X = self._checked(X)
+        known = self._complete("given", given, len(X))
+        target = None if to is None else self._complete("to", to, len(X))
+        if known is None or self.forward_effect_ is None:  # given was constant over the training rows
+            return np.asarray(dense_points(X))
+        change = change_of_given(self.forward_effect_, known, target, self.given_features_) * self.frame_.scale
+        return np.asarray((dense_points(X) + change).astype(X.dtype, copy=False))
+
+    def _complete(self, argument: str, entries: object, n: int) -> EncodedGiven | None:
+        """Encode ``given``, which may not be missing; None if it was constant over the training rows."""
+        known = self._known(entries, n)
+        if entries is None or (known is not None and not known.complete.all()):
+            seen = "nothing" if entries is None else "a missing entry"
+            rule = "does not say which effect is to be taken off"
+            raise ValueError(error_message(self, argument, seen, rule, "Give an entry for each row, or one for all"))
+        return known
 
     @available_if(_has_overlap)
     @one_blas_thread

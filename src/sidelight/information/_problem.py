@@ -11,6 +11,11 @@ With x̃ = x - effect(given), K the balanced kernel of x̃ and G the kernel of `
 the place of the product: decision 0006 says what each part is worth. ``conditioning="product"`` is the published one,
 ``"residual"`` the published one on the residual rows, for a data kernel with one bandwidth, which cannot be balanced.
 
+Not every row need have counterparts in every group (a cell type in one batch only). Where groups can be compared, r_is
+in [0, 1] says how far row i is represented in group s (``_representation``): K is balanced over the groups as far as
+the row is represented in them, and information about ``given`` costs less, and nothing for a row without counterparts:
+in G its features are moved to the middle of all values of ``given`` by 1 - mean_s r_is / 4.
+
 For the multilevel solver (``objectives.bound``) the kernel has short lists in straight lines, and G is not a matrix of
 pairs but a few factors A (n, r): of the kernel of the numbers, or of that of the strata where there are categories (1
 within a stratum, e^-2 between two; of more than 12, every 12th are taken together). There is one normaliser, so for
@@ -52,6 +57,7 @@ from sidelight.objectives.entropy import Entropy, conditional_information, infor
 from sidelight.side.given import EncodedGiven, Given
 
 from ._data_kernel import ChosenKernel, Latent, as_chosen_kernel, choose_kernel, effective_perplexity
+from ._representation import Representation, representation_of
 from ._settings import GivenSettings, KernelSettings
 
 __all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "with_refined_effect"]
@@ -115,6 +121,8 @@ class Problem:
         Of each column of ``given``, as its kernel has it; None for one with a kernel matrix.
     refinement : Refinement or None
         What it takes to estimate the effect again once there is a map (``refined``); None: it is final.
+    representation : Representation or None
+        How far each row is represented in the groups of ``given``; None: all count as represented everywhere.
     """
 
     points: Points
@@ -126,6 +134,7 @@ class Problem:
     factors: Array | None = None
     given_bandwidth: Widths = None
     refinement: EffectRefinement | None = None
+    representation: Representation | None = None
 
     @property
     def kernel(self) -> DataKernel:
@@ -219,13 +228,19 @@ def informed_problem(
     if settings.conditioning == "residual":
         found = _conditional_problem(rest, scale, side, kernel, latent, widths)
         return replace(found, effect=effect, confounded=confounded, explained=explained)
+    there = None
+    if effect is not None and hints is None:
+        there = representation_of(dense_points(rest), categories, matched=confounded, n_jobs=kernel.n_jobs)
     factors = None
     if kernel.multilevel:
-        factors, widths = _few_factors(side, known, kernel.owner, settings, widths)
-    chosen = _balanced(points, rest, side, confounded, kernel)
+        factors, widths = _few_factors(side, known, kernel.owner, settings, widths, there)
+    chosen = _balanced(points, rest, side, confounded, kernel, there)
     # after the kernel of the data, which needs room
-    G = None if kernel.multilevel else given_kernel(known.features, kernel.n_jobs, chosen=given.chosen)
-    final = effect is None or confounded or not dense_points(rest).any()
+    G = None
+    if not kernel.multilevel:
+        features = known.features if there is None else there.moved_to_middle(known.features)
+        G = given_kernel(features, kernel.n_jobs, chosen=given.chosen)
+    final = effect is None or confounded or there is not None or not dense_points(rest).any()
     return Problem(
         rest,
         chosen,
@@ -236,6 +251,7 @@ def informed_problem(
         factors,
         widths,
         None if final else EffectRefinement(dense_points(points), side, kernel, settings, G),
+        there,
     )
 
 
@@ -276,24 +292,35 @@ def _effect(points: Array, side: SideInformation, n_jobs: int | None) -> tuple[E
 
 
 def _balanced(
-    points: Points, rest: Points, side: SideInformation, confounded: bool, settings: KernelSettings
+    points: Points,
+    rest: Points,
+    side: SideInformation,
+    confounded: bool,
+    settings: KernelSettings,
+    there: Representation | None = None,
 ) -> ChosenKernel:
-    """The kernel in which a row has as many neighbours in every stratum."""
+    """The kernel in which a row has as many neighbours in every stratum, as far as it is represented there."""
     wanted = settings.perplexity / 2 if settings.multilevel else settings.perplexity
     perplexity = effective_perplexity(wanted, len(points))
     precomputed, n_jobs = settings.precomputed, settings.n_jobs
     if side.hints is not None:
         rows, others = dense_points(points), dense_points(rest)
         rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
+    represented = None if there is None else there.of_strata(side.categories, side.strata)
     kernel = balanced_kernel(
-        rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed,
-        confounded=confounded, short=settings.multilevel, variance=side.variance, n_jobs=n_jobs,
+        rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed, confounded=confounded,
+        represented=represented, short=settings.multilevel, variance=side.variance, n_jobs=n_jobs,
     )  # fmt: skip
     return as_chosen_kernel(kernel, perplexity)
 
 
 def _few_factors(
-    side: SideInformation, known: EncodedGiven, owner: str, settings: GivenSettings, widths: Widths
+    side: SideInformation,
+    known: EncodedGiven,
+    owner: str,
+    settings: GivenSettings,
+    widths: Widths,
+    there: Representation | None,
 ) -> tuple[Array | None, Widths]:
     """Factors (n, r) of the kernel of ``given``, and its bandwidths.
 
@@ -305,11 +332,12 @@ def _few_factors(
         return None, widths
     if given.chosen.any():
         A, widths = _chosen_factors(owner, given, known.features, settings.bandwidth)
-        return mixed_factors(A, settings.weight), widths
-    if side.categories.any():
-        return mixed_factors(stratum_factors(merged(side.strata, _FACTORS)), settings.weight), None
-    A, bandwidth = widened_factors(known.features, given_bandwidth(known.features), _NUMBER_FACTORS)
-    return mixed_factors(A, settings.weight), given.bandwidths(bandwidth)
+    elif side.categories.any():
+        A, widths = stratum_factors(merged(side.strata, _FACTORS)), None
+    else:
+        A, bandwidth = widened_factors(known.features, given_bandwidth(known.features), _NUMBER_FACTORS)
+        widths = given.bandwidths(bandwidth)
+    return mixed_factors(A if there is None else there.moved_to_middle(A), settings.weight), widths
 
 
 def _chosen_factors(owner: str, given: Given, features: Array, asked: object) -> tuple[Array, list[float | None]]:

@@ -35,6 +35,7 @@ from ._data_kernel import annealed_cost
 from ._informed_maps import informed_maps
 from ._multilevel import multilevel_cost
 from ._power_limit import check_limit
+from ._representation import described
 from ._row_checks import RowChecks
 from ._settings import GivenSettings, KernelSettings, LatentSettings, check_learned, check_missing
 from ._solve import solve
@@ -135,28 +136,25 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     bandwidth_ : float or array of shape (n,)
         Of the data kernel, in squared units of the data.
     perplexity_ : float
-        The perplexity used (no more than a third of the rows).
+        No more than a third of the rows.
     solver_, latent_kernel_, data_kernel_ : str
-        The values used, with "auto" resolved.
+        With "auto" resolved.
     kernel_error_ : dict or None
         Approximation error of a sparse or low-rank data kernel with one bandwidth against the dense one, on 256 rows:
         ``row_sum`` (mean relative error), ``worst_row_sum``, ``entry`` (largest error of an entry), ``trace`` (mean
         share of the diagonal that the factors miss). With the multilevel solver: ``left_out``, the mean share of a
         row's kernel weights that its neighbour list leaves out, on 64 rows.
     dimension_ : float
-        Intrinsic dimension of the data at the scale of its neighbourhoods. Only set with the multilevel solver and
-        ``latent_kernel="auto"``.
+        Intrinsic dimension of the data, set by the multilevel solver with ``latent_kernel="auto"``.
     sum_error_ : float
-        Largest relative error of the fast kernel sums over the latent points after the fit, on 64 random rows
-        (multilevel solver only).
+        Largest relative error of the fast kernel sums on 64 random rows (multilevel solver only).
     history_ : list of dict
         stage, regularization, iteration, objective, terms and seconds of each iteration.
     path_ : array of shape (stages, n, q)
         The embedding at the end of each stage of the annealing.
     regularization_path_ : array of shape (stages,)
         Their λ.
-    n_iter_ : int
-    n_features_in_ : int
+    n_iter_, n_features_in_ : int
     given_ : Given or None
         The columns of ``given``, with their types and encoding.
     given_bandwidth_ : list of float or None
@@ -168,8 +166,12 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Share of the variance of X that ``given`` explains, and that was subtracted.
     confounded_ : bool
         True if offsets between matched rows of the groups (mutual nearest neighbours) aligned the groups better than
-        group means, and were taken as the effect of ``given``. This happens if the groups differ in the remaining
-        structure, or in how it was sampled.
+        group means, as if the groups differ in the remaining structure, and were taken as the effect of ``given``.
+    represented_ : array of shape (n, groups) or None
+        How far each row is represented in each group of ``given`` (sorted categories or combinations), from 0 (the
+        group has no counterparts) to 1; NaN where ``given`` is missing. None if the groups cannot be compared.
+    only_here_ : list of str
+        A sentence for each group of which rows have no counterparts in any other group.
     filled_ : array of shape (n, d)
         X with its missing entries filled (not with ``missing="refuse"``).
     filled_variance_ : array of shape (n, d)
@@ -192,8 +194,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     """
 
     _capabilities = TWO_WAY_ITERATIVE.also(
-        "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_overlap",
-        "takes_distances", "has_impute",
+        "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_corrected",
+        "has_overlap", "takes_distances", "has_impute",
     )  # fmt: skip
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         **AnnealedMixin._moved_parameters,
@@ -322,6 +324,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self.conditioning_ = None if known is None else settings.conditioning
         self.given_bandwidth_ = problem.given_bandwidth
         self.confounded_, self.explained_ = problem.confounded, problem.explained
+        self.represented_, self.only_here_ = described(problem.representation, columns, known, fitted)
         self.bandwidth_ = embedded.bandwidth
         self._keep_informed_maps(embedded.maps, embedded.embedding)
         if problem.chosen.perplexity is not None:
@@ -343,10 +346,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         return np.asarray(self.fit(X, y, given=given, same=same, trajectory=trajectory).embedding_)
 
     def estimate_cost(self, n: int, d: int, *, given: bool = False) -> Cost:
-        """Estimate memory and time of a fit of n rows and d columns, before fitting; ``given``: if it will be passed.
-
-        For a sparse array of distances, d is the number of entries in a row.
-        """
+        """Estimate memory and time of a fit of n rows and d columns (entries in a row of sparse distances)."""
         solver, kernel = choose_solver(self._solver_request(given, False), n)
         if solver == "multilevel":
             cost = multilevel_cost(n, d, self.perplexity, kernel, self.n_components)

@@ -12,6 +12,9 @@ with its distance,
 
     a_is = n_s / n · min(1, exp(-4 (d²_is / d²_i - 1))),   d_is to its nearest rows, d_i the best of another stratum
 
+Where it is known how far row i is represented in stratum s (``neighbours.counterparts``), r_is in [0, 1], that is the
+factor instead: a_is = n_s / n · r_is, and a row without counterparts has its neighbours in its own stratum.
+
 Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
 Cost: the neighbours (``neighbours.strata``), O(n k log k) for paths along the graph; memory O(n (3 perplexity + 6 S)).
 
@@ -54,6 +57,7 @@ def balanced_kernel(
     n_neighbors: int | None,
     *,
     confounded: bool = False,
+    represented: Array | None = None,
     precomputed: bool = False,
     short: bool = False,
     variance: Array | None = None,
@@ -72,6 +76,8 @@ def balanced_kernel(
         Neighbours in the graph along which distances are taken. None: Euclidean distances.
     confounded : bool
         Whether the mass of a stratum falls with its distance.
+    represented : array of shape (n, S) or None
+        How far each row is represented in each stratum, between 0 and 1; ``confounded`` is then ignored.
     precomputed : bool
         Whether ``points`` are distances.
     short : bool
@@ -86,7 +92,7 @@ def balanced_kernel(
     DataKernel
         Sparse, with its neighbour lists and graph.
     """
-    visits = None if confounded or not short else _VISITS
+    visits = None if confounded or represented is not None or not short else _VISITS
     n_neighbors = None if short else n_neighbors
     n, share = len(points), np.bincount(codes) / len(codes)
     p = np.maximum(1.5 if short else 2.0, perplexity * share)
@@ -94,7 +100,9 @@ def balanced_kernel(
     edges = np.maximum(2, np.ceil((n_neighbors or 0) * share)).astype(int)
     lengths = k if short else np.maximum(k, edges)
     strata = nearest_in_strata(points, codes, lengths, precomputed=precomputed, visits=visits, n_jobs=n_jobs)
-    close = confounded_stratum_factors(stratum_distances(strata, n), codes) if confounded else np.ones((n, len(share)))
+    close = np.ones((n, len(share))) if represented is None else represented
+    if confounded and represented is None:
+        close = confounded_stratum_factors(stratum_distances(strata, n), codes)
     graph = None
     if n_neighbors is not None:
         graph = joined_graph(points, _edges(strata, close, edges), precomputed=precomputed)

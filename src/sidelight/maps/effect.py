@@ -1,13 +1,9 @@
 """Regress the data on the side information: ``x ≈ effect(given) + rest``; the residual ``rest`` is then embedded.
 
 means     categories: the mean of each                              effect_c = mean of the rows of c
-matched   categories that are confounded with the residual: offsets that bring *matched* rows together,
-
-              minimise Σ_(i,j) w_ij |(x_i - b_{c_i}) - (x_j - b_{c_j})|²
-
-          over mutual nearest neighbours (i, j) of different categories, matched anew after each step (iterated closest
-          points). A batch with only one cell type is then shifted by its difference from the same cells in other
-          batches, not by its mean. w falls with the distance, so that few false matches have little influence.
+matched   categories that are confounded with the residual: offsets that bring *matched* rows together
+          (``maps.matched``). A batch with only one cell type is then shifted by its difference from the same cells in
+          other batches, not by its mean.
 smooth    numbers and angles, alone or with categories: kernel ridge regression on the features of ``given``; bandwidth
           and ridge by leave-one-out error, at most 300 landmarks                   O(n m²), m landmarks
           (beyond 8,192 rows the error is computed on so many of them, the regression on all)
@@ -16,33 +12,29 @@ local     once there is an embedding: difference between the local mean of the r
           m(z, g) - m(z), both at its latent point. With few rows of the group nearby it is shrunk to the overall
           effect. Computed over all pairs; beyond 8,192 rows on a grid (``maps.latent_grid``, q ≤ 3) or from a sample.
 
-Of means and matched, the one is used after which rows have nearer neighbours in other categories (``mismatch``).
+Of means and matched, the one is used that brings the categories nearer to each other on rows held out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
 
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
-from sidelight.kernels.balanced import NEAREST, stratum_distances
 from sidelight.kernels.given_kernels import gaussian_factors
 from sidelight.neighbours.distances import squared_distances
-from sidelight.neighbours.graph import mutual
-from sidelight.neighbours.strata import MOST_STRATA, centres, nearest_in_strata
+from sidelight.neighbours.strata import MOST_STRATA, centres
 
 from .latent_grid import LatentGrid, grid_is_affordable
+from .matched import group_means, matched_offsets
 
 __all__ = [
     "Effect",
     "category_effect",
     "local_effect",
-    "mismatch",
     "principal_axes",
     "smooth_effect",
     "subtract_effect",
@@ -51,7 +43,6 @@ __all__ = [
 Array = npt.NDArray[Any]
 _LANDMARKS = 300
 _BANDWIDTHS = np.array([0.1, 0.3, 1.0])  # tried, in units of the mean squared distance between features
-_MARGIN = 0.05  # matched offsets must improve the mismatch by so much to be used instead of means
 _LEAST_FREEDOM = 1e-6  # smallest 1 - leverage: with less, a leave-one-out error is dominated by rounding
 _ROWS = 1500  # rows used to find matches
 _PLACE = 0.1  # bandwidth of the local effect, as a share of the mean squared latent distance
@@ -128,37 +119,16 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
     n_codes = int(codes.max()) + 1
     first = np.unique(codes, return_index=True)[1]
     counts = np.bincount(codes, minlength=n_codes)
-    sums = coo_array((np.ones(len(codes)), (codes, np.arange(len(codes))))).tocsr() @ points
-    means = sums / counts[:, None]
+    means = group_means(points, codes)
     if not 1 < n_codes <= MOST_STRATA or counts.min() < 2:
         return Effect(features[first], 0.0, means), False
     rows = _some_of_each(codes, _ROWS)
     some, groups = points[rows], codes[rows]
-    axes = principal_axes(some)
-    projected = some @ axes
-    starts = np.zeros((n_codes, axes.shape[1])), means @ axes
-    found = [means, *(_matched_offsets(some, projected, groups, start, n_jobs) for start in starts)]
-    by_means, *by_matches = (mismatch(projected - (b @ axes)[groups], groups, n_jobs=n_jobs) for b in found)
-    confounded = min(by_matches) < by_means - _MARGIN
-    offsets = found[1 + int(np.argmin(by_matches))] if confounded else means
+    offsets = matched_offsets(some, some @ principal_axes(some), groups, n_jobs)
+    if offsets is None:
+        return Effect(features[first], 0.0, means), False
     offsets = offsets + np.average(means - offsets, axis=0, weights=counts)
-    return Effect(features[first], 0.0, offsets), bool(confounded)
-
-
-def mismatch(points: Array, codes: Array, *, n_jobs: int | None = None) -> float:
-    """Mean log ratio of each row's distance to its nearest neighbours in the closest other group and in its own.
-
-    0 if the groups are mixed, larger if they are separated: a nearest-neighbour two-sample statistic, of ``points``
-    (n, d) with groups ``codes`` (n,).
-    """
-    n = np.arange(len(points))
-    D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
-    own = D[n, codes].copy()
-    D[n, codes] = np.inf
-    best = D.min(axis=1)
-    fine = np.isfinite(own) & np.isfinite(best) & (own > 0)
-    tiny = 1e-12 * float(own[fine].mean()) if fine.any() else 1.0
-    return float(0.5 * np.mean(np.log(np.maximum(best[fine], tiny) / own[fine]))) if fine.any() else 0.0
+    return Effect(features[first], 0.0, offsets), True
 
 
 def _spread(n: int, most: int) -> Array:
@@ -188,56 +158,6 @@ def principal_axes(points: Array, most: int = 50) -> Array:
     values, vectors = np.linalg.eigh(some @ some.T)
     kept = np.flatnonzero(values > 1e-12 * max(values[-1], 1e-300))[-most:]
     return np.asarray(some.T @ (vectors[:, kept] / np.sqrt(values[kept]))) if len(kept) else np.eye(points.shape[1])
-
-
-def _matched_offsets(
-    points: Array, projected: Array, codes: Array, start: Array, n_jobs: int | None, n_rounds: int = 20
-) -> Array:
-    """Offsets (C, d) of the categories by iterated matching and least squares, from initial offsets ``start`` (C, r).
-
-    Matches are found between the points projected to their principal directions, ``projected`` (n, r).
-    """
-    moved, n_codes = projected - start[codes], len(start)
-    before = solve = None
-    for _ in range(n_rounds):
-        i, j, weight = _matches(moved, codes, n_jobs)
-        if len(i) == 0:
-            break
-        solve = _offset_solver(codes, n_codes, i, j, weight)
-        found = solve(projected)
-        moved = projected - found[codes]
-        if before is not None and np.linalg.norm(found - before) <= 1e-3 * np.linalg.norm(found):
-            break
-        before = found
-    return np.zeros((n_codes, points.shape[1])) if solve is None else solve(points)
-
-
-def _offset_solver(codes: Array, n_codes: int, i: Array, j: Array, weight: Array) -> Callable[[Array], Array]:
-    """Function from rows (n, r) to their least-squares offsets (C, r), for the matches (i, j) with weights."""
-    pairs = coo_array((weight, (codes[i], codes[j])), shape=(n_codes, n_codes)).toarray()
-    inverse = np.linalg.pinv(np.diag(pairs.sum(axis=1)) - pairs, rcond=1e-9, hermitian=True)
-    sides = np.concatenate([codes[i], codes[i]]), np.concatenate([i, j])
-    incidence = coo_array((np.concatenate([weight, -weight]), sides), shape=(n_codes, len(codes))).tocsr()
-    return lambda rows: np.asarray(inverse @ (incidence @ rows))
-
-
-def _matches(points: Array, codes: Array, n_jobs: int | None) -> tuple[Array, Array, Array]:
-    """Mutual nearest neighbours (i, j) of different categories, each pair in both orders, and their weights."""
-    n = len(points)
-    sources, targets, lengths, scale = [], [], [], np.full(n, np.inf)
-    for code, stratum in enumerate(nearest_in_strata(points, codes, 3, n_jobs=n_jobs)):
-        other = codes[stratum.rows] != code
-        scale[stratum.rows[~other]] = stratum.neighbours.distance[~other, 0]
-        width = stratum.neighbours.index.shape[1]
-        sources.append(np.repeat(stratum.rows[other], width))
-        targets.append(stratum.neighbours.index[other].ravel())
-        lengths.append(stratum.neighbours.distance[other].ravel())
-    i, j, length = (np.concatenate(part) for part in (sources, targets, lengths))
-    both = mutual(i, j, n)
-    i, j, length = i[both], j[both], length[both]
-    near = scale[i] + scale[j]
-    weight = 1.0 / (1.0 + (length / np.where(near > 0, near, 1.0)) ** 2) ** 2
-    return i, j, weight
 
 
 def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWIDTHS) -> Effect:

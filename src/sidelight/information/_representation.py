@@ -1,0 +1,112 @@
+"""How far the rows of a fit are represented in the groups of ``given``, and what that changes.
+
+    w_i = Σ_s≠c_i n_s r_is / Σ_s≠c_i n_s           the mean representation of row i in the other groups
+
+r_is is that of ``neighbours.counterparts``. It is used where rows of different groups can be compared: where matched
+rows decided on the effect of ``given``, or where the groups lie in each other after it was subtracted. Groups that look
+unlike (views of a duck and of a mug) are compared by their order only, and there every row counts as represented.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.base.types import Array
+from sidelight.maps.effect import principal_axes
+from sidelight.neighbours.counterparts import FEWEST, TOGETHER, counterparts
+from sidelight.neighbours.strata import MOST_STRATA
+from sidelight.side.given import EncodedGiven, Given
+
+__all__ = ["Representation", "described", "representation_of"]
+
+
+_PRICE = 0.25  # of the distance of a code of ``given`` from the middle; with all of it groups mix more than at random
+_TOO_MANY = 0.8  # share of rows without counterparts beyond which the groups cannot be compared
+_HARDLY = 0.1  # representation in a group below which a row has no counterparts there
+
+
+@dataclass(frozen=True)
+class Representation:
+    """How far each row is represented in each group (n, C), in [0, 1], and the group of each row (n,)."""
+
+    share: Array
+    codes: Array
+
+    @property
+    def of_rows(self) -> Array:
+        """The mean representation (n,) of each row in the groups that are not its own, by their sizes."""
+        counts = np.bincount(self.codes, minlength=self.share.shape[1])
+        own = counts[self.codes]
+        return np.asarray((self.share @ counts - own) / (len(self.codes) - own))
+
+    def of_strata(self, categories: Array, strata: Array) -> Array:
+        """The representation (n, S) in strata, each of which belongs to one of the groups."""
+        first = np.unique(strata, return_index=True)[1]
+        return np.asarray(self.share[:, categories[first]])
+
+    def moved_to_middle(self, rows: Array) -> Array:
+        """Codes ``rows`` (n, f) of ``given``, moved to the middle of all values; all the way if not represented."""
+        middle, weight = np.unique(rows, axis=0).mean(axis=0), _PRICE * self.of_rows[:, None]
+        return np.asarray(weight * rows + (1.0 - weight) * middle)
+
+    @property
+    def alone(self) -> Array:
+        """Which rows (n,) have no counterparts in any other group."""
+        other = self.share.copy()
+        other[np.arange(len(other)), self.codes] = 0.0
+        return np.asarray(other.max(axis=1) < _HARDLY)
+
+    def only_here(self, given: Given, known: EncodedGiven) -> list[str]:
+        """One sentence for each group of which rows have no counterparts in any other group."""
+        found, alone = [], self.alone
+        for group in range(self.share.shape[1]):
+            rows = np.flatnonzero(self.codes == group)
+            count = int(alone[rows].sum())
+            if count:
+                name = _name(given, known.values[rows[0]])
+                found.append(f"{count} of {len(rows)} rows with {name} have no counterparts in another group")
+        return found
+
+
+def described(
+    there: Representation | None, given: Given | None, known: EncodedGiven | None, fitted: Array
+) -> tuple[Array | None, list[str]]:
+    """The representation (n, C) of all rows, NaN for those that were not ``fitted`` (m,), and what it says in words."""
+    if there is None or given is None or known is None:
+        return None, []
+    share = np.full((len(known.values), there.share.shape[1]), np.nan)
+    share[fitted] = there.share
+    return share, there.only_here(given, known.take(fitted))
+
+
+def _name(given: Given, values: Array) -> str:
+    """The categories of one row in words: ``batch = 'b1', donor = 3``."""
+    named = zip(given.columns, values, strict=True)
+    return ", ".join(f"{c.name} = {c.categories[int(value)]!r}" for c, value in named if c.kind == "category")
+
+
+def representation_of(
+    points: Array, codes: Array, *, matched: bool, n_jobs: int | None = None
+) -> Representation | None:
+    """The representation of rows whose effect of ``given`` is subtracted; None where groups cannot be compared.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    codes : array of shape (n,)
+        Group of each row, 0 to C - 1.
+    matched : bool
+        Whether matched rows decided on the effect.
+    n_jobs : int or None
+        Threads.
+    """
+    counts = np.bincount(codes)
+    if not 1 < len(counts) <= MOST_STRATA or np.sort(counts)[-2] < FEWEST or not points.any():
+        return None
+    found = counterparts(points @ principal_axes(points), codes, n_jobs=n_jobs)
+    there = Representation(found.share, codes)
+    if (not matched and found.separation > TOGETHER) or there.alone.mean() > _TOO_MANY:
+        return None
+    return there

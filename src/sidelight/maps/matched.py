@@ -1,0 +1,232 @@
+"""Offsets of groups by matched rows, and whether these say more than the means of the groups.
+
+    minimise Σ_(i,j) w_ij |(x_i - b_{c_i}) - (x_j - b_{c_j})|²          over offsets b (C, d)
+
+over mutual nearest neighbours (i, j) of different groups, matched anew after each step (iterated closest points). w
+falls with the distance, so that few false matches have little influence. Found from two starts, offsets 0 and the means
+of the groups.
+
+Rows without counterparts have false matches only. So once the offsets are found, w_ij is multiplied by how far i is
+represented in the group of j and j in that of i (``neighbours.counterparts``), and they are found again, three times,
+with ten neighbours that may match instead of three, because then more matches are better.
+
+An alignment is judged by how near groups come to each other: with d_s(i) the distance of row i to its five nearest rows
+of group s,
+
+    g_as = median_i∈a log d_s(i) / d_a(i),        score = mean_a min_s≠a min(g_as, g_sa)
+
+The smaller of both directions counts, because a group may hold a part only of the other's kinds, and the median,
+because it may hold kinds of its own. Of the two starts the better one is taken, or if they differ by less than 0.15 the
+one with the smaller effect: where two alignments are as good, the simpler explanation. Matched offsets are used instead
+of means
+
+* if rows come nearer to the best other group by them, ``mean_i log min_s d_s(i) / d_a(i)`` smaller by 0.05, or
+* if found on one half of the rows they have the better score on the other half, over three splits, both ways, by three
+  standard errors and by 0.01; by 0.004 where the groups lie in each other, so that matches can be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+
+from sidelight.kernels.balanced import NEAREST, stratum_distances
+from sidelight.neighbours.counterparts import TOGETHER, counterparts
+from sidelight.neighbours.graph import mutual
+from sidelight.neighbours.strata import nearest_in_strata
+
+__all__ = ["alignment_score", "group_means", "matched_offsets", "mismatch"]
+
+Array = npt.NDArray[Any]
+_MARGIN, _MARGIN_TOGETHER = 0.01, 0.004  # by which matched offsets must be better on held-out rows
+_MUCH = 0.05  # by which they must be better on the rows themselves, else
+_SPLITS, _SURELY = 3, 3.0  # splits, and standard errors of the mean gain above 0
+_AS_GOOD = 0.15  # difference of scores up to which the smaller effect is taken
+_ROUNDS = 20
+_LOOKS = 3
+_FEW, _MANY = 3, 10  # nearest neighbours that may match: few at first, more once rows without counterparts are known
+_FEWEST = 40  # rows of the smallest group from which on halves say enough
+
+
+def group_means(points: Array, codes: Array) -> Array:
+    """Mean (C, d) of each group."""
+    sums = coo_array((np.ones(len(codes)), (codes, np.arange(len(codes))))).tocsr() @ points
+    return np.asarray(sums / np.bincount(codes)[:, None])
+
+
+def _predicts_better(projected: Array, codes: Array, there: Array, from_means: bool, n_jobs: int | None) -> bool:
+    """Whether offsets by matched rows, from the start 0 or means, align held-out rows better than means do."""
+    gains: list[float] = []
+    for split in range(_SPLITS if np.bincount(codes).min() >= _FEWEST else 0):
+        half = _halves(projected, codes, split)
+        gains += [_gain(projected, codes, there, from_means, half == part, n_jobs) for part in (0, 1)]
+    if not gains or np.mean(gains) <= _SURELY * np.std(gains) / np.sqrt(len(gains)):
+        return False
+    by_means = projected - group_means(projected, codes)[codes]
+    together = counterparts(by_means, codes, n_jobs=n_jobs).separation <= TOGETHER
+    return bool(np.mean(gains) > (_MARGIN_TOGETHER if together else _MARGIN))
+
+
+def _halves(points: Array, codes: Array, column: int) -> Array:
+    """Half 0 or 1 of each row (n,), even within groups: every other row by the size of a column of ``points`` (n, d).
+
+    So the halves do not depend on the order of the rows.
+    """
+    d = points.shape[1]
+    order = np.lexsort((points[:, (column + 1) % d], points[:, column % d], codes))
+    counts = np.bincount(codes)
+    number = np.empty(len(codes), dtype=np.int64)
+    number[order] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray(number % 2)
+
+
+def _gain(projected: Array, codes: Array, there: Array, from_means: bool, part: Array, n_jobs: int | None) -> float:
+    """How much better the offsets of matched rows in ``part`` (n,) are than its means, by the score of the others."""
+    rows, groups = projected[part], codes[part]
+    held, of = projected[~part], codes[~part]
+    means = group_means(rows, groups)
+    first = _matched(rows, groups, means if from_means else np.zeros_like(means), n_jobs)(rows)
+    found = _matched(rows, groups, first, n_jobs, there[part])(rows)
+    by_means, by_matches = (alignment_score(held - b[of], of, n_jobs) for b in (means, found))
+    return by_means - by_matches
+
+
+def alignment_score(points: Array, codes: Array, n_jobs: int | None = None) -> float:
+    """How far apart the groups ``codes`` (n,) of ``points`` (n, d) are, as above: about 0 where they are mixed."""
+    n, n_codes = np.arange(len(points)), int(codes.max()) + 1
+    D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
+    own = D[n, codes]
+    fine = np.isfinite(own) & (own > 0)
+    if not fine.any():
+        return 0.0
+    tiny = 1e-12 * float(own[fine].mean())
+    gaps = np.full((n_codes, n_codes), np.inf)
+    for a in range(n_codes):
+        rows = np.flatnonzero((codes == a) & fine)
+        if len(rows):
+            gaps[a] = 0.5 * np.median(np.log(np.maximum(D[rows], tiny) / own[rows, None]), axis=0)
+    np.fill_diagonal(gaps, np.inf)
+    nearest_group = np.minimum(gaps, gaps.T).min(axis=1)
+    return float(np.mean(nearest_group[np.isfinite(nearest_group)])) if np.isfinite(nearest_group).any() else 0.0
+
+
+def mismatch(points: Array, codes: Array, n_jobs: int | None = None) -> float:
+    """Mean log ratio of each row's distance to its nearest neighbours in the closest other group and in its own.
+
+    0 if the groups are mixed, larger if they are separated: a nearest-neighbour two-sample statistic, of ``points``
+    (n, d) with groups ``codes`` (n,).
+    """
+    n = np.arange(len(points))
+    D = stratum_distances(nearest_in_strata(points, codes, NEAREST, n_jobs=n_jobs), len(points))
+    own = D[n, codes].copy()
+    D[n, codes] = np.inf
+    best = D.min(axis=1)
+    fine = np.isfinite(own) & np.isfinite(best) & (own > 0)
+    tiny = 1e-12 * float(own[fine].mean()) if fine.any() else 1.0
+    return float(0.5 * np.mean(np.log(np.maximum(best[fine], tiny) / own[fine]))) if fine.any() else 0.0
+
+
+def matched_offsets(points: Array, projected: Array, codes: Array, n_jobs: int | None = None) -> Array | None:
+    """Offsets (C, d) of the groups by matched rows; None where the means of the groups are as good.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    projected : array of shape (n, r)
+        Their projection to the principal directions, in which matches are found.
+    codes : array of shape (n,)
+        Group of each row, 0 to C - 1.
+    n_jobs : int or None
+        Threads.
+    """
+    means = group_means(projected, codes)
+    solvers = [_matched(projected, codes, start, n_jobs) for start in (np.zeros_like(means), means)]
+    offsets = [solve(projected) for solve in solvers]
+    by_means, *by_matches = (mismatch(projected - b[codes], codes, n_jobs) for b in (means, *offsets))
+    best = int(np.argmin(by_matches))
+    much_better = by_matches[best] < by_means - _MUCH
+    if not much_better:
+        best = _simpler(projected, codes, offsets, n_jobs)
+    solve, there = _without_lonely_rows(projected, codes, offsets[best], solvers[best], n_jobs)
+    if much_better or _predicts_better(projected, codes, there, best == 1, n_jobs):
+        return solve(points)
+    return None
+
+
+def _simpler(projected: Array, codes: Array, offsets: list[Array], n_jobs: int | None) -> int:
+    """Which of two offsets (C, r) has the better score; if they are as good, which has the smaller effect."""
+    scores = [alignment_score(projected - b[codes], codes, n_jobs) for b in offsets]
+    if abs(scores[0] - scores[1]) >= _AS_GOOD:
+        return int(np.argmin(scores))
+    sizes = [float(np.sum(np.square(b[codes] - b[codes].mean(axis=0)))) for b in offsets]
+    return 1 if sizes[1] < (1 - 1e-6) * sizes[0] else 0
+
+
+def _without_lonely_rows(
+    projected: Array, codes: Array, offsets: Array, solve: Callable[[Array], Array], n_jobs: int | None
+) -> tuple[Callable[[Array], Array], Array]:
+    """The solver of offsets with matches that count as far as their rows have counterparts, and how far (n, C)."""
+    there = np.ones((len(codes), len(offsets)))
+    for _ in range(_LOOKS):
+        there = counterparts(projected - offsets[codes], codes, n_jobs=n_jobs).share
+        solve = _matched(projected, codes, offsets, n_jobs, there)
+        before, offsets = offsets, solve(projected)
+        if np.linalg.norm(offsets - before) <= 1e-2 * np.linalg.norm(offsets):
+            break
+    return solve, there
+
+
+def _matched(
+    projected: Array, codes: Array, start: Array, n_jobs: int | None, there: Array | None = None
+) -> Callable[[Array], Array]:
+    """Function from rows (n, d) to offsets (C, d), with matches iterated from initial offsets ``start`` (C, r).
+
+    ``there`` (n, C): how far each row is represented in each group.
+    """
+    moved, n_codes = projected - start[codes], len(start)
+    before = solve = None
+    for _ in range(_ROUNDS):
+        i, j, weight = _matches(moved, codes, _FEW if there is None else _MANY, n_jobs)
+        if there is not None:
+            weight = weight * there[i, codes[j]] * there[j, codes[i]]
+        if len(i) == 0 or not weight.any():
+            break
+        solve = _offset_solver(codes, n_codes, i, j, weight)
+        found = solve(projected)
+        moved = projected - found[codes]
+        if before is not None and np.linalg.norm(found - before) <= 1e-3 * np.linalg.norm(found):
+            break
+        before = found
+    return (lambda rows: np.zeros((n_codes, rows.shape[1]))) if solve is None else solve
+
+
+def _offset_solver(codes: Array, n_codes: int, i: Array, j: Array, weight: Array) -> Callable[[Array], Array]:
+    """Function from rows (n, r) to their least-squares offsets (C, r), for the matches (i, j) with weights."""
+    pairs = coo_array((weight, (codes[i], codes[j])), shape=(n_codes, n_codes)).toarray()
+    inverse = np.linalg.pinv(np.diag(pairs.sum(axis=1)) - pairs, rcond=1e-9, hermitian=True)
+    sides = np.concatenate([codes[i], codes[i]]), np.concatenate([i, j])
+    incidence = coo_array((np.concatenate([weight, -weight]), sides), shape=(n_codes, len(codes))).tocsr()
+    return lambda rows: np.asarray(inverse @ (incidence @ rows))
+
+
+def _matches(points: Array, codes: Array, k: int, n_jobs: int | None) -> tuple[Array, Array, Array]:
+    """Mutual ``k`` nearest neighbours (i, j) of different groups, each pair in both orders, and their weights."""
+    n = len(points)
+    sources, targets, lengths, scale = [], [], [], np.full(n, np.inf)
+    for code, stratum in enumerate(nearest_in_strata(points, codes, k, n_jobs=n_jobs)):
+        other = codes[stratum.rows] != code
+        scale[stratum.rows[~other]] = stratum.neighbours.distance[~other, 0]
+        width = stratum.neighbours.index.shape[1]
+        sources.append(np.repeat(stratum.rows[other], width))
+        targets.append(stratum.neighbours.index[other].ravel())
+        lengths.append(stratum.neighbours.distance[other].ravel())
+    i, j, length = (np.concatenate(part) for part in (sources, targets, lengths))
+    both = mutual(i, j, n)
+    i, j, length = i[both], j[both], length[both]
+    near = scale[i] + scale[j]
+    weight = 1.0 / (1.0 + (length / np.where(near > 0, near, 1.0)) ** 2) ** 2
+    return i, j, weight

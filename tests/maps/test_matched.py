@@ -1,0 +1,61 @@
+"""Offsets of groups by matched rows, and when they are taken instead of means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sidelight.maps.matched import alignment_score, group_means, matched_offsets
+
+
+def batches(seed, present, count=50, d=10, shift=2.0):
+    """Clusters of rows in groups: ``present`` (groups, clusters) says which are there; groups are shifted."""
+    rng = np.random.default_rng(seed)
+    present = np.asarray(present, dtype=bool)
+    group, kind = np.nonzero(present)
+    codes, kinds = np.repeat(group, count), np.repeat(kind, count)
+    offsets = rng.normal(size=(len(present), d))
+    offsets *= shift / np.linalg.norm(offsets, axis=1, keepdims=True)
+    X = rng.normal(size=(len(codes), d)) + 8.0 * np.eye(d)[kinds] + offsets[codes]
+    return X, codes, offsets - offsets.mean(axis=0)
+
+
+def wrong_by(found, shift):
+    return np.linalg.norm(found - found.mean(axis=0) - shift)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("present", [[[1, 1, 1, 0], [1, 1, 0, 1]], [[1, 1, 1], [1, 1, 0], [0, 1, 1]]])
+def test_kinds_that_a_group_lacks_do_not_move_it(seed, present):
+    X, codes, shift = batches(seed, present)
+    found = matched_offsets(X, X, codes)
+    assert wrong_by(found, shift) < 0.25 * wrong_by(group_means(X, codes), shift)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_where_all_kinds_are_everywhere_the_means_stay(seed):
+    X, codes, _ = batches(seed, np.ones((2, 3)))
+    assert matched_offsets(X, X, codes) is None
+
+
+def test_of_two_alignments_that_are_as_good_the_smaller_effect_is_taken():
+    """Group 1 holds one kind of two: it fits onto either, and onto its own with the smaller effect."""
+    X, codes, shift = batches(0, [[1, 1], [1, 0]], shift=1.0)
+    found = matched_offsets(X, X, codes)
+    assert found is not None
+    assert wrong_by(found, shift) < 1.0
+
+
+def test_the_score_is_zero_for_mixed_groups_and_says_how_far_apart_others_are():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(400, 4)), np.arange(400) % 2
+    near, far = (alignment_score(X + step * codes[:, None], codes) for step in (2.0, 20.0))
+    assert abs(alignment_score(X, codes)) < 0.05
+    assert 0.3 < near < far
+    assert alignment_score(np.zeros((10, 2)), np.arange(10) % 2) == 0.0
+
+
+def test_kinds_of_its_own_do_not_make_a_group_far():
+    """A third of the rows of each group has no counterparts; the others are mixed."""
+    X, codes, _ = batches(1, [[1, 1, 1, 0], [1, 1, 0, 1]], shift=0.0)
+    assert abs(alignment_score(X, codes)) < 0.1
