@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .spectral.hybrid_embedding import HybridEmbedding
     from .spectral.reconstruction_distance import ReconstructionDistance
     from .spectral.tangent_distance import TangentDistance
+    from .tables.count_encoder import CountEncoder
     from .tables.imputer import Imputer
     from .tables.table_encoder import TableEncoder
     from .two_way.two_way_embedding import TwoWayEmbedding
@@ -65,6 +66,7 @@ __all__ = [
     "Conditioning",
     "CoordinatedCCA",
     "CoordinatedMixture",
+    "CountEncoder",
     "DistanceMetric",
     "EquivalenceMetric",
     "HybridEmbedding",
@@ -108,6 +110,7 @@ _MODULES = {
     "Conditioning": "information.conditioning",
     "CoordinatedCCA": "coordinated.coordinated_cca",
     "CoordinatedMixture": "coordinated.coordinated_mixture",
+    "CountEncoder": "tables.count_encoder",
     "DistanceMetric": "metrics.distance_metric",
     "EquivalenceMetric": "metrics.equivalence_metric",
     "HybridEmbedding": "spectral.hybrid_embedding",

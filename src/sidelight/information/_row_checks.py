@@ -7,7 +7,7 @@ rows (``maps.missing``); with ``missing="expected"`` too, and their variance ent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,13 +16,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.messages import error_message
+from sidelight.base.small_data import warn_if_small
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import validated
 from sidelight.maps.entry_models import EntryModel, fit_entry_model
+from sidelight.maps.frames import Frame
 from sidelight.maps.missing import LocalFill, fit_fill
+from sidelight.maps.truncated import TruncatedBasis, TruncatedFrame, truncated_basis
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
+from ._informed_maps import InformedMaps
 from ._informed_mixin import InformedMixin
 
 __all__ = ["CheckedRows", "RowChecks"]
@@ -35,12 +39,21 @@ _FLOATS = [np.float64, np.float32]
 class CheckedRows:
     """The validated rows of a fit, an array or ``SparseDistances``, and the imputer that filled them (None: none).
 
-    ``variance`` (n, d) is that of imputed entries, where it enters the kernel.
+    ``variance`` (n, d) is that of imputed entries, where it enters the kernel. Sparse rows are held as coordinates in a
+    truncated basis, the ``reduction``.
     """
 
     X: Points
     filler: LocalFill | EntryModel | None = None
     variance: Array | None = None
+    reduction: TruncatedBasis | None = None
+
+    def unreduced(self, maps: InformedMaps) -> InformedMaps:
+        """Maps between latent points and the columns of the data, of maps for coordinates in the truncated basis."""
+        frame = maps.plain.frame
+        if self.reduction is None or not isinstance(frame, Frame):
+            return maps
+        return replace(maps, plain=replace(maps.plain, frame=TruncatedFrame(frame, self.reduction)))
 
 
 def _imputes(model: RowChecks) -> bool:
@@ -90,7 +103,9 @@ class RowChecks(InformedMixin):
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
     def _rows_of_fit(self, X: object) -> CheckedRows:
-        """Validate an array of numbers; refuse its missing entries or impute them."""
+        """Validate an array of numbers; refuse its missing entries or impute them; reduce sparse rows."""
+        if issparse(X):
+            return self._reduced_rows(X)
         finite = "allow-nan" if _imputes(self) else True
         try:
             X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))
@@ -108,6 +123,18 @@ class RowChecks(InformedMixin):
         filler = fit_fill(X, self.n_jobs)
         filled = filler.rows * filler.scale + filler.centre
         return CheckedRows(np.where(np.isnan(X), filled, X).astype(X.dtype, copy=False), filler)
+
+    def _reduced_rows(self, X: object) -> CheckedRows:
+        """Coordinates of sparse rows in the basis of their truncated decomposition."""
+        if self.metric != "euclidean" or _imputes(self):
+            argument, seen = ("missing", self.missing) if _imputes(self) else ("metric", self.metric)
+            remedy = "Reduce them first (TruncatedSVD in a Pipeline), or give a dense array"
+            raise ValueError(error_message(self, argument, seen, "is not possible with sparse rows", remedy))
+        rows = validated(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_min_samples=2)
+        reduction = truncated_basis(rows, n_jobs=self.n_jobs)
+        scores = reduction.scores(rows).astype(rows.dtype, copy=False)
+        warn_if_small(self, scores)
+        return CheckedRows(scores, reduction=reduction)
 
     def _expected_rows(self, X: Array) -> CheckedRows:
         """Rows with the means of their missing entries, and the variances of these."""
@@ -157,6 +184,7 @@ class RowChecks(InformedMixin):
         tags: Tags = super().__sklearn_tags__()
         inputs = tags.input_tags
         inputs.allow_nan = _imputes(self)
-        inputs.pairwise = inputs.sparse = inputs.positive_only = self.metric == "precomputed"
+        inputs.pairwise = inputs.positive_only = self.metric == "precomputed"
+        inputs.sparse = inputs.pairwise or (self.metric == "euclidean" and not _imputes(self))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -20,6 +20,7 @@ from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
 from .kernel_map import KernelMap
 from .parzen import ParzenDensity
+from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps, framed_log_density
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
@@ -205,8 +206,13 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         return self._maps().project(X, self.n_jobs)
 
     def _checked(self, X: Any) -> Any:
+        """Validated rows (m, d), or their coordinates (m, k) in the basis of a model that was fitted to sparse rows."""
         check_is_fitted(self)
-        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self.frame_.scale))
+        frame = self.frame_
+        truncated = isinstance(frame, TruncatedFrame)
+        options = {"accept_sparse": "csr"} if truncated else {}
+        rows = validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=frame.scale, **options)
+        return frame.reduced(rows) if isinstance(frame, TruncatedFrame) else np.asarray(rows)
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)
