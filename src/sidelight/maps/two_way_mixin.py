@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -206,13 +207,17 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         return self._maps().project(X, self.n_jobs)
 
     def _checked(self, X: Any) -> Any:
-        """Validated rows (m, d), or their coordinates (m, k) in the basis of a model that was fitted to sparse rows."""
+        """Validated rows (m, d), or their coordinates (m, k) in the basis of a model that was fitted to sparse rows.
+
+        A model that takes sparse rows and was fitted to dense ones writes sparse ones out.
+        """
         check_is_fitted(self)
         frame = self.frame_
-        truncated = isinstance(frame, TruncatedFrame)
-        options = {"accept_sparse": "csr"} if truncated else {}
+        options = {"accept_sparse": "csr"} if get_tags(self).input_tags.sparse else {}
         rows = validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=frame.scale, **options)
-        return frame.reduced(rows) if isinstance(frame, TruncatedFrame) else np.asarray(rows)
+        if isinstance(frame, TruncatedFrame):
+            return frame.reduced(rows)
+        return np.asarray(rows.toarray() if hasattr(rows, "indptr") else rows)
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)
