@@ -101,7 +101,7 @@ __all__ = [
 if find_spec("torch") is None:  # a star import would ask for it
     __all__.remove("gated")
 
-_ROOMS = ("anndata", "datasets", "distributed", "evaluate", "gated", "persistence", "plot", "report")
+_ROOMS = ("anndata", "datasets", "distributed", "evaluate", "gated", "persistence", "pipeline", "plot", "report")
 _MODULES = {
     "ActionRespectingEmbedding": "unfolding.action_respecting_embedding",
     "Actions": "side.actions",
