@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .spectral.hybrid_embedding import HybridEmbedding
     from .spectral.reconstruction_distance import ReconstructionDistance
     from .spectral.tangent_distance import TangentDistance
+    from .tables.count_encoder import CountEncoder
     from .tables.imputer import Imputer
     from .tables.table_encoder import TableEncoder
     from .two_way.two_way_embedding import TwoWayEmbedding
@@ -66,6 +67,7 @@ __all__ = [
     "Conditioning",
     "CoordinatedCCA",
     "CoordinatedMixture",
+    "CountEncoder",
     "DistanceMetric",
     "EquivalenceMetric",
     "HybridEmbedding",
@@ -101,7 +103,7 @@ __all__ = [
 if find_spec("torch") is None:  # a star import would ask for it
     __all__.remove("gated")
 
-_ROOMS = ("anndata", "datasets", "distributed", "evaluate", "gated", "persistence", "plot", "report")
+_ROOMS = ("anndata", "datasets", "distributed", "evaluate", "gated", "persistence", "pipeline", "plot", "report")
 _MODULES = {
     "ActionRespectingEmbedding": "unfolding.action_respecting_embedding",
     "Actions": "side.actions",
@@ -110,6 +112,7 @@ _MODULES = {
     "Conditioning": "information.conditioning",
     "CoordinatedCCA": "coordinated.coordinated_cca",
     "CoordinatedMixture": "coordinated.coordinated_mixture",
+    "CountEncoder": "tables.count_encoder",
     "DistanceMetric": "metrics.distance_metric",
     "EquivalenceMetric": "metrics.equivalence_metric",
     "HybridEmbedding": "spectral.hybrid_embedding",

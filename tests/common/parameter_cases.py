@@ -303,6 +303,7 @@ CASES = {
         {"n_charts": 2, "random_state": 0},
         {**CHARTS, "views": to([[0, 1, 2], [3, 4]], "rows")},
     ),
+    "CountEncoder": Case("bits", {"n_components": 2}, {"n_components": 3}),
     "TableEncoder": Case(
         "table",
         {},

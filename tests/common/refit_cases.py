@@ -58,6 +58,10 @@ def with_given(**size: int) -> Given:
     return (X,), {"given": np.arange(len(X)) % 2}
 
 
+def counts(**size: int) -> Given:
+    return (np.abs(np.rint(3 * blobs(**size))),), {}
+
+
 def with_hints(**size: int) -> Given:
     (X,), side = with_given(**size)
     return (X,), {**side, "same": np.array([[0, 1], [2, 5]])}
@@ -184,6 +188,7 @@ _KIE = KernelInformationEmbedding
 _QUICK: dict[str, Any] = {"max_iter": FEW, "random_state": 0}
 INFORMED = {
     "kie-precomputed": (DISTANCES["kie-precomputed"], distances),
+    "count-encoder": (ENCODERS["count-encoder"], counts),
     "kie-given": (lambda: _KIE(), with_given),
     "kie-hints": (lambda: _KIE(), with_hints),
     "kie-given-levels": (lambda: _KIE(solver="multilevel"), with_given),

@@ -18,6 +18,7 @@ from sidelight import (
     BernoulliMixture,
     CoordinatedCCA,
     CoordinatedMixture,
+    CountEncoder,
     DistanceMetric,
     EquivalenceMetric,
     HybridEmbedding,
@@ -122,6 +123,7 @@ MIXTURES = {
     "bernoulli-mixture": lambda: BernoulliMixture(),
 }
 ENCODERS = {
+    "count-encoder": lambda: CountEncoder(3),
     "table-encoder": lambda: TableEncoder(),
     "table-encoder-standard": lambda: TableEncoder(scaling="standard"),
     "imputer": lambda: Imputer("gaussian"),

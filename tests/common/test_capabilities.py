@@ -50,7 +50,7 @@ def pictures() -> tuple[list[np.ndarray], list[np.ndarray]]:
 
 def rows_for(name: str) -> pd.DataFrame:
     X = rows()
-    return (X.mean() < X).astype(float) if name.startswith("bernoulli") else X
+    return (X.mean() < X).astype(float) if name.startswith(("bernoulli", "count")) else X
 
 
 def of_pairs(model):

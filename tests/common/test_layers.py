@@ -33,6 +33,7 @@ BELOW: dict[str, set[str]] = {
     "persistence": USES,
     "distributed": USES,
     "anndata": USES,
+    "pipeline": {"base"},
     "plot": {*USES, "datasets", "evaluate", "persistence"},
     "report": {*USES, "datasets", "evaluate", "persistence", "plot"},
     "cli": {*USES, "anndata", "datasets", "evaluate", "persistence", "plot", "report"},

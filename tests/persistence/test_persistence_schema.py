@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
 
 from sidelight import (
     ActionRespectingEmbedding,
@@ -17,6 +17,7 @@ from sidelight import (
     BernoulliMixture,
     Conditioning,
     CoordinatedCCA,
+    CountEncoder,
     Imputer,
     JointInformationEmbedding,
     KernelInformationEmbedding,
@@ -34,6 +35,7 @@ from sidelight import (
 from sidelight.persistence import ModelFileError, _container
 from sidelight.persistence._encode import _state
 from sidelight.persistence._fitted import FITTED
+from sidelight.persistence._model_check import check_model
 from sidelight.persistence._records import RECORD_TABLES
 from sidelight.persistence._schema import MismatchError, Sizes, check_annotation, check_value
 from sidelight.persistence._tables import ESTIMATORS, RECORDS, record_class
@@ -89,6 +91,9 @@ FITS |= {
     "relations alone": lambda: MultipleRelationalEmbedding(max_iter=5).fit(
         None, relations={"v": Relation.from_values(X[:, 0]), "d": Relation.from_data(X)}
     ),
+    "count-encoder": lambda: CountEncoder(2).fit(np.abs(X)),
+    "sparse rows": lambda: KernelInformationEmbedding(max_iter=5).fit(csr_matrix(X), given=X[:, 0] > 0),
+    "sparse two-way": lambda: TwoWayEmbedding().fit(csr_matrix(X)),
     "table": lambda: TableEncoder({"code": "ordinal"}).fit(TABLE),
     "imputed table": lambda: Imputer().fit(TABLE),
     "gaps of ppca": lambda: ProbabilisticPCA(2).fit(GAPS),
@@ -114,6 +119,22 @@ def test_every_fitted_attribute_has_a_line_and_every_model_passes_its_own(name, 
     assert attributes <= set(FITTED[type(model).__name__])
     save(model, file)
     assert type(load(file)) is type(model)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("rows", [X, csr_matrix(X)], ids=["dense", "sparse"])
+@pytest.mark.parametrize("kind", [KernelInformationEmbedding, TwoWayEmbedding])
+def test_columns_of_the_data_are_compared_with_those_of_the_frame(kind, rows):
+    model = kind().fit(rows)
+    fitted = set(_state(model)[1])
+    check_model(model, fitted)
+    model.n_features_in_ += 1
+    with pytest.raises(MismatchError, match=r"n_features_in_, which is \d+ where frame_ has \d+ columns"):
+        check_model(model, fitted)
+    model.n_features_in_ -= 1
+    model.feature_names_in_ = np.array(["a"], dtype=object)
+    with pytest.raises(MismatchError, match="feature_names_in_, which are not as many"):
+        check_model(model, fitted | {"feature_names_in_"})
 
 
 def test_every_estimator_and_record_has_a_table():

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
@@ -92,9 +93,22 @@ def validated(model: Any, X: Any, *, spread: float = np.inf, **options: Any) -> 
     options
         Of scikit-learn's ``validate_data``.
     """
-    rows = _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
+    if issparse(X) and not options.get("reset", True):
+        rows = _in_range(model, "X", X, lambda: _validated_sparse(model, X, **options), spread)
+    else:
+        rows = _in_range(model, "X", X, lambda: validate_data(model, X, **options), spread)
     if options.get("ensure_min_samples", 1) > 1:  # rows to be fitted
         warn_if_small(model, rows, distances=bool(get_tags(model).input_tags.pairwise))
+    return rows
+
+
+def _validated_sparse(model: Any, X: Any, **options: Any) -> Any:
+    """``validate_data`` of new sparse rows, which have no column names: none are missed where the model knows some."""
+    options = {name: value for name, value in options.items() if name != "reset"}
+    rows = check_array(X, estimator=model, input_name="X", **options)
+    if rows.shape[1] != model.n_features_in_:
+        owner, wanted = type(model).__name__, model.n_features_in_
+        raise ValueError(f"X has {rows.shape[1]} features, but {owner} is expecting {wanted} features as input.")
     return rows
 
 

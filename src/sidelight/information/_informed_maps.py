@@ -153,7 +153,7 @@ class InformedMaps:
 
         spread = _by_knowledge(known, Z, lambda Z: marginal.variance(Z, n_jobs), informed)
         own = marginal.weights.average(Z, density.kernel_variances[:, None], n_jobs)
-        return np.asarray((spread + own) * self.plain.frame.scale**2)
+        return self.plain.frame.outside_variance(spread + own)
 
     @property
     def _forward(self) -> KernelMap:

@@ -8,7 +8,7 @@ sets ``filler_`` and ``filled_`` (n, d), and every method takes rows with NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,13 +20,17 @@ from sklearn.utils.validation import check_is_fitted, check_symmetric
 from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
+from sidelight.base.small_data import warn_if_small
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import validated
 from sidelight.maps.entry_models import EntryModel
+from sidelight.maps.frames import Frame
 from sidelight.maps.missing import LocalFill, fill_cost
+from sidelight.maps.truncated import TruncatedBasis, TruncatedFrame, truncated_basis
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
+from ._informed_maps import InformedMaps
 from ._informed_mixin import InformedMixin
 from ._missing_rows import FilledRows, checked_trajectory, fill_rows, project_rows
 from .missing import Missing
@@ -39,10 +43,21 @@ _FLOATS = [np.float64, np.float32]
 
 @dataclass(frozen=True)
 class CheckedRows:
-    """The validated rows of a fit, an array or ``SparseDistances``; ``filled`` if missing entries are accepted."""
+    """The validated rows of a fit, an array or ``SparseDistances``; ``filled`` if missing entries are accepted.
+
+    Sparse rows are held as coordinates in a truncated basis, the ``reduction``.
+    """
 
     X: Points
     filled: FilledRows | None = None
+    reduction: TruncatedBasis | None = None
+
+    def unreduced(self, maps: InformedMaps) -> InformedMaps:
+        """Maps between latent points and the columns of the data, of maps for coordinates in the truncated basis."""
+        frame = maps.plain.frame
+        if self.reduction is None or not isinstance(frame, Frame):
+            return maps
+        return replace(maps, plain=replace(maps.plain, frame=TruncatedFrame(frame, self.reduction)))
 
 
 def _imputes(model: RowChecks) -> bool:
@@ -106,7 +121,10 @@ class RowChecks(InformedMixin):
         return CheckedRows(np.asarray(check_symmetric(D, raise_exception=False)))
 
     def _rows_of_fit(self, X: object, trajectory: object = None) -> CheckedRows:
-        """Validate an array of numbers; refuse its missing entries or fill them."""
+        """Validate an array of numbers; refuse its missing entries or fill them; reduce sparse rows."""
+        missing, owner = Missing.of(self.missing), type(self).__name__
+        if issparse(X):
+            return self._reduced_rows(X, trajectory)
         finite = "allow-nan" if _imputes(self) else True
         try:
             X = np.asarray(validated(self, X, dtype=_FLOATS, ensure_min_samples=2, ensure_all_finite=finite))
@@ -115,7 +133,6 @@ class RowChecks(InformedMixin):
                 raise
             remedy = 'Set missing="impute", or drop or fill those entries'
             raise ValueError(error_message(self, "X", "NaN", "has missing entries", remedy)) from error
-        missing, owner = Missing.of(self.missing), type(self).__name__
         numbers = checked_trajectory(owner, trajectory, len(X), missing)
         if not missing.fills:
             return CheckedRows(X)
@@ -143,6 +160,19 @@ class RowChecks(InformedMixin):
         if filled is None or Missing.of(self.missing).method != "expected" or not filled.gone.any():
             return None
         return np.asarray(filled.variance / scale**2)
+
+    def _reduced_rows(self, X: object, trajectory: object) -> CheckedRows:
+        """Coordinates of sparse rows in the basis of their truncated decomposition."""
+        if self.metric != "euclidean" or _imputes(self):
+            argument, seen = ("missing", Missing.of(self.missing).method) if _imputes(self) else ("metric", self.metric)
+            remedy = "Reduce them first (TruncatedSVD in a Pipeline), or give a dense array"
+            raise ValueError(error_message(self, argument, seen, "is not possible with sparse rows", remedy))
+        rows = validated(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_min_samples=2)
+        checked_trajectory(type(self).__name__, trajectory, rows.shape[0], Missing.of(self.missing))
+        reduction = truncated_basis(rows, n_jobs=self.n_jobs)
+        scores = reduction.scores(rows).astype(rows.dtype, copy=False)
+        warn_if_small(self, scores)
+        return CheckedRows(scores, reduction=reduction)
 
     def _checked(self, X: object) -> Points:
         if self.metric == "precomputed" and issparse(X):
@@ -190,6 +220,7 @@ class RowChecks(InformedMixin):
         tags: Tags = super().__sklearn_tags__()
         inputs = tags.input_tags
         inputs.allow_nan = _imputes(self)
-        inputs.pairwise = inputs.sparse = inputs.positive_only = self.metric == "precomputed"
+        inputs.pairwise = inputs.positive_only = self.metric == "precomputed"
+        inputs.sparse = inputs.pairwise or (self.metric == "euclidean" and not _imputes(self))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -260,8 +260,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            For precomputed distances (n, n). A sparse array holds the distances to the nearest rows, as
+        X : array or sparse array of shape (n, d)
+            Sparse rows are reduced to 50 principal coordinates without a dense copy; all maps begin and end in the d
+            columns. For precomputed distances (n, n): a sparse array holds the distances to the nearest rows, as
             ``kneighbors_graph`` of scikit-learn returns them: pairs that are not stored are farther, a stored zero is a
             duplicate.
         y : ignored
@@ -326,7 +327,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         self.confounded_, self.explained_ = problem.confounded, problem.explained
         self.represented_, self.only_here_ = described(problem.representation, columns, known, fitted)
         self.bandwidth_ = embedded.bandwidth
-        self._keep_informed_maps(embedded.maps, embedded.embedding)
+        self._keep_informed_maps(checked.unreduced(embedded.maps), embedded.embedding)
         if problem.chosen.perplexity is not None:
             self.perplexity_ = problem.chosen.perplexity
         if dimension is not None:

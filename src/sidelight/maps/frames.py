@@ -41,6 +41,9 @@ class AnyFrame(Protocol):
     def points(self, X: Any) -> Any:
         """Scaled points between which distances are measured."""
 
+    def outside_variance(self, V: Array) -> Array:
+        """Variances of the columns of the data (n, d) that are ``V`` inside the frame."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -77,6 +80,10 @@ class Frame:
     def outside(self, Y: Array) -> Array:
         """Undo the scaling: ``Y · scale + centre``."""
         return np.asarray(Y * self.scale + (self.centre.astype(Y.dtype) if self.single else self.centre))
+
+    def outside_variance(self, V: Array) -> Array:
+        """Undo the scaling of variances: ``V · scale²``."""
+        return np.asarray(V * self.scale**2)
 
     def points(self, X: Any) -> Any:
         """Points between which distances are measured: scaled rows, rows of unit length (cosine), or distances."""

@@ -30,6 +30,7 @@ from .kernel_projection import KernelProjection
 from .linear import LinearMaps
 from .modes import conditional_mode
 from .parzen import ParzenDensity, kernel_density, neighbourhood_density
+from .truncated import TruncatedFrame
 from .weights import AdaptiveWeights, FixedWeights
 
 __all__ = ["LISTED", "TwoWayMaps", "adaptive_maps", "framed_log_density", "kernel_maps"]
@@ -89,7 +90,8 @@ class TwoWayMaps:
     def reconstruct(self, Z: Array, n_jobs: int | None) -> Array:
         """Rows (m, d) at latent points, by the conditional mean."""
         if self.linear is not None:
-            return self.linear.reconstruct(Z, n_jobs)
+            rows = self.linear.reconstruct(Z, n_jobs)
+            return self.frame.reduction.rows(rows) if isinstance(self.frame, TruncatedFrame) else rows
         return self.frame.outside(self._way_back[0](self.latent_frame.inside(Z), n_jobs))
 
     def reconstruct_mode(self, Z: Array, n_jobs: int | None) -> Array:
@@ -111,7 +113,7 @@ class TwoWayMaps:
         Z = self.latent_frame.inside(Z)
         forward, density = self._way_back
         own = forward.weights.average(Z, density.kernel_variances[:, None], n_jobs)
-        return np.asarray((forward.variance(Z, n_jobs) + own) * self.frame.scale**2)
+        return self.frame.outside_variance(forward.variance(Z, n_jobs) + own)
 
     def log_density(self, X: Array, n_jobs: int | None) -> Array:
         """Log-density (m,) of rows."""

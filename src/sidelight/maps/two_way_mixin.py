@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +21,7 @@ from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
 from .kernel_map import KernelMap
 from .parzen import ParzenDensity
+from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps, framed_log_density
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
@@ -205,8 +207,17 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         return self._maps().project(X, self.n_jobs)
 
     def _checked(self, X: Any) -> Any:
+        """Validated rows (m, d), or their coordinates (m, k) in the basis of a model that was fitted to sparse rows.
+
+        A model that takes sparse rows and was fitted to dense ones writes sparse ones out.
+        """
         check_is_fitted(self)
-        return np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=self.frame_.scale))
+        frame = self.frame_
+        options = {"accept_sparse": "csr"} if get_tags(self).input_tags.sparse else {}
+        rows = validated(self, X, dtype=[np.float64, np.float32], reset=False, spread=frame.scale, **options)
+        if isinstance(frame, TruncatedFrame):
+            return frame.reduced(rows)
+        return np.asarray(rows.toarray() if hasattr(rows, "indptr") else rows)
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)

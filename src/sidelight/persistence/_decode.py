@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from sidelight.base.alias import current_names, moved_parameters, with_present_parameters
+from sidelight.base.informed_pipeline import InformedPipeline
 
 from ._container import ModelFileError, Tensors, quoted, unreadable
 from ._encode import PASSTHROUGH, SPARSE, always_saved
@@ -59,7 +60,8 @@ class Decoder:
         steps = [(str(name), self._step(step)) for name, step in node["steps"]]
         self._check_widths([step for _, step in steps if not (step is None or step == PASSTHROUGH)])
         # Never a place for a cache: a file must not be able to say where things are written.
-        return Pipeline(steps, transform_input=self.value(node["transform_input"]), verbose=bool(node["verbose"]))
+        kind = InformedPipeline if node.get("informed") is True else Pipeline
+        return kind(steps, transform_input=self.value(node["transform_input"]), verbose=bool(node["verbose"]))
 
     def _step(self, node: Any) -> Any:
         if node is None or node == PASSTHROUGH:

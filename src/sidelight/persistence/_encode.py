@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
+from sidelight.base.informed_pipeline import InformedPipeline
 from sidelight.base.messages import error_message
 
 from ._model_check import check_model
@@ -38,6 +39,7 @@ SPARSE = {name: getattr(sparse, name) for name in ("csr_array", "csc_array", "cs
 
 PASSTHROUGH = "passthrough"
 """How a Pipeline calls a step that does nothing."""
+_PIPELINES = (Pipeline, InformedPipeline)
 
 _DEEPEST = 60
 
@@ -106,7 +108,7 @@ class Encoder:
 
     def model(self, model: object) -> Json:
         """Return the tree of a model of this library, or of a Pipeline with one; anything else is refused."""
-        if type(model) is Pipeline and _has_ours(model):
+        if type(model) in _PIPELINES and _has_ours(model):
             return self._pipeline(model, "Pipeline")
         if not _is_ours(model):
             rule = "is not a model of this library"
@@ -118,7 +120,8 @@ class Encoder:
         """Steps in their order, and what is neither a step nor a place for a cache."""
         steps = [[name, self._step(name, step, where)] for name, step in pipeline.steps]
         inputs = self.value(pipeline.transform_input, "Pipeline.transform_input")
-        return {"$": "pipeline", "steps": steps, "transform_input": inputs, "verbose": bool(pipeline.verbose)}
+        node = {"$": "pipeline", "steps": steps, "transform_input": inputs, "verbose": bool(pipeline.verbose)}
+        return node | {"informed": True} if type(pipeline) is InformedPipeline else node
 
     def _step(self, name: str, step: object, where: str) -> Json:
         if type(name) is not str:
@@ -129,7 +132,7 @@ class Encoder:
 
     def _model_or_step(self, step: Any, where: str) -> Json:
         """A part of a Pipeline or of a step: a model of this library, a listed step, a Pipeline of these."""
-        if type(step) is Pipeline:
+        if type(step) in _PIPELINES:
             return self._pipeline(step, where)
         if is_step(step):
             return self._sklearn_step(step, where)
@@ -321,7 +324,7 @@ def _is_ours(value: Any) -> bool:
 def _has_ours(pipeline: Any) -> bool:
     """Whether a model of this library is among the steps, or a class that may become one (to be refused by name)."""
     return any(
-        _has_ours(step) if type(step) is Pipeline else not isinstance(step, str | None) and not is_step(step)
+        _has_ours(step) if type(step) in _PIPELINES else not isinstance(step, str | None) and not is_step(step)
         for _, step in pipeline.steps
     )
 

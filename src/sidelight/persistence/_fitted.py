@@ -25,6 +25,8 @@ _TWO_WAY = _ROWS | {
     "density_": "~record n=n a=d",
     "latent_density_": "record a=q",
 }
+_SPARSE_ROWS = {"n_features_in_": "count", "feature_names_in_": "~text (*)"}
+"""Of a model that was fitted to sparse rows, d are the coordinates in a truncated basis (``_check_columns``)."""
 _PATH = _COURSE | {"path_": "~real (*, N, q)", "regularization_path_": "~real (*)"}
 _METRIC = _ROWS | {
     "n_components_": "count:r",
@@ -83,6 +85,7 @@ _MIXTURE = (
 
 FITTED: dict[str, dict[str, str]] = {
     "KernelInformationEmbedding": _TWO_WAY
+    | _SPARSE_ROWS
     | _PATH
     | {
         "forward_": "~record n=n b=d",  # under given it takes features, too
@@ -131,6 +134,7 @@ FITTED: dict[str, dict[str, str]] = {
         "bandwidth_": "~number / float (N)",
     },
     "TwoWayEmbedding": _TWO_WAY
+    | _SPARSE_ROWS
     | {"estimator_description_": "~string", "estimator_": "~model", "linear_": "~record a=d b=q"}
     | {"projection_": "~record a=d b=q"},
     "HybridEmbedding": _TWO_WAY
@@ -205,6 +209,7 @@ FITTED: dict[str, dict[str, str]] = {
     "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count"},
     "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},
     "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number"},
+    "CountEncoder": _ROWS | {"shares_": "float (d)", "total_": "positive", "reduction_": "record D=d"},
     "TableEncoder": _ROWS
     | {
         "columns_": "list:d record",

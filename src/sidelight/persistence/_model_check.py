@@ -9,6 +9,7 @@ from typing import Any
 
 from sidelight.base.capabilities import capabilities, given_of
 from sidelight.information.missing import Missing
+from sidelight.maps.truncated import TruncatedFrame
 from sidelight.tables._date_code import CYCLES, DateCode
 
 from ._fitted import FITTED
@@ -84,6 +85,16 @@ def _check_ways(model: Any) -> None:
             _require_all(model, ("marginal_", "marginal_forward_", "given_scale_"))
             if getattr(model, "product_backward_", None) is None:  # the product of kernels has no effect to add
                 _require_all(model, ("forward_effect_",))
+
+
+def _check_columns(model: Any) -> None:
+    """The columns of the data are those of the frame, or those of the basis of a truncated frame."""
+    frame, names = model.frame_, getattr(model, "feature_names_in_", None)
+    width = len(frame.reduction.mean if isinstance(frame, TruncatedFrame) else frame.centre)
+    if width != model.n_features_in_ and not (width == 1 and getattr(model, "metric", "") == "precomputed"):
+        raise MismatchError(f"has n_features_in_, which is {model.n_features_in_} where frame_ has {width} columns")
+    if names is not None and len(names) != model.n_features_in_:
+        raise MismatchError("has feature_names_in_, which are not as many as n_features_in_")
 
 
 def _check_filler(model: Any) -> None:
@@ -178,7 +189,8 @@ _TOGETHER: dict[str, tuple[Any, ...]] = {
     "TableEncoder": (_check_table,),
     "Imputer": (_check_imputer,),
     "HybridEmbedding": (_check_ways, _check_nystrom),
-    "KernelInformationEmbedding": (_check_ways, _check_filler),
+    "KernelInformationEmbedding": (_check_ways, _check_columns, _check_filler),
+    "TwoWayEmbedding": (_check_ways, _check_columns),
     "MultipleRelationalEmbedding": (_check_ways, _check_relations),
     **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
     **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},

@@ -37,6 +37,8 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "metric": f"choice:{'|'.join(METRICS)} / function",
         "unit": "positive",
     },
+    "TruncatedBasis": {"mean": "float (D)", "basis": "float (D, a)"},
+    "TruncatedFrame": {"inner": "record a=a", "reduction": "record a=a"},
     "FixedWeights": {"inputs": "float (n, a)", "bandwidth": "positive", "kernel": KERNEL},
     "AdaptiveWeights": {"inputs": "float (n, a)", "lists": "index:n (n, k)", "perplexity": "positive"},
     "PrecomputedWeights": {"n_candidates": "count", "perplexity": "positive"},

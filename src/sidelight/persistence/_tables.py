@@ -23,6 +23,7 @@ ESTIMATORS: dict[str, str] = {
     "BiasedAutoencoder": "sidelight.gated",
     "CoordinatedCCA": "sidelight",
     "CoordinatedMixture": "sidelight",
+    "CountEncoder": "sidelight",
     "DistanceMetric": "sidelight",
     "EquivalenceMetric": "sidelight",
     "GatedAutoencoder": "sidelight.gated",
@@ -112,6 +113,8 @@ RECORDS: dict[str, str] = {
     "TableLayout": "sidelight.tables._table_layout",
     "TangentDistance": "sidelight",
     "TextCode": "sidelight.tables._text_code",
+    "TruncatedBasis": "sidelight.maps.truncated",
+    "TruncatedFrame": "sidelight.maps.truncated",
     "ViewMaps": "sidelight.maps.views",
 }
 """Name of a dataclass -> module that has it."""

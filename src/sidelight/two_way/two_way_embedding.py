@@ -16,6 +16,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags
@@ -24,12 +25,14 @@ from sidelight.base.capabilities import TWO_WAY
 from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
+from sidelight.base.small_data import warn_if_small
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_rows, checked_array, validated
 from sidelight.maps.frames import Frame
 from sidelight.maps.kernel_projection import KernelProjection
 from sidelight.maps.linear import LinearMaps
+from sidelight.maps.truncated import TruncatedFrame, truncated_basis
 from sidelight.maps.two_way import LISTED, TwoWayMaps, adaptive_maps
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
@@ -129,7 +132,9 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array of shape (n, d)
+        X : array or sparse array of shape (n, d)
+            Sparse rows are reduced to 50 principal coordinates without a dense copy, which the estimator gets; all maps
+            begin and end in the d columns.
         y : array or None, default=None
             Passed to the estimator.
         embedding : array of shape (n, q) or None, default=None
@@ -141,7 +146,11 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         self
         """
         check_choice(self, "maps", self.maps, ("own", "kernel"))
-        X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2, accept_sparse="csr")
+        reduction = truncated_basis(X, n_jobs=self.n_jobs) if issparse(X) else None
+        if reduction is not None:
+            X = reduction.scores(X).astype(X.dtype, copy=False)
+            warn_if_small(self, X)
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X)
         estimator = None
@@ -150,6 +159,8 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         # t-SNE, for one, places equal rows apart; a map from rows to places has one place for them
         Z = group_means(self._checked_embedding(embedding, len(X)), equal_row_groups(X))
         maps = adaptive_maps(frame, frame.points(X), Z, n_jobs=self.n_jobs)
+        if reduction is not None:
+            maps = replace(maps, frame=TruncatedFrame(frame, reduction))
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
         self.estimator_description_ = "a ready embedding" if estimator is None else _describe(estimator)
         if estimator is not None:
@@ -194,6 +205,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -68,6 +68,10 @@ class MeasuredFrame:
         """Frame to data."""
         return self.data.outside(Y)
 
+    def outside_variance(self, V: Array) -> Array:
+        """Variances of the data."""
+        return self.data.outside_variance(V)
+
     def points(self, X: Array) -> Array:
         """Distances to the training rows (m, n)."""
         X = np.asarray(X, dtype=np.float64)

@@ -1,0 +1,75 @@
+"""Truncated decomposition of sparse counts beside scikit-learn's TruncatedSVD: seconds and memory (decision 0027).
+
+    python -m benchmarks.sparse_rows 20000 5000 0.05
+
+Each runs in a process of its own, on one matrix of made-up counts (30 kinds of rows, negative binomial), so that the
+peak of memory is its own. ``ours`` centres the columns, and so does PCA of scikit-learn with a sparse matrix (arpack:
+the exact solution); TruncatedSVD does not.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+METHODS = ("nothing", "ours", "TruncatedSVD", "PCA")
+
+
+def counts(n: int, d: int, density: float) -> Any:
+    """Counts of 30 kinds of rows, of about the density asked for, made a block of rows at a time."""
+    rng = np.random.default_rng(0)
+    rates = rng.gamma(0.3, size=(30, d)).astype(np.float32)
+    rates /= rates.mean(axis=1, keepdims=True)
+    blocks = []
+    for start in range(0, n, 1000):
+        kind = rng.integers(30, size=min(1000, n - start))
+        depth = rng.gamma(4.0, density / 2.2, size=(len(kind), 1)).astype(np.float32)
+        blocks.append(sparse.csr_matrix(rng.poisson(rates[kind] * depth).astype(np.float32)))
+    return sparse.vstack(blocks, format="csr")
+
+
+def run(method: str, n: int, d: int, density: float) -> None:
+    """Print seconds of processor time, peak of memory in MB, and the squared norm that 50 directions explain."""
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    from sidelight.maps.truncated import truncated_basis
+
+    X = counts(n, d, density)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    began, explained = time.process_time(), 0.0
+    if method == "ours":
+        found = truncated_basis(X, 50, n_jobs=1)
+        seconds = time.process_time() - began
+        explained = float(np.square(found.scores(X)).sum() / n)
+    elif method != "nothing":
+        model = {"TruncatedSVD": TruncatedSVD, "PCA": PCA}[method]
+        options = {"svd_solver": "arpack"} if method == "PCA" else {}
+        fitted = model(50, random_state=0, **options).fit(X)
+        seconds = time.process_time() - began
+        explained = float(fitted.explained_variance_.sum())
+    else:
+        seconds = 0.0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{method}: {seconds:.1f} s, peak {peak:.0f} MB (matrix {before:.0f} MB), explained variance {explained:.4f}, "
+    )
+    print(f"  {X.shape} with {X.nnz / np.prod(X.shape):.1%}", flush=True)
+
+
+def main() -> None:
+    """Run every method in a process of its own."""
+    if len(sys.argv) == 5:
+        run(sys.argv[4], int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
+        return
+    for method in METHODS:
+        subprocess.run([sys.executable, "-m", "benchmarks.sparse_rows", *sys.argv[1:4], method], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""A scikit-learn Pipeline that passes ``given`` to its last step, and goes back through the steps before it.
+
+scikit-learn passes ``given`` on only with metadata routing enabled for the whole process and requested for each method,
+and a Pipeline has no ``counterfactual``. This one needs neither: what it does with the steps is that of ``base.chain``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+from sklearn import config_context
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .capabilities import capabilities
+from .chain import Chain
+from .messages import error_message
+
+__all__ = ["InformedPipeline"]
+
+Array = npt.NDArray[Any]
+
+
+def _has(name: str) -> Any:
+    """Whether all steps together have a capability."""
+
+    def check(pipeline: InformedPipeline) -> bool:
+        return bool(getattr(capabilities(Chain.of(pipeline)), name))
+
+    return check
+
+
+class InformedPipeline(Pipeline):
+    """A Pipeline whose methods take ``given``, for its last step, and that has ``counterfactual`` and ``overlap``.
+
+    Everything else is as in scikit-learn's Pipeline, which it is. ``sidelight.save`` keeps it as data.
+
+    Parameters
+    ----------
+    steps : list of (name, estimator)
+        The last one is a model of this library; those before it preprocess the rows. The way back exists if each of
+        them has an inverse (scalers, PCA, TruncatedSVD, ``CountEncoder``; not Normalizer or ColumnTransformer).
+    transform_input, memory, verbose
+        As in scikit-learn's Pipeline.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sidelight import KernelInformationEmbedding
+    >>> from sidelight.pipeline import make_pipeline
+    >>> X, group = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    >>> model = make_pipeline(StandardScaler(), KernelInformationEmbedding(max_iter=50))
+    >>> model.fit(X + 5 * group[:, None], given=group).counterfactual(X[:3], given=1).shape
+    (3, 4)
+    """
+
+    def fit(self, X: Any, y: Any = None, *, given: Any = None, **params: Any) -> InformedPipeline:
+        """Fit all steps one after the other; ``given`` is passed to the last one."""
+        with config_context(enable_metadata_routing=False):  # its steps would have to request what they are passed here
+            super().fit(X, y, **self._side(given), **params)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, given: Any = None, **params: Any) -> Any:
+        """Fit, and return the embedding (n, q) of the rows."""
+        with config_context(enable_metadata_routing=False):
+            return super().fit_transform(X, y, **self._side(given), **params)
+
+    def transform(self, X: Any, *, given: Any = None) -> Any:
+        """Embed rows (m, d), each independently of the others."""
+        chain = self._chain()
+        return chain.last.transform(chain.rows(X), **_given(given))
+
+    @available_if(_has("has_inverse"))
+    def inverse_transform(self, X: Any, *, given: Any = None) -> Array:
+        """Map latent points (m, q) back to rows of data (m, d), through all steps."""
+        return self._chain().inverse_transform(X, **_given(given))
+
+    @available_if(_has("has_counterfactual"))
+    def counterfactual(self, X: Any, *, given: Any) -> Array:
+        """Rows (m, d) as the model has them under another ``given``, back through all steps."""
+        return self._chain().counterfactual(X, given=given)
+
+    @available_if(_has("has_overlap"))
+    def overlap(self, X: Any, *, given: Any) -> Array:
+        """How usual rows are among the training rows of another ``given``, shape (m,)."""
+        return self._chain().overlap(X, given=given)
+
+    @available_if(_has("has_score"))
+    def score(self, X: Any, y: Any = None, *, given: Any = None) -> float:
+        """Share of the variance of the data that the reconstruction through all steps explains."""
+        del y
+        return self._chain().score(X.toarray() if hasattr(X, "toarray") else X, **_given(given))
+
+    def _chain(self) -> Chain:
+        check_is_fitted(self)
+        return Chain.of(self)
+
+    def _side(self, given: Any) -> dict[str, Any]:
+        """``given`` as the argument of the last step that scikit-learn's Pipeline understands."""
+        if given is None:
+            return {}
+        name, last = self.steps[-1]
+        if not capabilities(last).takes_given:
+            rule = "takes no given"
+            remedy = "End the Pipeline with KernelInformationEmbedding, or leave given out"
+            raise ValueError(error_message(self, "steps", f"{type(last).__name__}, the last,", rule, remedy))
+        return {f"{name}__given": given}
+
+
+def _given(given: Any) -> dict[str, Any]:
+    return {} if given is None else {"given": given}
