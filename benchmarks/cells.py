@@ -148,7 +148,7 @@ def measured(names: Iterable[str], orders: int, *, with_totals: bool, with_remov
 
 def run(*, quick: bool) -> Report:
     """All sets of ``REPORTING``, or two of them, in five row orders, or one."""
-    names = ("splatter_2", "missing_types_b") if quick else tuple(REPORTING)
+    names = ("splatter_2", "two_batches_b") if quick else tuple(REPORTING)
     return measured(names, 1 if quick else 5, with_totals=True, with_removals=True, scvi=not quick)
 
 
