@@ -96,6 +96,8 @@ FITTED: dict[str, dict[str, str]] = {
         "data_kernel_": "~string",
         "kernel_error_": "~?dict number~",
         "confounded_": "~?flag",
+        "represented_": "~?real (N, *)",
+        "only_here_": "~list string",
         "explained_": "~?number~",
         "bandwidth_": "~number / float (N)",
         "effect_": "?record",
