@@ -68,6 +68,11 @@ def corrected(
     known = own_columns(_OWNER, adata.obs, given)
     goal = None if to is None else changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
+    values = np.asarray(chain.corrected(rows, given=known, to=goal))
+    if values.shape[1] != chain.n_features_in_:  # coordinates of sparse rows
+        rule = "was fitted to sparse rows, whose columns cannot be corrected yet"
+        remedy = "Fit it to dense rows or to a representation"
+        raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, remedy))
     out = target(_OWNER, adata, copy)
-    write_rows(out, layer_added, np.asarray(chain.corrected(rows, given=known, to=goal)), feature_names_of(chain))
+    write_rows(out, layer_added, values, feature_names_of(chain))
     return out if copy else None

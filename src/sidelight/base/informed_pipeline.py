@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
