@@ -253,7 +253,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Parameters
         ----------
         X : array or sparse array of shape (n, d)
-            Sparse rows are reduced to 50 principal coordinates; all maps begin and end in the d columns. For precomputed
+            Sparse rows are reduced to 50 principal coordinates; maps begin and end in the d columns. For precomputed
             distances (n, n): a sparse array holds those to the nearest rows, as ``kneighbors_graph`` of scikit-learn
             returns them: pairs that are not stored are farther, a stored zero is a duplicate.
         y : ignored
