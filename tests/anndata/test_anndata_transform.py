@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import sidelight
 from sidelight import KernelInformationEmbedding
-from sidelight.anndata import counterfactual, embed, transform
+from sidelight.anndata import corrected, counterfactual, embed, transform
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -183,3 +183,21 @@ def test_counterfactuals_need_a_model_with_given(cells):
     model = embed(cells, max_iter=3)
     with pytest.raises(ValueError, match=r"counterfactual: model=KernelInformationEmbedding has no counterfactual"):
         counterfactual(cells, model, to={"batch": "two"})
+
+
+@pytest.mark.skipif(not hasattr(KernelInformationEmbedding, "corrected"), reason="the model has no corrected rows yet")
+def test_corrected_cells_are_those_of_the_model_with_columns_of_obs(fitted):
+    cells, model = fitted
+    table, known = pd.DataFrame(cells.X, columns=cells.var_names), cells.obs[["batch", "pct_mito"]]
+    out = corrected(cells, model, copy=True)
+    np.testing.assert_array_equal(out.layers["corrected"], model.corrected(table, given=known))
+    corrected(out, model, to={"batch": "one"}, layer_added="as_one")
+    goal = known.assign(batch="one")
+    np.testing.assert_array_equal(out.layers["as_one"], model.corrected(table, given=known, to=goal))
+    ones = (cells.obs["batch"] == "one").to_numpy()
+    np.testing.assert_allclose(out.layers["as_one"][ones], cells.X[ones], atol=1e-10)
+
+
+def test_corrected_cells_need_a_model_with_given(cells):
+    with pytest.raises(ValueError, match=r"corrected: model=KernelInformationEmbedding has no effect of given"):
+        corrected(cells, embed(cells, max_iter=3))

@@ -12,8 +12,9 @@ as plain arrays to ``obsm`` and ``layers``, where scanpy and others find them
 its genes; ``sidelight.save`` keeps it in one file.
 """
 
+from ._corrected import corrected
 from ._counterfactual import counterfactual
 from ._embed import embed
 from ._transform import transform
 
-__all__ = ["counterfactual", "embed", "transform"]
+__all__ = ["corrected", "counterfactual", "embed", "transform"]

@@ -17,7 +17,7 @@ from ._parts import match_names
 from ._results import checked_adata, target
 from ._rows import model_rows
 
-__all__ = ["counterfactual"]
+__all__ = ["counterfactual", "write_rows"]
 
 Array = npt.NDArray[Any]
 _OWNER = "counterfactual"
@@ -82,11 +82,11 @@ def counterfactual(
     known = changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
     out = target(_OWNER, adata, copy)
-    _write(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
+    write_rows(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
     return out if copy else None
 
 
-def _write(out: Any, key: str, values: Array, names: list[str] | None) -> None:
+def write_rows(out: Any, key: str, values: Array, names: list[str] | None) -> None:
     """Write rows to a layer, or to ``obsm`` where their columns are not genes."""
     genes = [str(name) for name in out.var_names]
     if names is None or names == genes:

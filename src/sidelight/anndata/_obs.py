@@ -13,7 +13,7 @@ from sidelight.base.warnings import warn
 from sidelight.side.given import Column, Given
 from sidelight.side.one_value import for_all_rows
 
-__all__ = ["changed_columns", "columns_to_fit", "known_columns"]
+__all__ = ["changed_columns", "columns_to_fit", "known_columns", "own_columns"]
 
 
 def columns_to_fit(owner: str, obs: pd.DataFrame, given: str | Sequence[str] | None) -> pd.DataFrame | None:
@@ -49,6 +49,11 @@ def known_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame |
     return pd.DataFrame(found)
 
 
+def own_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame:
+    """Return the columns of ``given`` as ``obs`` has them; raises where a cell has no value that the model knows."""
+    return pd.DataFrame({column.name: _own_entries(owner, obs, column) for column in given.columns})
+
+
 def changed_columns(owner: str, obs: pd.DataFrame, given: Given, to: Mapping[str, Any]) -> dict[str, Any]:
     """Return all columns of ``given`` by name: those in ``to`` with its value, the others as in ``obs``.
 
@@ -73,7 +78,7 @@ def changed_columns(owner: str, obs: pd.DataFrame, given: Given, to: Mapping[str
 def _own_entries(owner: str, obs: pd.DataFrame, column: Column) -> pd.Series[Any]:
     if column.name not in obs.columns:
         rule = f"has no column {column.name!r}, which the model was given"
-        raise ValueError(error_message(owner, "adata", "obs", rule, "Add it, or a value for it to to={...}"))
+        raise ValueError(error_message(owner, "adata", "obs", rule, "Add it, or give a value for it in to={...}"))
     found = _entries(obs[column.name], column)
     unknown = int(pd.isna(found).sum())
     if unknown:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
@@ -27,7 +28,7 @@ def _has(name: str) -> Any:
     """Whether all steps together have a capability."""
 
     def check(pipeline: InformedPipeline) -> bool:
-        return bool(getattr(capabilities(Chain.of(pipeline)), name))
+        return bool(getattr(capabilities(Chain.of(pipeline)), name, False))
 
     return check
 
@@ -82,6 +83,11 @@ class InformedPipeline(Pipeline):
     def counterfactual(self, X: Any, *, given: Any) -> Array:
         """Rows (m, d) as the model has them under another ``given``, back through all steps."""
         return self._chain().counterfactual(X, given=given)
+
+    @available_if(_has("has_corrected"))
+    def corrected(self, X: Any, *, given: Any, to: Any = None) -> Array:
+        """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, back through all steps."""
+        return np.asarray(self._chain().corrected(X, given=given, to=to))
 
     @available_if(_has("has_overlap"))
     def overlap(self, X: Any, *, given: Any) -> Array:

@@ -261,10 +261,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         Parameters
         ----------
         X : array or sparse array of shape (n, d)
-            Sparse rows are reduced to 50 principal coordinates without a dense copy; all maps begin and end in the d
-            columns. For precomputed distances (n, n): a sparse array holds the distances to the nearest rows, as
-            ``kneighbors_graph`` of scikit-learn returns them: pairs that are not stored are farther, a stored zero is a
-            duplicate.
+            Sparse rows are reduced to 50 principal coordinates; maps begin and end in the d columns. For precomputed
+            distances (n, n): a sparse array holds those to the nearest rows, as ``kneighbors_graph`` of scikit-learn
+            returns them: pairs that are not stored are farther, a stored zero is a duplicate.
         y : ignored
         given : array of shape (n,) or (n, g), table or dict of columns, default=None
             Known variables of each row, which are factored out of the embedding: "I know this; show me the rest". Text,
