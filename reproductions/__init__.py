@@ -38,6 +38,7 @@ REPRODUCTIONS = (
     "imagebot_plans",
     "robot_wifi",
     "sine_manifield",
+    "super_resolution_source",
     "super_resolution",
     "shifts",
     "shifts_source",

@@ -185,7 +185,6 @@ def test_counterfactuals_need_a_model_with_given(cells):
         counterfactual(cells, model, to={"batch": "two"})
 
 
-@pytest.mark.skipif(not hasattr(KernelInformationEmbedding, "corrected"), reason="the model has no corrected rows yet")
 def test_corrected_cells_are_those_of_the_model_with_columns_of_obs(fitted):
     cells, model = fitted
     table, known = pd.DataFrame(cells.X, columns=cells.var_names), cells.obs[["batch", "pct_mito"]]

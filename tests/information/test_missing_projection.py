@@ -46,8 +46,8 @@ def test_the_maps_decide_what_is_filled():
 def test_given_conditions_the_projection():
     groups = np.arange(len(GAPS)) % 2
     shift = 3.0 * groups[:, None] * np.array([1, 0, 0, 0])
-    thrice = Missing("project", rounds=3)
-    known, unknown = (embedding(thrice).fit(GAPS + shift, given=given).filled_ for given in (groups, None))
+    often = Missing("project", rounds=6)
+    known, unknown = (embedding(often).fit(GAPS + shift, given=given).filled_ for given in (groups, None))
     assert error(known, X=CIRCLE + shift) < 0.95 * error(unknown, X=CIRCLE + shift)
 
 

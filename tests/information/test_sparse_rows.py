@@ -121,3 +121,13 @@ def test_sparse_rows_of_another_width_are_refused(fitted):
 def test_a_model_of_dense_rows_takes_sparse_ones():
     model = KernelInformationEmbedding(max_iter=3).fit(FULL)
     np.testing.assert_array_equal(model.transform(X), model.transform(FULL))
+
+
+def test_corrected_rows_of_a_sparse_model_keep_what_the_basis_leaves_out(informed):
+    made = informed.corrected(X, given=GIVEN)
+    assert made.shape == FULL.shape
+    change = made - FULL
+    for group in (0, 1):
+        np.testing.assert_allclose(change[group == GIVEN], np.tile(change[group], (75, 1)), atol=1e-10)
+    assert np.abs(change).max() > 1e-3
+    np.testing.assert_allclose(informed.corrected(FULL, given=GIVEN), made, atol=1e-12)

@@ -61,7 +61,7 @@ def corrected(
     checked_adata(_OWNER, adata)
     chain = as_chain(model)
     given = given_of(chain)
-    if given is None or not getattr(capabilities(chain), "has_corrected", False):
+    if given is None or not capabilities(chain).has_corrected:
         rule = "has no effect of given to take off"
         remedy = "Give a KernelInformationEmbedding that was fitted with given"
         raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, remedy))
@@ -69,10 +69,6 @@ def corrected(
     goal = None if to is None else changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
     values = np.asarray(chain.corrected(rows, given=known, to=goal))
-    if values.shape[1] != chain.n_features_in_:  # coordinates of sparse rows
-        rule = "was fitted to sparse rows, whose columns cannot be corrected yet"
-        remedy = "Fit it to dense rows or to a representation"
-        raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, remedy))
     out = target(_OWNER, adata, copy)
     write_rows(out, layer_added, values, feature_names_of(chain))
     return out if copy else None

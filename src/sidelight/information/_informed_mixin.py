@@ -19,6 +19,7 @@ from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
 from sidelight.maps.overlap import group_overlap
+from sidelight.maps.truncated import TruncatedFrame, dense_rows
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
@@ -206,13 +207,17 @@ class InformedMixin(TwoWayMixin):
         >>> bool(abs(rows[batch == "a"].mean() - rows[batch == "b"].mean()) < 0.1)
         True
         """
-        X = self._checked(X)
-        known = self._complete("given", given, len(X))
-        target = None if to is None else self._complete("to", to, len(X))
-        if known is None or self.forward_effect_ is None:  # given was constant over the training rows
-            return np.asarray(dense_points(X))
-        change = change_of_given(self.forward_effect_, known, target, self.given_features_) * self.frame_.scale
-        return np.asarray((dense_points(X) + change).astype(X.dtype, copy=False))
+        checked = self._checked(X)
+        known = self._complete("given", given, len(checked))
+        target = None if to is None else self._complete("to", to, len(checked))
+        rows, frame = dense_points(checked), self.frame_
+        rows = dense_rows(X, checked.dtype) if isinstance(frame, TruncatedFrame) else rows
+        assert known is not None  # there is an effect, so given was not constant
+        assert self.forward_effect_ is not None
+        change = change_of_given(self.forward_effect_, known, target, self.given_features_) * frame.scale
+        if isinstance(frame, TruncatedFrame):  # the effect is one of coordinates
+            change = change @ frame.reduction.basis.T
+        return np.asarray((rows + change).astype(checked.dtype, copy=False))
 
     def _complete(self, argument: str, entries: object, n: int) -> EncodedGiven | None:
         """Encode ``given``, which may not be missing; None if it was constant over the training rows."""

@@ -25,7 +25,7 @@ from sidelight.base.tiles import one_blas_thread, run_tiles, spans, sum_in_order
 
 from .frames import Frame
 
-__all__ = ["RANK", "TruncatedBasis", "TruncatedFrame", "truncated_basis"]
+__all__ = ["RANK", "TruncatedBasis", "TruncatedFrame", "dense_rows", "truncated_basis"]
 
 Array = npt.NDArray[Any]
 
@@ -87,6 +87,11 @@ class TruncatedFrame:
     def outside_variance(self, V: Array) -> Array:
         """Variances (m, d) of the columns of the data, for independent coordinates with variances ``V`` (m, k)."""
         return np.asarray((V * self.inner.scale**2) @ np.square(self.reduction.basis).T)
+
+
+def dense_rows(X: Any, dtype: Any) -> Array:
+    """Rows (m, d), dense or sparse, as a dense array."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
 
 
 @dataclass(frozen=True)
