@@ -155,5 +155,10 @@ PYTHON_ONLY = (
         "takes sequences or pictures of any size, which no table holds",
         "sidelight.gated.Manifield(...).fit(inputs, outputs)",
     ),
+    PythonOnly(
+        "count-encoder",
+        "makes residuals of counts, a step before another method",
+        "sidelight.CountEncoder().fit_transform(counts)",
+    ),
 )
 """Public models that no file of rows can be given to."""

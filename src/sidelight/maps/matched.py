@@ -47,6 +47,7 @@ _MUCH = 0.05  # by which they must be better on the rows themselves, else
 _SPLITS, _SURELY = 3, 3.0  # splits, and standard errors of the mean gain above 0
 _AS_GOOD = 0.15  # difference of scores up to which the smaller effect is taken
 _ROUNDS = 20
+_NO_MATCH = 1e-12  # weight below which two rows are no match: their inverse would overflow
 _LOOKS = 3
 _FEW, _MANY = 3, 10  # nearest neighbours that may match: few at first, more once rows without counterparts are known
 _FEWEST = 40  # rows of the smallest group from which on halves say enough
@@ -193,7 +194,7 @@ def _matched(
         i, j, weight = _matches(moved, codes, _FEW if there is None else _MANY, n_jobs)
         if there is not None:
             weight = weight * there[i, codes[j]] * there[j, codes[i]]
-        if len(i) == 0 or not weight.any():
+        if len(i) == 0 or weight.max() < _NO_MATCH:
             break
         solve = _offset_solver(codes, n_codes, i, j, weight)
         found = solve(projected)
