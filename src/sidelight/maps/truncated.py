@@ -91,7 +91,7 @@ class TruncatedFrame:
 
 def dense_rows(X: Any, dtype: Any) -> Array:
     """Rows (m, d), dense or sparse, as a dense array."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
+    return np.asarray(sparse.csr_array(X).toarray() if sparse.issparse(X) else X, dtype=dtype)
 
 
 @dataclass(frozen=True)
