@@ -91,7 +91,10 @@ class TruncatedFrame:
 
 def dense_rows(X: Any, dtype: Any) -> Array:
     """Rows (m, d), dense or sparse, as a dense array."""
-    return np.asarray(sparse.csr_array(X).toarray() if sparse.issparse(X) else X, dtype=dtype)
+    found = X
+    if sparse.issparse(X):
+        found = found.toarray()
+    return np.asarray(found, dtype=dtype)
 
 
 @dataclass(frozen=True)
