@@ -123,7 +123,7 @@ def four_bits(n, seed=0):
     return np.repeat(np.random.default_rng(seed).integers(2, size=(n, 4)), 3, axis=1)
 
 
-@pytest.mark.parametrize("options", [{"persistent": True}, {"cd_steps": 3}])
+@pytest.mark.parametrize("options", [{"persistent": True}, pytest.param({"cd_steps": 3}, marks=pytest.mark.slow)])
 def test_samples_are_like_the_rows(options):
     model = RestrictedBoltzmannMachine(8, visible="binary", random_state=0, **options).fit(four_bits(500))
     drawn = model.sample(400, random_state=0).reshape(400, 4, 3)
