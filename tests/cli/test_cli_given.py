@@ -375,6 +375,9 @@ def test_corrected_takes_the_effect_off_and_keeps_the_rest(trained, lots, run, h
     moved = pd.read_csv(here / "y.csv")[FEATURES].to_numpy()
     np.testing.assert_allclose(moved[batch == "y"], X[batch == "y"], atol=1e-9)
     assert np.abs(moved[batch == "x"] - X[batch == "x"]).max() > 1.0
+    done = run("corrected", folder / "out/model.sidelight", folder / "lots.csv", "--to", "batch=q", "--out", "q.csv")
+    assert done.code == 1
+    assert "--to batch=q: batch has no category q; it has x, y, z" in done.err
 
 
 def test_corrected_needs_to_know_what_to_take_off(trained, lots, run, here):

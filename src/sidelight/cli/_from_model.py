@@ -183,7 +183,7 @@ def corrected(
     check_free([out], force=force)
     file = ModelFile.open(model)
     _require(capabilities(file.model).has_corrected, file, "corrected", "take the effect of what was given off rows")
-    asked = parse_entries(to, file.given)
+    asked = parse_entries(to, file.given, "--to")
     matrix, X = file.read(data, _how(file, how), missing)
     if not matrix.side:
         raise CommandError(f"corrected: {data.name} does not say {_names(file)}, so nothing can be taken off")

@@ -83,32 +83,32 @@ def parse_periods(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def parse_entries(texts: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:
-    """Read ``COLUMN=VALUE`` pairs as entries of the columns that a model was given."""
+def parse_entries(texts: Sequence[str], columns: Sequence[Any], option: str = "--given") -> dict[str, Any]:
+    """Read ``COLUMN=VALUE`` pairs of an option as entries of the columns that a model was given."""
     known = {column.name: column for column in columns}
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             example = columns[0].name if columns else "batch"
-            raise CommandError(f"--given {text}: write it as COLUMN=VALUE, for example {example}=...")
+            raise CommandError(f"{option} {text}: write it as COLUMN=VALUE, for example {example}=...")
         if not known:
-            raise CommandError(f"--given {text}: the model was fitted without --given")
+            raise CommandError(f"{option} {text}: the model was fitted without --given")
         if name not in known:
             near = suggestion(name, list(known)) or f"; it was given {', '.join(known)}"
-            raise CommandError(f"--given {text}: the model was not given a column {name}{near}")
-        found[name] = entry_of(known[name], value, text)
+            raise CommandError(f"{option} {text}: the model was not given a column {name}{near}")
+        found[name] = entry_of(known[name], value, text, option)
     return found
 
 
-def entry_of(column: Any, value: str, text: str) -> Any:
+def entry_of(column: Any, value: str, text: str, option: str = "--given") -> Any:
     """Return ``value`` as an entry of a given column: the category that is written so, or the number."""
     if column.kind == "category":
         named = {str(category): category for category in column.categories}
         if value not in named:
             some = ", ".join(list(named)[:8]) + (f" and {len(named) - 8} more" if len(named) > 8 else "")
             near = suggestion(value, list(named))
-            raise CommandError(f"--given {text}: {column.name} has no category {value}; it has {some}{near}")
+            raise CommandError(f"{option} {text}: {column.name} has no category {value}; it has {some}{near}")
         return named[value]
     try:
         number = float(value)
@@ -116,9 +116,9 @@ def entry_of(column: Any, value: str, text: str) -> Any:
         number = _days(value)
         # the column does not say whether it holds dates: one that is far from all its numbers is none of them
         if not abs(number - column.centre) <= _FAR * column.scale:
-            raise CommandError(f"--given {text}: {column.name} is a number, and {value} is none") from None
+            raise CommandError(f"{option} {text}: {column.name} is a number, and {value} is none") from None
     if not np.isfinite(number):
-        raise CommandError(f"--given {text}: {column.name} is a number, and {value} is not finite")
+        raise CommandError(f"{option} {text}: {column.name} is a number, and {value} is not finite")
     return number
 
 
