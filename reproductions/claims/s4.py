@@ -155,9 +155,9 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             "{source's setting: beard, 30 distances: other people} and "
             "{source's setting: glasses, 30 distances: other people}",
             "-",
-            "holds with luck",
-            f"in part, on the rows that made the metric (without hints {{beard, plain: {_ROWS}}} and "
-            f"{{glasses, plain: {_ROWS}}}); other people are near chance.",
+            "does not hold",
+            f"chance is 0.5, and without hints {{beard, plain: {_ROWS}}} and {{glasses, plain: {_ROWS}}}; the source "
+            "shows one draw of the distances.",
         ),
     ),
     "face_attributes": (
