@@ -13,6 +13,7 @@ upper branch for r > 0, its lower branch for r < 0, and u = 0 from c = 1 on.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,7 @@ def _expected(residuals: Array, mean: Array) -> Array:
     """Counts with these residuals (m, d), where ``mean`` (m, d) is expected."""
     positive = mean > 0
     c = np.square(residuals) / (2.0 * np.where(positive, mean, 1.0))
-    above = np.exp(1.0 + lambertw((c - 1.0) / np.e, 0).real)
-    below = np.exp(1.0 + lambertw((np.minimum(c, 1.0 - 1e-12) - 1.0) / np.e, -1).real)
+    above = np.exp(1.0 + lambertw((c - 1.0) / math.e, 0).real)
+    below = np.exp(1.0 + lambertw((np.minimum(c, 1.0 - 1e-12) - 1.0) / math.e, -1).real)
     ratio = np.where(residuals >= 0, np.maximum(above, 1.0), np.where(c >= 1.0, 0.0, np.minimum(below, 1.0)))
     return np.where(positive, mean * ratio, 0.0)
