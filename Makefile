@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # The demo needs a quarter of what development does (0.7 GB of 2.5); where everything is installed already, it takes that.
 DEMO   := $(if $(wildcard $(STAMP)),$(VENV),$(VENV)-demo)
 
-.PHONY: demo test test-slow test-minimum test-machines bench lint format docs reproductions clean
+.PHONY: demo test test-thorough test-slow test-minimum test-machines bench lint format docs reproductions clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ demo: $(DEMO)/.installed  ## embed the built-in turntable and write its report
 
 test: $(STAMP)          ## the default tests (set SIDELIGHT_DATA for those about real data)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-thorough: $(STAMP) ## contracts of further variants, and tests of several seconds
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "thorough and not slow"
 
 test-slow: $(STAMP)     ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow

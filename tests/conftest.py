@@ -69,9 +69,20 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(items):
-    if os.environ.get("SIDELIGHT_DATA"):
-        return
+    from registry import FURTHER_VARIANTS
+
     missing = pytest.mark.skip(reason="needs the real data sets: set SIDELIGHT_DATA (see sidelight.datasets)")
     for item in items:
-        if "data" in item.keywords:
+        if "data" in item.keywords and not os.environ.get("SIDELIGHT_DATA"):
             item.add_marker(missing)
+        if FURTHER_VARIANTS & variants_in(item):
+            item.add_marker(pytest.mark.thorough)
+
+
+def variants_in(item):
+    """The entries of ``registry`` that a test was made for, found in its parameters."""
+    from registry import VARIANT_OF
+
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    named = {value for value in parameters if isinstance(value, str)}
+    return named | {VARIANT_OF[value] for value in parameters if callable(value) and value in VARIANT_OF}

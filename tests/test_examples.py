@@ -32,6 +32,7 @@ def test_example_runs_and_writes_its_files(name, tmp_path, monkeypatch, capsys):
     assert {path.name for path in (tmp_path / "out").iterdir()} == WRITES[name]
 
 
+@pytest.mark.thorough
 def test_an_example_runs_in_a_process_of_its_own(tmp_path):
     """The others run in this one: starting Python and importing everything takes longer than most of them."""
     name = "table_to_report.py"

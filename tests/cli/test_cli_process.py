@@ -111,6 +111,7 @@ def test_the_demo_shows_both_factors_and_says_where(run, here):
     assert [(here / path).stat().st_size > 10_000 for path in answer["pictures"]] == [True, True, True]
 
 
+@pytest.mark.thorough
 def test_the_demo_runs_again_over_its_own_results_and_says_where(run, here):
     (here / "sidelight-demo").mkdir()
     (here / "sidelight-demo" / "turntable.npz").write_text("old")

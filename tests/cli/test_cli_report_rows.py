@@ -63,6 +63,7 @@ def test_the_column_that_the_user_names_comes_first(run, here, animals):
     assert check_rows(data_of(here / "one" / "report.html"), animals) == "farm"
 
 
+@pytest.mark.thorough
 def test_the_same_command_writes_the_same_bytes_in_another_process(here, animals):
     """On one machine: the solver may take other steps on another processor."""
     command = [sys.executable, "-m", "sidelight.cli", "embed", str(here / "animals.csv"), "--out", "out"]

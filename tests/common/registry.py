@@ -145,6 +145,12 @@ TORCH = (
 )
 """Models of rows that need torch, which is imported only when one is made."""
 
+_EVERY = VARIANTS | METRICS | MIXTURES | ENCODERS
+VARIANT_OF = {make: name for name, make in _EVERY.items()}
+_FIRST = {*DEFAULTS, *DEFAULT_METRICS, *DEFAULT_MIXTURES, "count-encoder", "table-encoder", "imputer"}
+FURTHER_VARIANTS = _EVERY.keys() - _FIRST
+"""Variants beside the first of their class: their contracts are the thorough tests."""
+
 
 def public_estimators() -> list[type]:
     names = [getattr(sidelight, name) for name in sidelight.__all__ if name != "gated"]  # needs torch, has no class

@@ -49,6 +49,7 @@ def test_a_swiss_roll_is_unrolled_with_the_defaults():
     assert len(found.bridging_) == 0
 
 
+@pytest.mark.thorough
 def test_charts_of_a_sample_are_where_those_of_all_rows_begin():
     data = swiss_roll(6000, random_state=0)
     found = CoordinatedMixture(random_state=0).fit(data.X)

@@ -108,6 +108,7 @@ def test_all_views_of_an_object_differ_and_turn_smoothly_through_the_full_circle
     assert step.mean() < 0.6 * distance[ring > 9].mean()
 
 
+@pytest.mark.thorough
 def test_every_views_nearest_neighbour_is_the_same_object(views):
     squared = ((views.X[:, None, ::3] - views.X[None, :, ::3]) ** 2).sum(axis=2)
     np.fill_diagonal(squared, np.inf)

@@ -83,6 +83,7 @@ def slowly(block):
     return moments(block)
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_costs_time_not_the_result(cluster):
     """Bytes may be compared: the worker that takes over aligns the same blocks and adds them in the same order."""
     rows = DaskRows(da.from_array(X, chunks=(1_000, 3)))

@@ -36,6 +36,7 @@ def wrapped(flow):
 
 
 @pytest.mark.parametrize(("form", "bar"), [("full", 0.99), ("factored", 0.9)])
+@pytest.mark.thorough
 def test_the_flow_of_held_out_pairs_is_right(shifts, form, bar):
     X, Y, ways = shifted(200, 1)
     flow = shifts[form].flow(X, Y, shape=(5, 5))
@@ -124,6 +125,7 @@ def four_bits(n, seed=0):
 
 
 @pytest.mark.parametrize("options", [{"persistent": True}, pytest.param({"cd_steps": 3}, marks=pytest.mark.slow)])
+@pytest.mark.thorough
 def test_samples_are_like_the_rows(options):
     model = RestrictedBoltzmannMachine(8, visible="binary", random_state=0, **options).fit(four_bits(500))
     drawn = model.sample(400, random_state=0).reshape(400, 4, 3)

@@ -27,6 +27,7 @@ class Stop(Exception):
     ],
     ids=["sampled", "persistent", "held out", "restricted persistent"],
 )
+@pytest.mark.thorough
 def test_a_run_that_is_cut_off_goes_on_to_the_same_bits(make, rows, tmp_path):
     path = tmp_path / "checkpoint"
 

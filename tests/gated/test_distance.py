@@ -64,6 +64,7 @@ def learned():
     return GatedBoltzmannMachine(9, random_state=0, max_iter=1000).fit(X, Y), rng
 
 
+@pytest.mark.thorough
 def test_the_learned_distance_tells_what_turning_hides(learned):
     model, rng = learned
     templates = rng.normal(size=(40, 12))

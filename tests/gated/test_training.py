@@ -324,6 +324,7 @@ def free_port():
         return one.getsockname()[1]
 
 
+@pytest.mark.thorough
 def test_two_processes_have_the_gradient_of_one_with_the_joined_batch(tmp_path, monkeypatch):
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
     port, path = free_port(), tmp_path / "second"

@@ -23,6 +23,7 @@ def check_sheet(name: str, seed: int, standardise: bool) -> None:
     ("name", "seed", "standardise"),
     [("s_curve", 3, False), ("swiss_roll", 5, True)],  # others are slow, below
 )
+@pytest.mark.thorough
 def test_a_sheet_is_neither_torn_nor_bent(name, seed, standardise):
     check_sheet(name, seed, standardise)
 
@@ -37,6 +38,7 @@ def test_a_sheet_is_neither_torn_nor_bent_for_any_of_twenty_seeds(name, seed, st
 
 @pytest.mark.data
 @pytest.mark.parametrize("standardise", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.thorough
 def test_oil_flow_keeps_its_classes_apart(standardise):
     data = datasets.load_oil_flow()
     X = StandardScaler().fit_transform(data.X) if standardise else data.X
@@ -45,6 +47,7 @@ def test_oil_flow_keeps_its_classes_apart(standardise):
     assert evaluate.neighbour_hit(Z, labels, n_neighbors=1) >= 0.98
 
 
+@pytest.mark.thorough
 def test_digits_are_as_well_separated_as_by_opentsne():
     opentsne = pytest.importorskip("openTSNE", reason="the rival is installed by the test extra")
     data = datasets.load_digits().take(slice(0, 600))  # all of them: python -m benchmarks defaults

@@ -47,7 +47,13 @@ def test_variances_change_the_map_and_new_rows_with_gaps_are_embedded_one_by_one
 @pytest.mark.parametrize("given", ["category", "number"])
 @pytest.mark.parametrize(
     "how",
-    [{}, {"solver": "multilevel"}, {"conditioning": "product"}, {"bandwidth": "loo"}, {"bandwidth": 1.0}],
+    [
+        {},
+        {"solver": "multilevel"},
+        {"conditioning": "product"},
+        pytest.param({"bandwidth": "loo"}, marks=pytest.mark.thorough),
+        pytest.param({"bandwidth": 1.0}, marks=pytest.mark.thorough),
+    ],
     ids=["balanced", "multilevel", "product", "residual", "residual of a number"],
 )
 def test_variances_change_the_map_under_given(how, given):

@@ -95,6 +95,7 @@ def test_a_given_that_explains_everything_is_said_and_leaves_one_clump(name):
     assert np.isfinite(model.transform(X)).all()
 
 
+@pytest.mark.thorough
 def test_groups_with_equal_means_and_different_covariances_are_mixed():
     for seed in range(2):
         rng = np.random.default_rng(seed)
@@ -169,6 +170,7 @@ def test_sixty_categories_are_removed_through_strata_of_several():
     assert recovery(model.embedding_, arc) > recovery(plain_of(X), arc) + 0.2
 
 
+@pytest.mark.thorough
 def test_more_weight_presses_more_of_it_out():
     rng = np.random.default_rng(0)
     groups = np.arange(200) % 2
@@ -406,6 +408,7 @@ def test_cars_given_the_angle_show_the_object():
 
 
 @pytest.mark.data
+@pytest.mark.thorough
 def test_cell_lines_whose_batches_are_confounded_with_the_line_are_aligned():
     data = datasets.load_harmony_cell_lines()
     data = data.take(np.random.default_rng(0).permutation(len(data.X))[:800])

@@ -77,6 +77,7 @@ def test_one_and_two_threads_fill_with_the_same_bytes():
 
 
 @pytest.mark.parametrize("missing", ["impute", "expected", "project"])
+@pytest.mark.thorough
 def test_a_trajectory_makes_the_filled_entries_better(missing):
     time = np.linspace(0, 8 * np.pi, 240)
     drift = np.cumsum(np.random.default_rng(0).normal(size=(240, 3)) * 0.05, axis=0)
@@ -126,6 +127,7 @@ def test_cost_counts_the_rounds():
 
 @pytest.mark.data
 @pytest.mark.parametrize("missing", ["project", pytest.param("expected", marks=pytest.mark.slow)])
+@pytest.mark.thorough
 def test_half_of_a_walk_is_filled_better_than_by_interpolation_in_time(missing):
     X = load_cmu_walk().X[:298]
     gone = np.random.default_rng(0).random(X.shape) < 0.5

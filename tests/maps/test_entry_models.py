@@ -169,6 +169,7 @@ def test_forest_follows_the_trees_of_scikit_learn():
     np.testing.assert_allclose(variance[0], square - mean[0] ** 2, rtol=1e-10)
 
 
+@pytest.mark.thorough
 def test_trees_are_the_same_with_one_thread_and_two():
     _, gaps = interacting(n=150)
     one, two = trees(), fit_entry_model(gaps, "trees", owner="Test", seed=0, n_jobs=2)

@@ -99,6 +99,7 @@ def test_a_strong_trace_prior_has_few_directions():
     assert ranks[1] < ranks[0]
 
 
+@pytest.mark.thorough
 def test_five_hundred_dimensions_and_two_thousand_distances_take_seconds_and_memory_of_a_factor():
     X, pairs, distances, A = planted(2, d=500, n=1000, m=2000)
     tracemalloc.start()

@@ -232,6 +232,7 @@ def steps_refused(file):
 
 
 @pytest.mark.parametrize("group", groups(4))
+@pytest.mark.thorough
 def test_a_mutant_with_steps_is_refused_or_answers_or_says_what_is_wrong_with_the_rows(group, file):
     """A step may rightly hold NaN (of a column without entries), which shows only when rows are asked for."""
     refused = 0

@@ -74,6 +74,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.thorough
 def test_refused_files_take_memory_of_a_small_multiple_of_their_size(tmp_path):
     """All of the process, which includes what reads the container; it was 1,200 times the size."""
     files = [tmp_path / str(number) for number in range(len(BOMBS))]
@@ -103,6 +104,7 @@ def test_a_refused_file_is_not_unfolded(name, file):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.thorough
 def test_the_largest_real_descriptions_are_far_within_the_limits(file):
     """A long history, thousands of categories, 34 relations, many charts: none uses a third of what is allowed."""
     model = KernelInformationEmbedding(max_iter=5, perplexity=8.0).fit(X, given=(np.arange(120) % 40).astype(str))

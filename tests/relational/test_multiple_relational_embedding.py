@@ -278,6 +278,7 @@ def test_interruption_keeps_the_best_so_far():
     assert model.transform(X[:2]).shape == (2, 2)
 
 
+@pytest.mark.thorough
 def test_many_rows_with_relations_on_all_of_them_stay_in_bounded_memory():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(4000, 2)) @ rng.normal(size=(2, 4))

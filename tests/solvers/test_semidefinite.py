@@ -59,6 +59,7 @@ ROLL = swiss_roll(40, random_state=0).X
 
 
 @pytest.mark.parametrize("k", [3, pytest.param(5, marks=pytest.mark.slow)])  # the generic solver takes seconds
+@pytest.mark.thorough
 def test_trace_is_within_one_per_cent_of_a_generic_solver_and_the_bound_above_it(k):
     pairs, bounds = near_pairs(ROLL, k)
     program = gram_program(pairs, bounds, len(ROLL))

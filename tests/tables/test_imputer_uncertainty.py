@@ -113,6 +113,7 @@ def test_intervals_hold_their_share_of_a_real_table():
     assert low < held < high
 
 
+@pytest.mark.thorough
 def test_each_draw_has_parameters_of_its_own():
     # a line through n points: the fitted mean at x has the variance s² / n (1 + (x - mean)² / variance of x)
     n, k = 60, 100
