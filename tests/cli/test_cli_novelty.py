@@ -48,6 +48,10 @@ def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
     assert run(*asked, "--force").code == 0
     assert len(pd.read_csv("dream.csv")) == int(np.sum(KIND == "Gentoo"))
 
+    done = run("counterfactual", "out/model.sidelight", "penguins.csv", "--given", "island=Biscoe", "--out", "all.csv")
+    assert done.code != 0
+    assert "no rows like" in done.err
+
     embedded[KIND == "Adelie"].to_csv("adelie.csv", index=False)
     done = run("counterfactual", "out/model.sidelight", "adelie.csv", *asked[3:-1], "adelie_dream.csv")
     assert done.code == 0

@@ -8,6 +8,7 @@ import pytest
 from sidelight import KernelInformationEmbedding, TwoWayEmbedding, load, save
 from sidelight.base.chain import as_chain
 from sidelight.base.warnings import ExtrapolationWarning
+from sidelight.evaluate import neighbour_hit
 
 # Means and standard deviations of bill length and depth, flipper length and body mass, as published for penguins.
 SPECIES = {
@@ -42,6 +43,22 @@ X, KIND, ISLAND = penguins()
 @pytest.fixture(scope="module")
 def model():
     return KernelInformationEmbedding(random_state=0, max_iter=100).fit(X, given=ISLAND)
+
+
+def test_species_that_live_on_one_island_stay_apart(model):
+    assert neighbour_hit(model.embedding_, KIND, n_neighbors=10) > 0.9
+    assert [sentence.split(" have")[0].split("rows ")[1] for sentence in model.only_here_] == [
+        "with given = 'Biscoe'",
+        "with given = 'Dream'",
+    ]
+
+
+@pytest.mark.parametrize("island", ["Biscoe", "Dream", "Torgersen"])
+def test_the_species_of_all_islands_is_on_another_island_as_it_is_there(model, island):
+    """Means in standard deviations; those of Biscoe with its Gentoos are 0.9 away in body mass."""
+    moved = model.counterfactual(X[(KIND == "Adelie") & (island != ISLAND)], given=island)
+    there = X[(KIND == "Adelie") & (island == ISLAND)]
+    np.testing.assert_allclose(moved.mean(axis=0), there.mean(axis=0), atol=0.35)
 
 
 @pytest.mark.parametrize(("kind", "island"), [("Gentoo", "Dream"), ("Gentoo", "Torgersen"), ("Chinstrap", "Biscoe")])

@@ -59,3 +59,12 @@ def test_kinds_of_its_own_do_not_make_a_group_far():
     """A third of the rows of each group has no counterparts; the others are mixed."""
     X, codes, _ = batches(1, [[1, 1, 1, 0], [1, 1, 0, 1]], shift=0.0)
     assert abs(alignment_score(X, codes)) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kinds_of_one_group_are_no_effect(seed):
+    """Kind 0 is in both groups and unchanged; each group has a kind of its own besides."""
+    X, codes, _ = batches(seed, [[1, 1, 0], [1, 0, 1]], shift=0.0)
+    found = matched_offsets(X, X, codes)
+    assert found is not None
+    assert not found.any()

@@ -273,11 +273,12 @@ def test_a_table_with_several_given_columns_has_a_grid_of_profiles_for_each(tabl
 def test_confounded_groups_are_explained(informed):
     class Confounded:
         given_, explained_, confounded_ = informed.given_, 0.15, True
+        only_here_ = ("3 of 9 rows with object = 'cup' have no counterparts in another group",)
 
     words = "given: object (3 categories), explains 15 % of the variance; "
     assert understood(Confounded()) == words + (
-        "groups are confounded with the rest: matched rows decided, "
-        "and what one group alone has cannot be told from the group"
+        "the groups differ in the rest, too, so its effect is that on rows that match across groups; "
+        "3 of 9 rows with object = 'cup' have no counterparts in another group"
     )
     assert understood(object()) == ""
 
@@ -322,6 +323,6 @@ def test_bad_arguments_get_a_sentence(informed, views, tmp_path, options, words)
 
 def test_a_share_below_zero_is_said_as_nothing(informed):
     class Useless:
-        given_, explained_, confounded_ = informed.given_, -0.15, False
+        given_, explained_, confounded_, only_here_ = informed.given_, -0.15, False, ()
 
     assert understood(Useless()) == "given: object (3 categories), explains nothing of the variance"

@@ -32,6 +32,7 @@ class FittedModel(Protocol):
     given_: Any
     explained_: Any
     confounded_: bool
+    only_here_: Sequence[str]
     # has_relations
     relations_: Any
     relation_names_: Sequence[str]

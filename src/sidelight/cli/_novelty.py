@@ -9,13 +9,11 @@ import pandas as pd
 
 from sidelight.base.capabilities import capabilities
 from sidelight.base.model import FittedModel
+from sidelight.maps.overlap import UNUSUAL, extrapolates
 
 from ._output import CommandError, Output
 
 __all__ = ["add_latent_novelty", "add_novelty", "refuse_extrapolation"]
-
-UNUSUAL = 0.01
-_TOLERATED = 0.2
 
 
 def add_novelty(talk: Output, frame: pd.DataFrame, model: FittedModel, X: Any) -> None:
@@ -57,7 +55,7 @@ def refuse_extrapolation(talk: Output, model: FittedModel, X: Any, side: dict[st
     overlap = model.overlap(X, given=side["given"])
     far, unknown = int((overlap < UNUSUAL).sum()), int(np.isnan(overlap).sum())
     talk.answer |= {"extrapolated": far, "overlap_unknown": unknown}
-    if far > _TOLERATED * len(overlap) and not force:
+    if extrapolates(overlap) and not force:
         raise CommandError(
             f"counterfactual: no rows like {far} of the {len(overlap)} were seen with that value, so the answer would "
             "be an extrapolation; leave these rows out, or use --force to see it"

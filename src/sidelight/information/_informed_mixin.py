@@ -5,6 +5,8 @@ Arguments are validated here; ``_informed_maps.InformedMaps`` computes the resul
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
@@ -73,6 +75,7 @@ class InformedMixin(TwoWayMixin):
     product_scale_: float | Array
     given_features_: Array | None = None  # a default, because older model files lack it
     confounded_: bool
+    only_here_: Sequence[str] = ()  # likewise
 
     @one_blas_thread
     def transform(self, X: object, *, given: object = None) -> Array:
@@ -168,7 +171,7 @@ class InformedMixin(TwoWayMixin):
         Warns
         -----
         ExtrapolationWarning
-            If more than a fifth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
+            If more than a tenth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
         """
         variance, X = self._row_variance(X), self._checked(X)
         if given is None:

@@ -10,13 +10,20 @@ Rows without counterparts have false matches only. So once the offsets are found
 represented in the group of j and j in that of i (``neighbours.counterparts``), and they are found again, three times,
 with ten neighbours that may match instead of three, because then more matches are better.
 
+**No effect at all** is the first answer considered: kinds that live in one group only differ from the others by
+themselves, and neither means nor matches could tell. The offsets are 0 if some rows have no counterparts, with the
+means subtracted, too (more than a tenth), but all groups are linked by rows that lie in each other as they are (a
+seventh of both groups), and these do not differ: the mean over links and columns of z² = m mean(δ)² / var(δ), of the m
+differences δ of matched rows, is at most 5 (1 to 4 without an effect, because a row is in several matches, and above 15
+with one).
+
 An alignment is judged by how near groups come to each other: with d_s(i) the distance of row i to its five nearest rows
 of group s,
 
     g_as = median_i∈a log d_s(i) / d_a(i),        score = mean_a min_s≠a min(g_as, g_sa)
 
 The smaller of both directions counts, because a group may hold a part only of the other's kinds, and the median,
-because it may hold kinds of its own. Of the two starts the better one is taken, or if they differ by less than 0.15 the
+because it may hold kinds of its own. Of the two starts the better one is taken, or if they differ by less than 0.25 the
 one with the smaller effect: where two alignments are as good, the simpler explanation. Matched offsets are used instead
 of means
 
@@ -33,6 +40,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sidelight.kernels.balanced import NEAREST, stratum_distances
 from sidelight.neighbours.counterparts import TOGETHER, counterparts
@@ -45,7 +53,12 @@ Array = npt.NDArray[Any]
 _MARGIN, _MARGIN_TOGETHER = 0.01, 0.004  # by which matched offsets must be better on held-out rows
 _MUCH = 0.05  # by which they must be better on the rows themselves, else
 _SPLITS, _SURELY = 3, 3.0  # splits, and standard errors of the mean gain above 0
-_AS_GOOD = 0.15  # difference of scores up to which the smaller effect is taken
+_AS_GOOD = 0.25  # difference of scores up to which the smaller effect is taken
+_LINKED = 1 / 7  # share of both groups that must lie in each other, for a link
+_IN_IT = 0.5  # representation from which on a row lies in a group
+_ALONE = 0.1  # share of rows without counterparts above which groups have kinds of their own
+_SAME = 5.0  # largest mean z² of matched rows without an effect
+_FEWEST_MATCHES = 20
 _ROUNDS = 20
 _NO_MATCH = 1e-12  # weight below which two rows are no match: their inverse would overflow
 _LOOKS = 3
@@ -144,18 +157,47 @@ def matched_offsets(points: Array, projected: Array, codes: Array, n_jobs: int |
     n_jobs : int or None
         Threads.
     """
+    if _kinds_without_effect(projected, codes, n_jobs):
+        return np.zeros((int(codes.max()) + 1, points.shape[1]))
     means = group_means(projected, codes)
     solvers = [_matched(projected, codes, start, n_jobs) for start in (np.zeros_like(means), means)]
     offsets = [solve(projected) for solve in solvers]
-    by_means, *by_matches = (mismatch(projected - b[codes], codes, n_jobs) for b in (means, *offsets))
-    best = int(np.argmin(by_matches))
-    much_better = by_matches[best] < by_means - _MUCH
-    if not much_better:
-        best = _simpler(projected, codes, offsets, n_jobs)
+    best = _simpler(projected, codes, offsets, n_jobs)
+    by_means, by_matches = (mismatch(projected - b[codes], codes, n_jobs) for b in (means, offsets[best]))
+    much_better = by_matches < by_means - _MUCH
     solve, there = _without_lonely_rows(projected, codes, offsets[best], solvers[best], n_jobs)
     if much_better or _predicts_better(projected, codes, there, best == 1, n_jobs):
         return solve(points)
     return None
+
+
+def _kinds_without_effect(projected: Array, codes: Array, n_jobs: int | None) -> bool:
+    """Whether the groups differ by kinds that some of them lack, and not by an effect: see above."""
+    there = _lies_in(projected, codes, n_jobs)
+    by_means = _lies_in(projected - group_means(projected, codes)[codes], codes, n_jobs)
+    counts = np.bincount(codes)
+    if min(np.mean(lies_in.sum(axis=1) < 2) for lies_in in (there, by_means)) <= _ALONE:
+        return False
+    shares = np.array([there[codes == a].mean(axis=0) for a in range(len(counts))])
+    if connected_components(np.minimum(shares, shares.T) >= _LINKED, directed=False)[0] > 1:
+        return False
+    i, j, _ = _matches(projected, codes, _FEW, n_jobs)
+    fine = there[i, codes[j]] & there[j, codes[i]] & (codes[i] < codes[j])
+    i, j = i[fine], j[fine]
+    found = []
+    for link in np.unique(codes[i] * len(counts) + codes[j]):
+        these = codes[i] * len(counts) + codes[j] == link
+        apart = projected[i[these]] - projected[j[these]]
+        spread = apart.var(axis=0)
+        told = spread > 0
+        if len(apart) >= _FEWEST_MATCHES and told.any():
+            found.append(float(np.mean(len(apart) * apart.mean(axis=0)[told] ** 2 / spread[told])))
+    return bool(found) and float(np.mean(found)) <= _SAME
+
+
+def _lies_in(points: Array, codes: Array, n_jobs: int | None) -> Array:
+    """Which groups each row lies in as it is (n, C), its own among them."""
+    return np.asarray(counterparts(points, codes, effect_left=False, n_jobs=n_jobs).share > _IN_IT)
 
 
 def _simpler(projected: Array, codes: Array, offsets: list[Array], n_jobs: int | None) -> int:

@@ -22,12 +22,20 @@ from sidelight.neighbours.landmarks import spread_rows
 
 from .parzen import ParzenDensity
 
-__all__ = ["group_overlap", "group_weights"]
+__all__ = ["UNUSUAL", "extrapolates", "group_overlap", "group_weights"]
 
 Array = npt.NDArray[Any]
+UNUSUAL = 0.01
+"""Overlap below which a row is unlike the training rows of a group."""
+_TOLERATED = 0.1  # share of rows that may be so: some rows of every group are at its edge
 _LEAST = 1e-3  # rows of less weight do not belong to the group
 _FEWEST = 10  # rows of a group from which on it can be told what is usual in it
 _MOST = 1000  # rows of a group that are compared; evenly spaced ones of larger groups
+
+
+def extrapolates(overlap: Array) -> bool:
+    """Whether more than a tenth of the rows, of known ``overlap`` (m,), are unlike the training rows of the group."""
+    return bool((overlap < UNUSUAL).sum() > _TOLERATED * len(overlap))
 
 
 def group_weights(target: Array, features: Array, categories: Array) -> Array:

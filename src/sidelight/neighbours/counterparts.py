@@ -62,8 +62,11 @@ class Counterparts:
     separation: float
 
 
-def counterparts(points: Array, codes: Array, *, n_jobs: int | None = None) -> Counterparts:
-    """Representation of each row in each group, of ``points`` (n, d) in groups ``codes`` (n,), 0 to C - 1."""
+def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_jobs: int | None = None) -> Counterparts:
+    """Representation of each row in each group, of ``points`` (n, d) in groups ``codes`` (n,), 0 to C - 1.
+
+    Without ``effect_left``, e⁰ is 0: only rows that lie in the other group as they are have counterparts there.
+    """
     counts = np.bincount(codes)
     told = [group for group, count in enumerate(counts.tolist()) if count >= FEWEST]
     share = np.ones((len(points), len(counts)))
@@ -81,7 +84,8 @@ def counterparts(points: Array, codes: Array, *, n_jobs: int | None = None) -> C
                 continue
             rivalry, distance = _ratios(lists, rows, a, s, _reach(counts, a, s))
             left = distance[rivalry < rivalry_bar]
-            left_of_effect = max(0.0, float(np.median(left))) if len(left) >= FEWEST else 0.0
+            known = effect_left and len(left) >= FEWEST
+            left_of_effect = max(0.0, float(np.median(left))) if known else 0.0
             excess = np.maximum(rivalry - rivalry_bar, 0.0)
             excess += np.maximum(distance - left_of_effect - distance_bar, 0.0)
             share[rows, s] = np.exp(-excess / _SOFT)

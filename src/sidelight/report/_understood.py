@@ -40,6 +40,5 @@ def understood(model: FittedModel) -> str:
     share = f"{100 * model.explained_:.0f} %" if model.explained_ > 0 else "nothing"  # held out: it may be below 0
     words = f"given: {', '.join(names)}, {verb} {share} of the variance"
     if model.confounded_:
-        words += "; groups are confounded with the rest: matched rows decided"
-        words += ", and what one group alone has cannot be told from the group"
-    return words
+        words += "; the groups differ in the rest, too, so its effect is that on rows that match across groups"
+    return "; ".join([words, *model.only_here_])
