@@ -190,7 +190,7 @@ def _in_one_pass(
     def one(rows: Slice) -> list[tuple[Array, Array]]:
         D = squares(rows)
         D[np.arange(len(D)), np.arange(rows.start, rows.stop)] = np.inf
-        return [smallest(D[:, members], width) for members, width in zip(inside, widths, strict=True)]
+        return [smallest(np.take(D, members, axis=1), width) for members, width in zip(inside, widths, strict=True)]
 
     parts = run_tiles(one, spans(len(points), max(8, min(512, _BUDGET // len(points)))), n_jobs)
     found = []
