@@ -11,11 +11,15 @@ represented in the group of j and j in that of i (``neighbours.counterparts``), 
 with ten neighbours that may match instead of three, because then more matches are better.
 
 **No effect at all** is the first answer considered: kinds that live in one group only differ from the others by
-themselves, and neither means nor matches could tell. The offsets are 0 if some rows have no counterparts, with the
-means subtracted, too (more than a tenth), but all groups are linked by rows that lie in each other as they are (a
-seventh of both groups), and these do not differ: the mean over links and columns of z² = m mean(δ)² / var(δ), of the m
-differences δ of matched rows, is at most 5 (1 to 4 without an effect, because a row is in several matches, and above 15
-with one).
+themselves, and neither means nor matches could tell. The offsets are 0 if
+
+* more than a tenth of the rows have no counterparts, with the means of the groups subtracted, too,
+* these rows are apart from the others of their group: pairs of neighbours within a group of which one row has
+  counterparts and the other has none are at most 0.16 of what chance would give (below 0.13 where groups have kinds of
+  their own, above 0.2 where one cloud sticks out of the other),
+* all groups are linked by rows that lie in each other as they are (a seventh of both groups), and these do not differ:
+  the mean over links and columns of z² = m mean(δ)² / var(δ), of the m differences δ of matched rows, is at most 5 (1
+  to 4 without an effect, because a row is in several matches, and above 15 with one).
 
 An alignment is judged by how near groups come to each other: with d_s(i) the distance of row i to its five nearest rows
 of group s,
@@ -45,6 +49,7 @@ from scipy.sparse.csgraph import connected_components
 from sidelight.kernels.balanced import NEAREST, stratum_distances
 from sidelight.neighbours.counterparts import TOGETHER, counterparts
 from sidelight.neighbours.graph import mutual
+from sidelight.neighbours.search import nearest
 from sidelight.neighbours.strata import nearest_in_strata
 
 __all__ = ["alignment_score", "group_means", "matched_offsets", "mismatch"]
@@ -54,6 +59,7 @@ _MARGIN, _MARGIN_TOGETHER = 0.01, 0.004  # by which matched offsets must be bett
 _MUCH = 0.05  # by which they must be better on the rows themselves, else
 _SPLITS, _SURELY = 3, 3.0  # splits, and standard errors of the mean gain above 0
 _AS_GOOD = 0.25  # difference of scores up to which the smaller effect is taken
+_APART = 0.16  # of neighbours within a group with and without counterparts, over chance, below which these are kinds
 _LINKED = 1 / 7  # share of both groups that must lie in each other, for a link
 _IN_IT = 0.5  # representation from which on a row lies in a group
 _ALONE = 0.1  # share of rows without counterparts above which groups have kinds of their own
@@ -175,24 +181,42 @@ def _kinds_without_effect(projected: Array, codes: Array, n_jobs: int | None) ->
     """Whether the groups differ by kinds that some of them lack, and not by an effect: see above."""
     there = _lies_in(projected, codes, n_jobs)
     by_means = _lies_in(projected - group_means(projected, codes)[codes], codes, n_jobs)
-    counts = np.bincount(codes)
     if min(np.mean(lies_in.sum(axis=1) < 2) for lies_in in (there, by_means)) <= _ALONE:
         return False
-    shares = np.array([there[codes == a].mean(axis=0) for a in range(len(counts))])
+    if _crossing(projected, codes, there.sum(axis=1) < 2, n_jobs) > _APART:
+        return False
+    shares = np.array([there[codes == a].mean(axis=0) for a in range(there.shape[1])])
     if connected_components(np.minimum(shares, shares.T) >= _LINKED, directed=False)[0] > 1:
         return False
     i, j, _ = _matches(projected, codes, _FEW, n_jobs)
     fine = there[i, codes[j]] & there[j, codes[i]] & (codes[i] < codes[j])
-    i, j = i[fine], j[fine]
-    found = []
-    for link in np.unique(codes[i] * len(counts) + codes[j]):
-        these = codes[i] * len(counts) + codes[j] == link
-        apart = projected[i[these]] - projected[j[these]]
-        spread = apart.var(axis=0)
-        told = spread > 0
-        if len(apart) >= _FEWEST_MATCHES and told.any():
-            found.append(float(np.mean(len(apart) * apart.mean(axis=0)[told] ** 2 / spread[told])))
+    found = _differences(projected[i[fine]] - projected[j[fine]], codes[i[fine]] * there.shape[1] + codes[j[fine]])
     return bool(found) and float(np.mean(found)) <= _SAME
+
+
+def _crossing(points: Array, codes: Array, alone: Array, n_jobs: int | None) -> float:
+    """Share of neighbours within groups of which one is ``alone`` (n,) and the other is not, over that of chance."""
+    seen = expected = 0.0
+    for group in range(int(codes.max()) + 1):
+        rows = np.flatnonzero(codes == group)
+        k = min(len(rows) - 1, max(5, len(rows) // 16))  # a share of the rows: a boundary has the same part of them
+        near = nearest(points[rows], k=k, n_jobs=n_jobs).index if k > 0 else np.zeros((len(rows), 0), dtype=np.int64)
+        part = float(alone[rows].mean())
+        seen += float(np.sum(alone[rows][near] != alone[rows][:, None])) / max(k, 1)
+        expected += 2.0 * part * (1.0 - part) * len(rows)
+    return seen / expected if expected else 0.0
+
+
+def _differences(apart: Array, links: Array) -> list[float]:
+    """Mean z² over columns of the differences (m, r) of matched rows, of each of ``links`` (m,) with twenty or more."""
+    found = []
+    for link in np.unique(links):
+        these = apart[links == link]
+        spread = these.var(axis=0)
+        told = spread > 0
+        if len(these) >= _FEWEST_MATCHES and told.any():
+            found.append(float(np.mean(len(these) * these.mean(axis=0)[told] ** 2 / spread[told])))
+    return found
 
 
 def _lies_in(points: Array, codes: Array, n_jobs: int | None) -> Array:
