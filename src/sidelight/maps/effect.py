@@ -3,7 +3,8 @@
 means     categories: the mean of each                              effect_c = mean of the rows of c
 matched   categories that are confounded with the residual: offsets that bring *matched* rows together
           (``maps.matched``). A batch with only one cell type is then shifted by its difference from the same cells in
-          other batches, not by its mean.
+          other batches, not by its mean. Where the groups of a part of the data are still apart, the part has further
+          offsets (``maps.local_offsets``), and the effect depends on the row, too.
 smooth    numbers and angles, alone or with categories: kernel ridge regression on the features of ``given``; bandwidth
           and ridge by leave-one-out error, at most 300 landmarks                   O(n m²), m landmarks
           (beyond 8,192 rows the error is computed on so many of them, the regression on all)
@@ -29,6 +30,7 @@ from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.strata import MOST_STRATA, centres
 
 from .latent_grid import LatentGrid, grid_is_affordable
+from .local_offsets import LocalOffsets, local_offsets
 from .matched import group_means, matched_offsets
 
 __all__ = [
@@ -63,14 +65,34 @@ class Effect:
     landmarks : array of shape (m, f)
     bandwidth : float
     coefficients : array of shape (m + 1, d), or (m, d) for categories
+    local : LocalOffsets or None
+        For categories: what the effect on a row differs by in its part of the data.
     """
 
     landmarks: Array
     bandwidth: float
     coefficients: Array
+    local: LocalOffsets | None = None
+
+    def at_rows(self, rows: Array, features: Array) -> Array:
+        """Effect (n, d) on rows (n, d) with features (n, f)."""
+        out = self(features)
+        if self.local is not None:
+            for part in spans(len(rows), _MANY):
+                member = _basis(features[part], self.landmarks, self.bandwidth)
+                out[part] += self.local.at_rows(rows[part], self.coefficients, member)
+        return out
+
+    def at_rest(self, rest: Array, features: Array) -> Array:
+        """Effect (n, d) of features (n, f) on rows without the effect, ``rest`` (n, d)."""
+        out = self(features)
+        if self.local is not None:
+            for part in spans(len(rest), _MANY):
+                out[part] += self.local.at_rest(rest[part], _basis(features[part], self.landmarks, self.bandwidth))
+        return out
 
     def __call__(self, features: Array) -> Array:
-        """Effect (n, d) at features (n, f)."""
+        """Effect (n, d) at features (n, f), of the whole groups."""
         out = np.empty((len(features), self.coefficients.shape[1]))
         for rows in spans(len(features), _MANY):
             np.matmul(_basis(features[rows], self.landmarks, self.bandwidth), self.coefficients, out=out[rows])
@@ -78,12 +100,13 @@ class Effect:
 
 
 def subtract_effect(points: Array, effect: Effect, features: Array) -> Array:
-    """Residuals ``points - effect(features)`` (n, d); more than 8,192 rows keep the dtype of ``points``."""
+    """Residuals ``points - effect`` (n, d); more than 8,192 rows keep the dtype of ``points``."""
     if len(points) <= _MANY:
-        return np.asarray(points - effect(features))
+        return np.asarray(points - effect.at_rows(points, features))
     out = np.empty_like(points)
     for rows in spans(len(points), _MANY):
-        np.subtract(points[rows], effect(features[rows]), out=out[rows], casting="same_kind")
+        effect_there = effect.at_rows(points[rows], features[rows])
+        np.subtract(points[rows], effect_there, out=out[rows], casting="same_kind")
     return out
 
 
@@ -124,11 +147,14 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
         return Effect(features[first], 0.0, means), False
     rows = _some_of_each(codes, _ROWS)
     some, groups = points[rows], codes[rows]
-    offsets = matched_offsets(some, some @ principal_axes(some), groups, n_jobs)
+    axes = principal_axes(some)
+    offsets = matched_offsets(some, some @ axes, groups, n_jobs)
     if offsets is None:
         return Effect(features[first], 0.0, means), False
+    effectless = not offsets.any()  # then it has no parts either
     offsets = offsets + np.average(means - offsets, axis=0, weights=counts)
-    return Effect(features[first], 0.0, offsets), True
+    local = None if effectless else local_offsets(some - offsets[groups], axes, groups, n_jobs)
+    return Effect(features[first], 0.0, offsets, local), True
 
 
 def _spread(n: int, most: int) -> Array:

@@ -52,7 +52,7 @@ from sidelight.neighbours.graph import mutual
 from sidelight.neighbours.search import nearest
 from sidelight.neighbours.strata import nearest_in_strata
 
-__all__ = ["alignment_score", "group_means", "matched_offsets", "mismatch"]
+__all__ = ["alignment_score", "group_means", "iterated_offsets", "matched_offsets", "mismatch"]
 
 Array = npt.NDArray[Any]
 _MARGIN, _MARGIN_TOGETHER = 0.01, 0.004  # by which matched offsets must be better on held-out rows
@@ -109,8 +109,8 @@ def _gain(projected: Array, codes: Array, there: Array, from_means: bool, part: 
     rows, groups = projected[part], codes[part]
     held, of = projected[~part], codes[~part]
     means = group_means(rows, groups)
-    first = _matched(rows, groups, means if from_means else np.zeros_like(means), n_jobs)(rows)
-    found = _matched(rows, groups, first, n_jobs, there[part])(rows)
+    first = iterated_offsets(rows, groups, means if from_means else np.zeros_like(means), n_jobs)(rows)
+    found = iterated_offsets(rows, groups, first, n_jobs, there[part])(rows)
     by_means, by_matches = (alignment_score(held - b[of], of, n_jobs) for b in (means, found))
     return by_means - by_matches
 
@@ -166,7 +166,7 @@ def matched_offsets(points: Array, projected: Array, codes: Array, n_jobs: int |
     if _kinds_without_effect(projected, codes, n_jobs):
         return np.zeros((int(codes.max()) + 1, points.shape[1]))
     means = group_means(projected, codes)
-    solvers = [_matched(projected, codes, start, n_jobs) for start in (np.zeros_like(means), means)]
+    solvers = [iterated_offsets(projected, codes, start, n_jobs) for start in (np.zeros_like(means), means)]
     offsets = [solve(projected) for solve in solvers]
     best = _simpler(projected, codes, offsets, n_jobs)
     by_means, by_matches = (mismatch(projected - b[codes], codes, n_jobs) for b in (means, offsets[best]))
@@ -240,14 +240,14 @@ def _without_lonely_rows(
     there = np.ones((len(codes), len(offsets)))
     for _ in range(_LOOKS):
         there = counterparts(projected - offsets[codes], codes, n_jobs=n_jobs).share
-        solve = _matched(projected, codes, offsets, n_jobs, there)
+        solve = iterated_offsets(projected, codes, offsets, n_jobs, there)
         before, offsets = offsets, solve(projected)
         if np.linalg.norm(offsets - before) <= 1e-2 * np.linalg.norm(offsets):
             break
     return solve, there
 
 
-def _matched(
+def iterated_offsets(
     projected: Array, codes: Array, start: Array, n_jobs: int | None, there: Array | None = None
 ) -> Callable[[Array], Array]:
     """Function from rows (n, d) to offsets (C, d), with matches iterated from initial offsets ``start`` (C, r).
