@@ -1,4 +1,7 @@
-"""Rows without the effect of ``given``: ``x - effect(given) + effect(to)``, or the mean effect of the training rows."""
+"""Rows without the effect of ``given``, and with that of another value or the mean over the training rows instead.
+
+y = x - E(x, given),        corrected = y + E(y, to)      or      y + Σ_g n_g E(y, g) / n
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,28 @@ from sidelight.side.given import EncodedGiven
 __all__ = ["change_of_given"]
 
 
-def change_of_given(effect: Effect, known: EncodedGiven, to: EncodedGiven | None, features: Array | None) -> Array:
-    """What is added to rows (m, d), in units of the data frame.
+def change_of_given(
+    effect: Effect, rows: Array, known: EncodedGiven, to: EncodedGiven | None, features: Array | None
+) -> Array:
+    """What is added to ``rows`` (m, d), all in units of the data frame.
 
     Parameters
     ----------
     effect : Effect
+    rows : array of shape (m, d)
     known, to : EncodedGiven
         ``given`` of the rows as they are, and the one they are moved to; None: the mean effect.
     features : array of shape (n, f) or None
         ``given`` of the training rows; None in a model of an older file, whose mean effect counts as that of the frame.
     """
+    taken_off = effect.at_rows(rows, known.features)
+    rest = rows - taken_off
     if to is not None:
-        wanted = effect(to.features)
-    elif features is None:
-        wanted = np.zeros(effect.coefficients.shape[1])
-    else:
-        distinct, counts = np.unique(features, axis=0, return_counts=True)
-        wanted = np.average(effect(distinct), axis=0, weights=counts)
-    return np.asarray(wanted - effect(known.features))
+        return np.asarray(effect.at_rest(rest, to.features) - taken_off)
+    if features is None:
+        return -taken_off
+    distinct, counts = np.unique(features, axis=0, return_counts=True)
+    wanted = np.zeros_like(rest)
+    for value, count in zip(distinct, counts / counts.sum(), strict=True):
+        wanted += count * effect.at_rest(rest, np.broadcast_to(value, (len(rest), len(value))))
+    return np.asarray(wanted - taken_off)

@@ -119,7 +119,7 @@ class InformedMaps:
             if given.product is not None:
                 return np.column_stack([rows, given.product.scale * features])
             assert given.effect is not None
-            return np.asarray(rows - given.effect(features))
+            return np.asarray(rows - given.effect.at_rows(rows, features))
 
         return _by_knowledge(
             known,
@@ -136,7 +136,9 @@ class InformedMaps:
 
         def informed(Z: Array, features: Array) -> Array:
             found = read(forward, np.column_stack([Z, given.scale * features]), n_jobs)
-            return np.asarray(found if given.forward_effect is None else given.forward_effect(features) + found)
+            return np.asarray(
+                found if given.forward_effect is None else given.forward_effect.at_rest(found, features) + found
+            )
 
         return _by_knowledge(known, Z, lambda Z: read(given.marginal_forward, Z, n_jobs), informed)
 
@@ -347,7 +349,7 @@ def _given_maps(
     else:
         known = effect if settings.metric == "euclidean" else None  # otherwise it is one on points, not on rows
         forward_effect = smooth_effect(inside, features) if known is None else known
-        rest = np.asarray(inside - forward_effect(features), dtype=inside.dtype)
+        rest = np.asarray(inside - forward_effect.at_rows(inside, features), dtype=inside.dtype)
         forward, scale = conditional_forward(Z, features, rest, latent_kernel)
     relative = perplexity_rows(near.distance**2, min(_DENSITY_PERPLEXITY, 0.8 * near.index.shape[1]))[1]
     maps = GivenMaps(effect, marginal, marginal_forward, forward_effect, scale, features=features)

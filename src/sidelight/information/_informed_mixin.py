@@ -217,7 +217,8 @@ class InformedMixin(TwoWayMixin):
         rows = dense_rows(X, checked.dtype) if isinstance(frame, TruncatedFrame) else rows
         assert known is not None  # there is an effect, so given was not constant
         assert self.forward_effect_ is not None
-        change = change_of_given(self.forward_effect_, known, target, self.given_features_) * frame.scale
+        inside = frame.inside(dense_points(checked))
+        change = change_of_given(self.forward_effect_, inside, known, target, self.given_features_) * frame.scale
         if isinstance(frame, TruncatedFrame):  # the effect is one of coordinates
             change = change @ frame.reduction.basis.T
         return np.asarray((rows + change).astype(checked.dtype, copy=False))

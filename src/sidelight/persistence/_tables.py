@@ -92,6 +92,7 @@ RECORDS: dict[str, str] = {
     "LinearGaussian": "sidelight.objectives.linear_gaussian",
     "LinearGaussianMaps": "sidelight.maps.linear_gaussian_maps",
     "LinearMaps": "sidelight.maps.linear",
+    "LocalOffsets": "sidelight.maps.local_offsets",
     "LocalFill": "sidelight.maps.missing",
     "Missing": "sidelight",
     "MeasuredFrame": "sidelight.unfolding._measured_rows",
