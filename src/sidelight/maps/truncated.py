@@ -25,7 +25,7 @@ from sidelight.base.tiles import one_blas_thread, run_tiles, spans, sum_in_order
 
 from .frames import Frame
 
-__all__ = ["RANK", "TruncatedBasis", "TruncatedFrame", "dense_rows", "truncated_basis"]
+__all__ = ["RANK", "TruncatedBasis", "TruncatedFrame", "dense_rows", "is_sparse", "truncated_basis"]
 
 Array = npt.NDArray[Any]
 
@@ -87,6 +87,11 @@ class TruncatedFrame:
     def outside_variance(self, V: Array) -> Array:
         """Variances (m, d) of the columns of the data, for independent coordinates with variances ``V`` (m, k)."""
         return np.asarray((V * self.inner.scale**2) @ np.square(self.reduction.basis).T)
+
+
+def is_sparse(X: object) -> bool:
+    """Whether rows are a sparse matrix; unlike ``issparse``, it leaves their type as it is."""
+    return bool(sparse.issparse(X))
 
 
 def dense_rows(X: Any, dtype: Any) -> Array:
