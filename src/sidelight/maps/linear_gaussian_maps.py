@@ -60,8 +60,11 @@ class LinearGaussianMaps:
         q = self.model.n_components
         return np.array(np.broadcast_to(posterior(self.model, rows)[1], (X.shape[0], q, q)), dtype=X.dtype)
 
-    def reconstruct(self, Z: Array) -> Array:
-        """Rows (m, d) at latent points, E[x | z]."""
+    def reconstruct(self, Z: Array, columns: Array | None = None) -> Array:
+        """Rows (m, d) at latent points, E[x | z]; (m, c) in some ``columns``."""
+        if columns is not None:
+            model = LinearGaussian(self.model.mean[columns], self.model.W[columns], self.model.noise)
+            return LinearGaussianMaps(model, None, self.centre[columns], self.scale[columns]).reconstruct(Z)
         return np.asarray(self.outside(reconstruction(self.model, Z)).astype(Z.dtype, copy=False))
 
     def project(self, X: Array, n_jobs: int | None) -> Array:

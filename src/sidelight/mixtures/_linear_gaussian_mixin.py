@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.columns import chosen_columns
 from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
@@ -41,10 +42,13 @@ def standardized_density(maps: LinearGaussianMaps) -> StandardizedDensity:
     return StandardizedDensity(lambda X: maps.log_density(X, 1), maps.sample(DRAWN, np.random.default_rng(0)))
 
 
-def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None) -> Array:
-    """Sorted standardised densities of training rows (n, d); held out where these are few for the parameters."""
+def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None, *, few: bool = True) -> Array:
+    """Sorted standardised densities of training rows (n, d); held out where these are few for the parameters.
+
+    ``few=False``: they are a sample of so many that it makes no difference.
+    """
     d, q = maps.model.W.shape
-    if not needs_folds(X, d * (q + 1)):
+    if not (few and needs_folds(X, d * (q + 1))):
         return np.sort(standardized_density(maps)(X, n_jobs))
     plane = PlaneCharts(np.zeros(d), 1.0, np.ones(1), (replace(maps.model, spread=None),))
 
@@ -91,10 +95,24 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
         return self._maps().covariance(X)
 
     @one_blas_thread
-    def inverse_transform(self, X: Array) -> Array:
-        """Take latent points (m, q) back to the data space, E[x | z], shape (m, d)."""
+    def inverse_transform(self, X: Array, *, columns: object = None) -> Array:
+        """Take latent points back to the data space, E[x | z].
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order, without computing the others; None: all.
+
+        Returns
+        -------
+        rows : array of shape (m, d), or (m, len(columns))
+        """
         Z = self._checked_latent(X)
-        return self._maps().reconstruct(Z)
+        if columns is None:
+            return self._maps().reconstruct(Z)
+        names = getattr(self, "feature_names_in_", None)
+        return self._maps().reconstruct(Z, chosen_columns(self, columns, len(self.centre_), names))
 
     @one_blas_thread
     def denoise(self, X: Array) -> Array:

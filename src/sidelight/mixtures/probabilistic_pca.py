@@ -23,6 +23,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
+from sidelight.maps.held_out import MOST_ROWS
 from sidelight.maps.linear_gaussian_fit import (
     LARGEST,
     FittedGaussian,
@@ -189,7 +190,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     def _fit_sparse(self, X: Untyped) -> ProbabilisticPCA:
         found = fit_sparse_gaussian(X, self._settings())
         embedding = found.maps.embed(X, self.n_jobs)
-        self._keep_fit(found, SparseRows(X).sample(COMPARED, 0))
+        self._keep_fit(found, SparseRows(X).sample(COMPARED, 0), few=X.shape[0] <= MOST_ROWS)
         self.embedding_ = embedding
         return self
 
@@ -272,10 +273,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
             callback=self.callback,
         )
 
-    def _keep_fit(self, found: FittedGaussian, sample: Array) -> None:
-        """Set what ``fit`` and ``fit_batches`` have in common; ``sample``: training rows to compare new ones with."""
+    def _keep_fit(self, found: FittedGaussian, sample: Array, *, few: bool = True) -> None:
+        """Set what all fits have in common; ``sample``: training rows to compare new ones with."""
         maps = found.maps
-        own = training_densities(maps, sample, self.n_jobs)
+        own = training_densities(maps, sample, self.n_jobs, few=few)
         latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
         self._keep(maps)
         self.training_densities_, self.training_latent_densities_ = own, latent
