@@ -177,3 +177,13 @@ def test_a_fit_warns_at_the_line_of_the_user(cells):
     with pytest.warns(ConvergenceWarning) as seen:
         embed(cells, max_iter=1)
     assert seen[0].filename == __file__
+
+
+def test_a_view_becomes_an_object_of_its_own_and_that_is_said_at_the_line_of_the_user(cells):
+    view = cells[:100]
+    with pytest.warns(UserWarning, match=r"embed: adata=a view is made an object of its own") as seen:
+        embed(view, max_iter=3)
+    assert [one.filename for one in seen if "view" in str(one.message)] == [__file__]
+    assert not view.is_view
+    assert view.obsm["X_sidelight"].shape == (100, 2)
+    assert "X_sidelight" not in cells.obsm
