@@ -99,6 +99,22 @@ def test_columns_that_determine_what_is_kept_together_are_named_together():
     assert "'batch × sex'" in message
 
 
+def test_a_number_that_goes_with_what_is_kept_is_named_with_its_share():
+    types = np.repeat(["B", "mono"], 60)
+    percent = np.where(types == "B", 30.0, 20.0) + np.random.default_rng(0).normal(scale=2.0, size=120)
+    for given, kept, message in (
+        ({"pct_ribo": percent}, {"type": types}, r"keep='type' goes with 'pct_ribo': 8\d% of 'pct_ribo' is between"),
+        ({"type": types}, {"pct_ribo": percent}, r"keep='pct_ribo' goes with 'type': 8\d% of its variance is between"),
+    ):
+        read = []
+        for table in (given, kept):
+            columns = Given.learn("Model", table, 120)
+            read += [columns, columns.encode("Model", table, 120)]
+        with pytest.warns(DesignWarning, match=message) as seen:
+            warn_of_kept("Model", *read)
+        assert len(seen) == 1
+
+
 def test_the_model_warns_before_it_optimises():
     rng = np.random.default_rng(0)
     seen = []

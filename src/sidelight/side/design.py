@@ -32,6 +32,8 @@ Array = npt.NDArray[Any]
 FEWEST_ROWS = 10
 """Rows of a group from which on its counterparts in other groups can be looked for."""
 _SHOWN = 3
+_MUCH = 0.5  # share of the variance of a number between categories from which on one goes with the other
+_ALL = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def warn_of_kept(owner: str, given: Given, known: EncodedGiven, kept: Given, ent
     groups = _combined([column for column in columns if column.category])
     several = groups is not None and sum(column.category for column in columns) > 1
     for place, column in enumerate(kept.columns):
+        _warn_of_shares(owner, given, known, column, entries.values[:, place])
         second = _codes(column, entries.values[:, place])
         found = [link for first in columns if (link := _link(first, second)) is not None]
         if not found and several and groups is not None:
@@ -109,6 +112,40 @@ def warn_of_kept(owner: str, given: Given, known: EncodedGiven, kept: Given, ent
             words = {"kept": column.name, "given": other, "shown": link.shown}
             rule, remedy = rule.format(**words), remedy.format(**words)
             warn(error_message(owner, "keep", repr(column.name), rule, remedy), DesignWarning)
+
+
+def _warn_of_shares(owner: str, given: Given, known: EncodedGiven, kept: Column, entries: Array) -> None:
+    """Warn where most of the variance of a number is between the categories of the other column."""
+    for place, column in enumerate(given.columns):
+        if bool(column.categories) == bool(kept.categories):
+            continue
+        values = known.values[:, place]
+        numbers, codes = (entries, values) if column.categories else (values, entries)
+        share = _between(numbers, codes)
+        if not _MUCH < share < _ALL:  # all of it: nested, and said so
+            continue
+        what = f"{column.name!r}" if kept.categories else "its variance"
+        rule = f"goes with {column.name!r}: {share:.0%} of {what} is between values of"
+        rule = (
+            f"{rule} {(kept if kept.categories else column).name!r}, and factoring out {column.name!r} takes that out"
+        )
+        remedy = f"Leave {column.name!r} out of given" + (
+            f", or give it less its mean within each {kept.name!r}" if kept.categories else ""
+        )
+        warn(error_message(owner, "keep", repr(kept.name), rule, remedy), DesignWarning)
+
+
+def _between(values: Array, codes: Array) -> float:
+    """Share of the variance of numbers (n,) between categories (n,), adjusted for how many these are; NaN: missing."""
+    here = np.isfinite(values) & np.isfinite(codes)
+    unit, member = np.unique(codes[here], return_inverse=True)
+    n, k = int(here.sum()), len(unit)
+    numbers = values[here] / (np.abs(values[here]).max(initial=0.0) or 1.0)
+    total = float(np.square(numbers - numbers.mean()).sum()) if n else 0.0
+    if k < 2 or n <= k or total == 0:
+        return 0.0
+    means = np.bincount(member, numbers) / np.bincount(member)
+    return 1.0 - float(np.square(numbers - means[member]).sum()) / (n - k) * (n - 1) / total
 
 
 _SEPARATION = {
