@@ -160,3 +160,22 @@ def test_no_dense_copy_is_made(model):
     finally:
         tracemalloc.stop()
     assert peak < 20_000 * 4000 * 8 / 3, f"{peak / 1e6:.0f} MB"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_the_number_of_threads_changes_no_bit(model):
+    """Bytes may be compared: one machine, BLAS on one thread, fixed tiles summed in order."""
+    X = sparse.csr_array(counts(2500, 30))
+    quick = {} if isinstance(model, ProbabilisticPCA) else {"n_init": 1, "tol": 0.1}
+    one, two = (type(model)(**model.get_params() | quick | {"n_jobs": jobs}).fit(X) for jobs in (1, 2))
+    assert one.transform(X).tobytes() == two.transform(X).tobytes()
+    assert one.score_samples(X).tobytes() == two.score_samples(X).tobytes()
+
+
+def test_a_stream_goes_on_from_coordinates_of_sparse_rows():
+    X = counts(150, 90)
+    model = PPCAMixture(3, 2, n_init=1).fit(sparse.csr_array(X))
+    before = model.score(X)
+    model.partial_fit(X[:100])
+    assert model.means_.shape == (3, 90)
+    assert abs(model.score(X) - before) < 0.1 * abs(before)
