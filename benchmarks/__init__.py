@@ -25,6 +25,7 @@ BENCHMARKS = (
     "informed",
     "informed_cost",
     "cells",
+    "cell_numbers",
     "hybrid",
     "semidefinite",
     "table_imputation",

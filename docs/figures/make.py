@@ -10,6 +10,7 @@ import argparse
 import time
 import warnings
 
+import cells
 import clusters
 import digits
 import informed
@@ -39,6 +40,7 @@ PAGES = (
     many,
     lecture,
     tutorial,
+    cells,
 )
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 

@@ -1,5 +1,7 @@
 """``sidelight.anndata.embed``: rows and side information by name, results where scanpy looks for them."""
 
+import warnings
+
 import anndata
 import numpy as np
 import pandas as pd
@@ -10,9 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sidelight
-from sidelight import KernelInformationEmbedding, ProbabilisticPCA
+from sidelight import Conditioning, KernelInformationEmbedding, ProbabilisticPCA
 from sidelight.anndata import embed
 from sidelight.anndata._parts import read_part
+from sidelight.base.warnings import DesignWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -119,6 +122,25 @@ def test_pipelines_are_fitted_with_given_in_their_last_step(cells):
     assert set(cells.uns["sidelight"]["params"]) == {"standardscaler", "kernelinformationembedding"}
 
 
+def test_what_goes_with_what_is_given_is_said_before_the_fit(cells):
+    cells.obs["condition"] = np.where(cells.obs["batch"] == "one", "ctrl", "stim")
+    cells.obs["donor"] = np.where(np.arange(160) % 2, cells.obs["batch"].astype(str), "other")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DesignWarning)
+        with pytest.raises(DesignWarning, match=r"'condition' splits the cells as 'batch' does \('one' with 'ctrl'"):
+            embed(cells, given="batch", keep="condition", max_iter=3)
+        assert "X_sidelight" not in cells.obsm
+        embed(cells, given="batch", keep=["donor", "time"], max_iter=3)
+    assert "X_sidelight" in cells.obsm
+
+
+def test_the_types_of_conditioning_hold_for_what_is_kept(cells):
+    cells.obs["plate"] = np.where(cells.obs["batch"] == "one", 1.5, 2.5)
+    conditioning = Conditioning(types={"plate": "category"})
+    with pytest.warns(DesignWarning, match=r"keep='batch' splits the cells as 'plate' does \(1\.5 with 'one'"):
+        embed(cells, given="plate", keep="batch", conditioning=conditioning, max_iter=3)
+
+
 def test_a_fit_that_fails_writes_nothing(cells):
     with pytest.raises(ValueError, match="perplexity"):
         embed(cells, perplexity=-1.0)
@@ -130,6 +152,8 @@ def test_a_fit_that_fails_writes_nothing(cells):
     ("arguments", "sentence"),
     [
         ({"given": "bach"}, r"embed: given=bach is not a column of adata\.obs\. There is: 'batch', 'pct_mito'"),
+        ({"given": "batch", "keep": "type"}, r"embed: keep=type is not a column of adata\.obs"),
+        ({"given": "batch", "keep": ["batch"]}, r"embed: keep=batch is factored out by given, and cannot be kept"),
         ({"use_rep": "X_pca"}, r"embed: use_rep=X_pca is not in adata\.obsm\. There is: none"),
         ({"layer": "counts"}, r"embed: layer=counts is not in adata\.layers\. There is: none"),
         ({"layer": "a", "use_rep": "b"}, r"embed: layer=a contradicts use_rep='b'"),
@@ -153,3 +177,13 @@ def test_a_fit_warns_at_the_line_of_the_user(cells):
     with pytest.warns(ConvergenceWarning) as seen:
         embed(cells, max_iter=1)
     assert seen[0].filename == __file__
+
+
+def test_a_view_becomes_an_object_of_its_own_and_that_is_said_at_the_line_of_the_user(cells):
+    view = cells[:100]
+    with pytest.warns(UserWarning, match=r"embed: adata=a view is made an object of its own") as seen:
+        embed(view, max_iter=3)
+    assert [one.filename for one in seen if "view" in str(one.message)] == [__file__]
+    assert not view.is_view
+    assert view.obsm["X_sidelight"].shape == (100, 2)
+    assert "X_sidelight" not in cells.obsm

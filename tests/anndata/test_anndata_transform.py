@@ -200,3 +200,17 @@ def test_corrected_cells_are_those_of_the_model_with_columns_of_obs(fitted):
 def test_corrected_cells_need_a_model_with_given(cells):
     with pytest.raises(ValueError, match=r"corrected: model=KernelInformationEmbedding has no effect of given"):
         corrected(cells, embed(cells, max_iter=3))
+
+
+@pytest.mark.parametrize("write", [counterfactual, corrected])
+def test_some_genes_are_written_as_a_table(write, fitted, monkeypatch):
+    monkeypatch.setattr("sidelight.anndata._counterfactual._ROOM", 12 * 50)  # four blocks of cells
+    cells, model = fitted[0].copy(), fitted[1]
+    write(cells, model, to={"batch": "two"}, layer_added="all")
+    write(cells, model, to={"batch": "two"}, layer_added="some", genes=["gene7", "gene2"])
+    assert cells.obsm["some"].columns.tolist() == ["gene7", "gene2"]
+    assert cells.obsm["some"].index.equals(cells.obs_names)
+    whole = pd.DataFrame(cells.layers["all"], index=cells.obs_names, columns=cells.var_names)
+    pd.testing.assert_frame_equal(cells.obsm["some"], whole[["gene7", "gene2"]], check_names=False)
+    with pytest.raises(ValueError, match=rf"{write.__name__}: genes=MX1 is not among the 12 columns of the model"):
+        write(cells, model, to={"batch": "two"}, genes="MX1")

@@ -36,7 +36,7 @@ def test_a_small_sparse_matrix_is_read_in_full(counts):
 
 def test_a_large_sparse_matrix_is_reduced_to_its_first_singular_vectors(counts, monkeypatch):
     path, full = counts
-    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 100)
+    monkeypatch.setattr(arrays, "MOST_ENTRIES", 100)
     monkeypatch.setattr(arrays, "_N_SINGULAR", 5)
     matrix = read(path, Reading())
     assert matrix.names == [f"singular_{k + 1}" for k in range(5)]
@@ -49,29 +49,46 @@ def test_a_large_sparse_matrix_is_reduced_to_its_first_singular_vectors(counts, 
 def test_the_reduction_is_the_same_at_every_run(counts, monkeypatch):
     """Bytes may be compared: one process, one thread, and a start that is drawn with a fixed seed."""
     path, _ = counts
-    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 100)
+    monkeypatch.setattr(arrays, "MOST_ENTRIES", 100)
     assert read(path, Reading()).X.tobytes() == read(path, Reading()).X.tobytes()
 
 
-def test_new_rows_of_a_reduced_matrix_are_placed_by_its_singular_vectors(counts, monkeypatch, run):
+def test_new_rows_of_a_matrix_that_stayed_sparse_are_placed_as_those_of_the_fit(counts, monkeypatch, run):
     path, full = counts
-    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 100)
-    monkeypatch.setattr(arrays, "_N_SINGULAR", 5)
-    assert run("embed", path, "--out", "out", "--method", "pca", "--no-report").code == 0
+    monkeypatch.setattr(arrays, "MOST_ENTRIES", 100)
+    told = run("embed", path, "--out", "out", "--method", "pca", "--no-report")
+    assert told.code == 0, told.err
+    assert "stays sparse: it is reduced to 50 principal coordinates, and the way back leads to all columns" in told.out
     fitted = pd.read_csv("out/embedding.csv")[["z1", "z2"]]
-    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 1e6)  # a few rows would be written out
+    monkeypatch.setattr(arrays, "MOST_ENTRIES", 1e6)  # a few rows are written out
     sparse.save_npz("few.npz", sparse.csr_array(full[:7]))
     done = run("transform", "out/model.sidelight", "few.npz", "--out", "z.csv")
     assert done.code == 0, done.err
     np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2"]], fitted[:7], atol=1e-9 * np.abs(full).max())
+    back = run("invert", "out/model.sidelight", "z.csv", "--out", "rows.csv", "--columns", "x7", "--columns", "x2")
+    assert back.code == 0, back.err
+    assert [name for name in pd.read_csv("rows.csv") if name.startswith("x")] == ["x7", "x2"]
     sparse.save_npz("wide.npz", sparse.csr_array(np.eye(9)))
     refused = run("transform", "out/model.sidelight", "wide.npz", "--out", "w.csv")
     assert "rows have 9 columns, and the model was fitted on 30" in refused.err
 
 
+def test_a_model_of_singular_vectors_still_places_rows(counts, monkeypatch, run):
+    """As earlier versions wrote it, and as a method that takes no sparse rows has it."""
+    path, full = counts
+    monkeypatch.setattr(arrays, "MOST_ENTRIES", 100)
+    monkeypatch.setattr(arrays, "_N_SINGULAR", 5)
+    assert run("embed", path, "--out", "out", "--method", "hybrid", "--no-report").code == 0
+    sparse.save_npz("few.npz", sparse.csr_array(full[:7]))
+    done = run("transform", "out/model.sidelight", "few.npz", "--out", "z.csv")
+    assert done.code == 0, done.err
+    fitted = pd.read_csv("out/embedding.csv")[["z1", "z2"]]
+    np.testing.assert_allclose(pd.read_csv("z.csv")[["z1", "z2"]], fitted[:7], atol=1e-6)
+
+
 def test_new_rows_are_refused_where_a_file_has_no_singular_vectors(counts, monkeypatch):
     path, _ = counts
-    monkeypatch.setattr(arrays, "_MOST_ENTRIES", 100)
+    monkeypatch.setattr(arrays, "MOST_ENTRIES", 100)
     names = read(path, Reading()).names
     with pytest.raises(CommandError, match=r"singular vectors of another matrix.*fit it again"):
         read(path, Reading(expected=names))

@@ -26,9 +26,16 @@ every = pytest.mark.parametrize("make", MIXTURES.values(), ids=MIXTURES.keys())
 each = pytest.mark.parametrize("make", DEFAULT_MIXTURES.values(), ids=DEFAULT_MIXTURES.keys())
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+# Of what takes sparse rows and has predict_proba, scikit-learn's check reads tags.classifier_tags, which is None for a
+# mixture; tests/mixtures/test_sparse_mixtures.py has the comparison with dense rows.
+NO_CLASSIFIER = ("check_estimator_sparse_array", "check_estimator_sparse_matrix")
+
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([make().set_params(max_iter=4, n_init=1) for make in DEFAULT_MIXTURES.values()])
+@parametrize_with_checks(
+    [make().set_params(max_iter=4, n_init=1) for make in DEFAULT_MIXTURES.values()],
+    expected_failed_checks=lambda _: dict.fromkeys(NO_CLASSIFIER, "asks for the tags of a classifier"),
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -159,9 +166,9 @@ def test_bad_data_is_refused_with_a_sentence(make, name):
 
 
 @each
-def test_sparse_data_and_no_samples_are_refused_with_a_sentence(make):
+def test_sparse_data_in_a_stream_and_no_samples_are_refused_with_a_sentence(make):
     with pytest.raises(TypeError, match="dense data is required"):
-        make().fit(sp.csr_array(blobs()))
+        make().partial_fit(sp.csr_array(blobs()))
     with pytest.raises(ValueError, match="n_samples=0 is less than 1"):
         fitted(make).sample(0)
 

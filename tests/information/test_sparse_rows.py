@@ -1,12 +1,16 @@
 """Models of sparse rows: reduced inside, and every map begins and ends in the columns of the data."""
 
+import tracemalloc
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding, load, save
+from sidelight import CountEncoder, KernelInformationEmbedding, ProbabilisticPCA, TwoWayEmbedding, load, save
+from sidelight.pipeline import make_pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RNG = np.random.default_rng(0)
@@ -131,3 +135,66 @@ def test_corrected_rows_of_a_sparse_model_keep_what_the_basis_leaves_out(informe
         np.testing.assert_allclose(change[group == GIVEN], np.tile(change[group], (75, 1)), atol=1e-10)
     assert np.abs(change).max() > 1e-3
     np.testing.assert_allclose(informed.corrected(FULL, given=GIVEN), made, atol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [[7, 3, 80], 5, np.arange(90) % 9 == 0])
+def test_the_way_back_leads_to_chosen_columns(fitted, columns):
+    Z = fitted.transform(X)
+    some = np.atleast_1d(columns)
+    np.testing.assert_allclose(
+        fitted.inverse_transform(Z, columns=columns), fitted.inverse_transform(Z)[:, some], rtol=1e-12, atol=1e-12
+    )
+
+
+def test_chosen_columns_of_informed_models_are_those_of_all(informed):
+    Z, columns = informed.transform(X, given=GIVEN), [7, 3, -1]
+    for found, whole in (
+        (informed.inverse_transform(Z, given=1, columns=columns), informed.inverse_transform(Z, given=1)),
+        (informed.corrected(X, given=GIVEN, columns=columns), informed.corrected(X, given=GIVEN)),
+        (informed.corrected(FULL, given=GIVEN, to=0, columns=columns), informed.corrected(X, given=GIVEN, to=0)),
+    ):
+        np.testing.assert_allclose(found, whole[:, columns], rtol=1e-12, atol=1e-12)
+
+
+def test_chosen_columns_take_no_memory_for_the_others():
+    rows = sparse.random_array((60, 3000), density=0.05, rng=np.random.default_rng(0), format="csr")
+    model = KernelInformationEmbedding(max_iter=3).fit(rows)
+    Z = np.repeat(model.embedding_, 50, axis=0)
+    tracemalloc.start()
+    try:
+        model.inverse_transform(Z, columns=[0, 5])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.25 * len(Z) * 3000 * 8
+
+
+def test_columns_are_chosen_by_name_through_a_pipeline():
+    table = pd.DataFrame(FULL[:, :12], columns=[f"g{i}" for i in range(12)])
+    for model in (
+        make_pipeline(CountEncoder(3), KernelInformationEmbedding(max_iter=5)),
+        KernelInformationEmbedding(max_iter=5),
+        ProbabilisticPCA(2),
+        TwoWayEmbedding(PCA(2)),
+    ):
+        Z = model.fit(table).transform(table)
+        some = model.inverse_transform(Z, columns=["g7", "g2"])
+        np.testing.assert_allclose(some, model.inverse_transform(Z)[:, [7, 2]], rtol=1e-12, atol=1e-12)
+    encoder = CountEncoder(3).fit(table)
+    codes = encoder.transform(table)
+    every = encoder.inverse_transform(codes)
+    np.testing.assert_allclose(encoder.inverse_transform(codes, columns="g3"), every[:, [3]], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (["g1"], r"columns=g1 is a name, and the columns have none\. Give column numbers"),
+        ([90], r"columns=90 is outside the 90 columns of the data"),
+        ([], r"columns=nothing names no column"),
+        ([True, False], r"columns=mask of 2 does not match the 90 columns"),
+    ],
+)
+def test_columns_that_are_not_there_get_a_sentence(informed, columns, sentence):
+    with pytest.raises(ValueError, match=rf"KernelInformationEmbedding: {sentence}"):
+        informed.inverse_transform(informed.embedding_, columns=columns)

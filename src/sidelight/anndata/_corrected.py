@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import as_chain
+from sidelight.base.columns import chosen_columns
 from sidelight.base.messages import error_message
 
-from ._counterfactual import write_rows
+from ._counterfactual import write_rows, write_table
 from ._obs import changed_columns, own_columns
 from ._results import checked_adata, target
 from ._rows import model_rows
@@ -26,6 +27,7 @@ def corrected(
     model: Any,
     *,
     to: Mapping[str, Any] | None = None,
+    genes: str | Sequence[str] | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
     layer_added: str = "corrected",
@@ -45,6 +47,9 @@ def corrected(
     to : mapping or None, default=None
         Columns and the values to move the cells to; columns that are not named keep the value of the cell. None: the
         mean effect over the training cells, for all columns.
+    genes : str, sequence of str or None, default=None
+        Genes (columns of the model) to write, without computing the others, to ``obsm[layer_added]``: a table with
+        their names. None: all, to a layer.
     use_rep, layer : str or None, default=None
         Where the rows are, as in :func:`transform`.
     layer_added : str, default="corrected"
@@ -68,7 +73,12 @@ def corrected(
     known = own_columns(_OWNER, adata.obs, given)
     goal = None if to is None else changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
-    values = np.asarray(chain.corrected(rows, given=known, to=goal))
     out = target(_OWNER, adata, copy)
-    write_rows(out, layer_added, values, feature_names_of(chain))
+    if genes is None:
+        values = np.asarray(chain.corrected(rows, given=known, to=goal))
+        write_rows(out, layer_added, values, feature_names_of(chain))
+    else:
+        columns = chosen_columns(_OWNER, genes, chain.n_features_in_, feature_names_of(chain), "genes")
+        values = np.asarray(chain.corrected(rows, given=known, to=goal, columns=columns))
+        write_table(out, layer_added, values, chain, columns)
     return out if copy else None

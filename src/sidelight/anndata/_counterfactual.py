@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sidelight.base.capabilities import feature_names_of, given_of, require
 from sidelight.base.chain import as_chain
+from sidelight.base.columns import chosen_columns
 from sidelight.base.messages import error_message
+from sidelight.base.tiles import spans
+from sidelight.base.warnings import warn
 
 from ._obs import changed_columns
 from ._parts import match_names
 from ._results import checked_adata, target
 from ._rows import model_rows
 
-__all__ = ["counterfactual", "write_rows"]
+__all__ = ["counterfactual", "write_rows", "write_table"]
 
 Array = npt.NDArray[Any]
 _OWNER = "counterfactual"
+_ROOM = 2**25  # numbers of the rows that are computed at a time
 
 
 def counterfactual(
@@ -28,6 +34,7 @@ def counterfactual(
     model: Any,
     *,
     to: Mapping[str, Any],
+    genes: str | Sequence[str] | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
     layer_added: str = "counterfactual",
@@ -47,6 +54,9 @@ def counterfactual(
     to : mapping
         Columns and their new values, for all cells or one entry per cell: ``{"condition": "stim"}``. Columns that are
         not named keep the value of the cell, from ``obs``.
+    genes : str, sequence of str or None, default=None
+        Genes (columns of the model) to write to ``obsm[layer_added]``, a table with their names; all genes are held for
+        some cells at a time only. None: all, to a layer.
     use_rep, layer : str or None, default=None
         Where the rows are, as in :func:`transform`.
     layer_added : str, default="counterfactual"
@@ -82,8 +92,35 @@ def counterfactual(
     known = changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
     out = target(_OWNER, adata, copy)
-    write_rows(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
+    if genes is None:
+        write_rows(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
+    else:
+        columns = chosen_columns(_OWNER, genes, chain.n_features_in_, feature_names_of(chain), "genes")
+        write_table(out, layer_added, _some_columns(chain, rows, pd.DataFrame(known), columns), chain, columns)
     return out if copy else None
+
+
+def _some_columns(chain: Any, rows: Any, known: pd.DataFrame, columns: Array) -> Array:
+    """Counterfactual rows (n, c) in some columns, for so many cells at a time that all columns of these fit."""
+    n, d = rows.shape
+    parts, said = [], []
+    for part in spans(n, max(1, _ROOM // d)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            some = rows.iloc[part] if isinstance(rows, pd.DataFrame) else rows[part]
+            found = chain.counterfactual(some, given=known.iloc[part].reset_index(drop=True))
+            parts.append(np.asarray(found)[:, columns])
+        said += caught
+    for category in dict.fromkeys(one.category for one in said):  # one for all blocks
+        warn(str(next(one.message for one in said if one.category is category)), category)
+    return np.concatenate(parts)
+
+
+def write_table(out: Any, key: str, values: Array, chain: Any, columns: Array) -> None:
+    """Write rows (n, c) of some columns of a model to ``obsm``, as a table with their names."""
+    names = feature_names_of(chain)
+    labels = [str(column) if names is None else names[column] for column in columns.tolist()]
+    out.obsm[key] = pd.DataFrame(values, index=out.obs_names, columns=labels)
 
 
 def write_rows(out: Any, key: str, values: Array, names: list[str] | None) -> None:

@@ -13,9 +13,10 @@ import sidelight
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import as_chain, name_of
 from sidelight.base.messages import error_message
+from sidelight.information.conditioning import Conditioning
 from sidelight.information.kernel_information_embedding import KernelInformationEmbedding
 
-from ._obs import columns_to_fit
+from ._obs import check_kept, columns_to_fit
 from ._results import checked_adata, fit_record, record_key, target
 from ._rows import part_for, rows_to_fit
 
@@ -28,6 +29,7 @@ def embed(
     adata: Any,
     *,
     given: str | Sequence[str] | None = None,
+    keep: str | Sequence[str] | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
     key_added: str = "X_sidelight",
@@ -47,6 +49,10 @@ def embed(
         booleans and integers with few distinct values are categories, other numbers are quantities (override with
         ``conditioning=Conditioning(types={"plate": "category"})``). Cells with a missing entry are placed by the map
         that averages over ``given``.
+    keep : str or sequence of str, default=None
+        Columns of ``obs`` that you want to see in the embedding, such as "condition" or "cell_type". The fit does not
+        use them: a ``DesignWarning`` says before it where factoring out ``given`` takes one of them out, too, because
+        each donor has one condition only, or a batch is a condition.
     use_rep : str or None, default=None
         Entry of ``obsm`` to embed, such as "X_pca". None: ``layer``, or ``X``.
     layer : str or None, default=None
@@ -93,6 +99,7 @@ def embed(
     columns = columns_to_fit(_OWNER, adata.obs, given)
     if columns is not None:
         _check_takes_given(model)
+    check_kept(_OWNER, adata.obs, columns, keep, _types(model))
     rows = rows_to_fit(_OWNER, model, part)
     out = target(_OWNER, adata, copy)
     cost = _cost(model, *part.values.shape, given=columns is not None)
@@ -134,6 +141,12 @@ def _fit(model: Any, rows: Any, columns: Any) -> None:
         model.fit(rows, **{f"{model.steps[-1][0]}__given": columns})
     else:
         model.fit(rows, given=columns)
+
+
+def _types(model: Any) -> Any:
+    """The types of the columns of ``given`` that the user set, or None."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    return Conditioning.of(last.conditioning).types if hasattr(last, "conditioning") else None
 
 
 def _check_takes_given(model: Any) -> None:

@@ -10,20 +10,44 @@ import pandas as pd
 
 from sidelight.base.messages import error_message
 from sidelight.base.warnings import warn
+from sidelight.side.design import warn_of_kept
 from sidelight.side.given import Column, Given
 from sidelight.side.one_value import for_all_rows
 
-__all__ = ["changed_columns", "columns_to_fit", "known_columns", "own_columns"]
+__all__ = ["changed_columns", "check_kept", "columns_to_fit", "known_columns", "own_columns"]
 
 
-def columns_to_fit(owner: str, obs: pd.DataFrame, given: str | Sequence[str] | None) -> pd.DataFrame | None:
+def columns_to_fit(
+    owner: str, obs: pd.DataFrame, given: str | Sequence[str] | None, argument: str = "given"
+) -> pd.DataFrame | None:
     """Return the named columns of ``obs``; None without names."""
     names = [] if given is None else [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in obs.columns:
             there = ", ".join(map(repr, obs.columns[:12])) or "none"
-            raise ValueError(error_message(owner, "given", name, "is not a column of adata.obs", f"There is: {there}"))
+            raise ValueError(error_message(owner, argument, name, "is not a column of adata.obs", f"There is: {there}"))
     return obs[names].reset_index(drop=True) if names else None
+
+
+def check_kept(
+    owner: str, obs: pd.DataFrame, given: pd.DataFrame | None, keep: str | Sequence[str] | None, types: Any = None
+) -> None:
+    """Warn where factoring out the columns ``given`` takes out those of ``obs`` that ``keep`` names.
+
+    ``types``: those of the columns of ``given``, as ``Conditioning`` takes them.
+    """
+    kept = columns_to_fit(owner, obs, keep, "keep")
+    if kept is None or given is None:
+        return
+    for name in kept.columns:
+        if name in given.columns:
+            rule = "is factored out by given, and cannot be kept"
+            raise ValueError(error_message(owner, "keep", str(name), rule, "Name it in one of the two"))
+    read: list[Any] = []
+    for table, kinds in ((given, types), (kept, None)):
+        columns = Given.learn(owner, table, len(table), kinds)
+        read += [columns, columns.encode(owner, table, len(table))]
+    warn_of_kept(owner, *read)
 
 
 def known_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame | None:

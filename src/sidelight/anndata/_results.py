@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.base.messages import error_message, require_extra
+from sidelight.base.warnings import warn
 
 __all__ = ["checked_adata", "fit_record", "record_key", "target"]
 
@@ -23,9 +25,15 @@ def checked_adata(owner: str, adata: Any) -> Any:
 
 
 def target(owner: str, adata: Any, copy: bool) -> Any:
-    """Return the object to write to: ``adata``, or a copy of it in memory."""
+    """Return the object to write to: ``adata``, or a copy of it in memory. A view becomes an object of its own."""
     if copy:
         return adata.to_memory() if adata.isbacked else adata.copy()
+    if adata.is_view and not adata.isbacked:
+        rule = "is made an object of its own, because results are written to it"
+        warn(error_message(owner, "adata", "a view", rule, "Call .copy() on the view first"), UserWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # anndata's, which would point at this line
+            adata.uns = dict(adata.uns)
     if adata.is_view and adata.isbacked:
         rule = "is a view of an object in a file, which nothing can be written to"
         raise ValueError(error_message(owner, "adata", "a backed view", rule, "Give copy=True, or adata.to_memory()"))

@@ -18,12 +18,15 @@ import numpy.typing as npt
 from sklearn.pipeline import Pipeline
 
 from .capabilities import Capabilities, capabilities
+from .columns import chosen_columns
 from .cost import Cost
 from .model import FittedModel
+from .tiles import spans
 
 __all__ = ["Chain", "as_chain", "last_step_of", "name_of", "steps_of"]
 
 Array = npt.NDArray[Any]
+_BLOCK = 2048  # rows whose columns are all computed at a time, where some columns are asked for
 
 _OF_THE_MAP = frozenset({
     "embedding_", "given_", "explained_", "confounded_", "history_", "n_iter_", "gram_eigenvalues_",
@@ -108,16 +111,17 @@ class Chain:
         return np.asarray(self.last.transform(self.rows(X), **side))
 
     def inverse_transform(self, Z: Any, **side: Any) -> Array:
-        """Return rows of data (m, d) at latent points (m, q)."""
-        return self._back(self.last.inverse_transform(Z, **side))
+        """Return rows of data (m, d) at latent points (m, q); with ``columns``, in these, by name or number."""
+        columns = side.pop("columns", None)
+        return self._back(self.last.inverse_transform(Z, **side), columns)
 
     def counterfactual(self, X: Any, *, given: Any) -> Array:
         """Return rows (m, d) as they would be under another value of ``given``."""
         return self._back(self.last.counterfactual(self.rows(X), given=given))
 
-    def corrected(self, X: Any, *, given: Any, to: Any = None) -> Array:
-        """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""
-        return self._back(self.last.corrected(self.rows(X), given=given, to=to))
+    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
+        """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead; in some ``columns``."""
+        return self._back(self.last.corrected(self.rows(X), given=given, to=to), columns)
 
     def overlap(self, X: Any, *, given: Any) -> Array:
         """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""
@@ -146,8 +150,12 @@ class Chain:
             d = len(step.get_feature_names_out())
         return Cost(max(cost.bytes for cost in costs), sum(cost.seconds for cost in costs))
 
-    def _back(self, rows: Any) -> Array:
-        """Apply the inverse of the preprocessing steps."""
+    def _back(self, rows: Any, columns: Any = None) -> Array:
+        """Apply the inverse of the preprocessing steps; with ``columns``, keep no more than a block of all columns."""
+        if columns is not None:
+            names = getattr(self.steps[0], "feature_names_in_", None)
+            at = chosen_columns(self.pipeline, columns, self.n_features_in_, names)
+            return np.concatenate([self._back(rows[part])[:, at] for part in spans(len(rows), _BLOCK)])
         for step in reversed(self.before):
             rows = _undone(step, rows)
         return np.asarray(rows)

@@ -75,9 +75,9 @@ class InformedPipeline(Pipeline):
         return chain.last.transform(chain.rows(X), **_given(given))
 
     @available_if(_has("has_inverse"))
-    def inverse_transform(self, X: Any, *, given: Any = None) -> Array:
-        """Map latent points (m, q) back to rows of data (m, d), through all steps."""
-        return self._chain().inverse_transform(X, **_given(given))
+    def inverse_transform(self, X: Any, *, given: Any = None, columns: Any = None) -> Array:
+        """Map latent points (m, q) back to rows of data (m, d), through all steps; in some ``columns``."""
+        return self._chain().inverse_transform(X, columns=columns, **_given(given))
 
     @available_if(_has("has_counterfactual"))
     def counterfactual(self, X: Any, *, given: Any) -> Array:
@@ -85,9 +85,9 @@ class InformedPipeline(Pipeline):
         return self._chain().counterfactual(X, given=given)
 
     @available_if(_has("has_corrected"))
-    def corrected(self, X: Any, *, given: Any, to: Any = None) -> Array:
+    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, back through all steps."""
-        return np.asarray(self._chain().corrected(X, given=given, to=to))
+        return np.asarray(self._chain().corrected(X, given=given, to=to, columns=columns))
 
     @available_if(_has("has_overlap"))
     def overlap(self, X: Any, *, given: Any) -> Array:

@@ -65,7 +65,7 @@ class FittedModel(Protocol):
     def latent_typicality(self, Z: Any) -> Array:
         """Share of training rows of lower latent density than each latent point (has_latent_typicality)."""
 
-    def corrected(self, X: Any, *, given: Any, to: Any = None) -> Array:
+    def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""
 
     def overlap(self, X: Any, *, given: Any) -> Array:

@@ -115,7 +115,7 @@ def one_blas_thread(function: Callable[P, Result]) -> Callable[P, Result]:
 
 @one_blas_thread
 def by_block(
-    function: Callable[[Array], Array], X: Array, n_jobs: int | None, *, block: int = BLOCK, dtype: Any = None
+    function: Callable[[Array], Array], X: Any, n_jobs: int | None, *, block: int = BLOCK, dtype: Any = None
 ) -> Array:
     """``function(X)`` of an array of rows, computed a block of rows at a time, on threads.
 
@@ -123,7 +123,7 @@ def by_block(
     ----------
     function : callable
         Rows (m, d) of float64 to an array with m rows; row i of the result may depend on row i only.
-    X : array of shape (n, d)
+    X : array or CSR array of shape (n, d)
     n_jobs : int or None
         Threads; None: all.
     block : int
@@ -136,5 +136,5 @@ def by_block(
     >>> by_block(lambda rows: rows.sum(axis=1), np.ones((3, 2), dtype=np.float32), 1)
     array([2., 2., 2.], dtype=float32)
     """
-    parts = run_tiles(lambda part: function(X[part].astype(np.float64)), spans(len(X), block), n_jobs)
+    parts = run_tiles(lambda part: function(X[part].astype(np.float64)), spans(X.shape[0], block), n_jobs)
     return np.asarray(np.concatenate(parts).astype(X.dtype if dtype is None else dtype, copy=False))

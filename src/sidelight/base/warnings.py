@@ -9,11 +9,15 @@ import warnings
 import joblib
 import sklearn
 
-__all__ = ["ExtrapolationWarning", "SmallDataWarning", "warn"]
+__all__ = ["DesignWarning", "ExtrapolationWarning", "SmallDataWarning", "warn"]
 
 
 class SmallDataWarning(UserWarning):
     """A fit to few different rows, or to noise in many columns: the message says what can be read from the result."""
+
+
+class DesignWarning(UserWarning):
+    """Before a fit: its rows cannot tell columns of ``given`` apart, or say little about a group of few rows."""
 
 
 class ExtrapolationWarning(UserWarning):

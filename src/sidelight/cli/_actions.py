@@ -12,6 +12,7 @@ from sidelight.side.actions import as_actions
 
 from ._matrix import Matrix
 from ._output import CommandError
+from ._sparse_rows import has_gaps
 
 __all__ = ["SequenceColumns", "read_sequence"]
 
@@ -41,7 +42,7 @@ def read_sequence(sequence: SequenceColumns, matrix: Matrix, whole: Matrix) -> t
     if all(label is None for label in done):
         raise CommandError(f"--actions {sequence.actions}: every entry is empty; fill in what was done at each row")
     runs = None if sequence.trajectory is None else _labels(whole.related[sequence.trajectory])
-    there = as_actions(done, len(whole.X), runs)
+    there = as_actions(done, whole.n_rows, runs)
     here = there.take(matrix.rows)
     words = f"{len(here.steps)} steps with {len(here.names)} different actions"
     words += "" if runs is None else f" in {len(set(runs))} trajectories"
@@ -55,7 +56,7 @@ def _order(name: str, matrix: Matrix) -> tuple[dict[str, Any], str]:
     runs = _labels(matrix.related[name])
     if any(label is None for label in runs):
         raise CommandError(f"--trajectory {name}: some entries are empty; name the trajectory of each row")
-    if not np.isnan(matrix.X).any():
+    if not has_gaps(matrix.X):
         return {}, f"--trajectory {name}: nothing is missing, so that the order of the rows changes nothing."
     words = f"Rows in temporal order in {len(set(runs))} trajectories: adjacent rows help to fill missing entries."
     return {"trajectory": runs}, words

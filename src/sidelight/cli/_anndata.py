@@ -17,6 +17,7 @@ from sidelight.base.messages import require_extra
 from ._columns import suggestion
 from ._matrix import Matrix
 from ._output import CommandError
+from ._sparse_rows import MOST_ENTRIES, is_sparse, kept_sparse
 
 __all__ = ["OBSM_KEY", "read_anndata", "write_anndata"]
 
@@ -34,15 +35,17 @@ def read_anndata(path: Path, how: Any) -> Matrix:
     wishes.check(data.obs.columns, f"obs of {path.name}")
     chosen = wishes.shown(name for name in data.obs.columns if name not in {*wishes.drop, wishes.label})
     cells = data.obs_names if wishes.label is None else data.obs[wishes.label]
+    X = _values(part.values, path, how)
+    stays = ", and stays sparse: it is reduced to 50 principal coordinates" if is_sparse(X) else ""
     return Matrix(
-        X=_dense(part.values, path),
+        X=X,
         names=part.names,
         colours=_plain_columns(data.obs[chosen]),
         given=wishes.known(_plain_columns(data.obs)),
         attributes=wishes.labels(_plain_columns(data.obs)),
         related=wishes.related(_plain_columns(data.obs)),
         row_names=pd.Series(np.asarray(cells, dtype=object), name=wishes.label or "obs_name"),
-        remarks=[f"{part.title} ({part.values.shape[0]} x {part.values.shape[1]}) is embedded."]
+        remarks=[f"{part.title} ({part.values.shape[0]} x {part.values.shape[1]}) is embedded{stays}."]
         + ([f"Offered as colours: {', '.join(chosen)}."] if chosen else []),
     )
 
@@ -82,8 +85,11 @@ def _matched(part: Part, expected: list[str], path: Path) -> Part:
     return replace(part, values=part.values[:, places], names=expected)
 
 
-def _dense(values: Any, path: Path) -> NDArray[Any]:
+def _values(values: Any, path: Path, how: Any) -> Any:
+    """Rows as an array; a large sparse matrix stays one where the model takes it."""
     size = float(np.prod(values.shape)) * 8
+    if sparse.issparse(values) and how.sparse and size > 8 * MOST_ENTRIES:
+        return kept_sparse(values, str(path))
     if sparse.issparse(values) and size > _LARGEST:
         raise CommandError(f"{path}: would take {size / 1e9:.0f} GB as a full matrix; embed --obsm X_pca instead")
     return as_array(values)

@@ -176,6 +176,7 @@ def invert(
     points: Annotated[Path, typer.Argument(metavar="POINTS", help="Table of latent points z1, z2, ...")],
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
+    columns: options.SomeColumns = None,
     view: options.View = "x",
     key: options.ArrayKey = None,
     sheet: options.Sheet = None,
@@ -190,7 +191,7 @@ def invert(
 
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         how = Reading(key=key, sheet=sheet, query=query)
-        run(talk, model, points, out, how, given=given or (), force=force, view=view)
+        run(talk, model, points, out, how, given=given or (), force=force, view=view, columns=columns or ())
 
 
 @app.command()
@@ -199,6 +200,7 @@ def counterfactual(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
+    columns: options.SomeColumns = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
@@ -218,7 +220,8 @@ def counterfactual(
     wishes = ColumnRoles(label=label)
     how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, given=given or (), missing=missing.value, force=force)
+        asked = given or ()
+        run(talk, model, data, out, how, given=asked, missing=missing.value, force=force, columns=columns or ())
 
 
 @app.command()

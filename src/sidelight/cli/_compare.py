@@ -71,9 +71,9 @@ def compare(talk: Output, request: Request, methods: Sequence[str]) -> None:
     requests = {name: _request_of(request, name, methods) for name in methods}
     whole = read(request.data, request.how)
     matrix = complete(whole, request.missing)
-    if len(matrix.X) < FEWEST_ROWS:
-        raise CommandError(f"{request.data}: has {len(matrix.X)} rows, and measures need {FEWEST_ROWS} or more")
-    talk.say(f"{request.data}: {len(matrix.X)} rows", style="bold")
+    if matrix.n_rows < FEWEST_ROWS:
+        raise CommandError(f"{request.data}: has {matrix.n_rows} rows, and measures need {FEWEST_ROWS} or more")
+    talk.say(f"{request.data}: {matrix.n_rows} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
     _tell_given(talk, methods, matrix)
@@ -82,7 +82,7 @@ def compare(talk: Output, request: Request, methods: Sequence[str]) -> None:
     if not done:
         raise CommandError(f"no method could embed these rows; {outcomes[0].method}: {outcomes[0].error}")
     _write(request, results, matrix, outcomes)
-    _tell(talk, results, outcomes, len(matrix.X))
+    _tell(talk, results, outcomes, matrix.n_rows)
 
 
 def _tell_given(talk: Output, methods: Sequence[str], matrix: Matrix) -> None:
@@ -204,7 +204,7 @@ def _labels(matrix: Matrix) -> dict[str, NDArray[Any]]:
     """Codes (n,) of the colour columns with few enough categories, -1 where an entry is missing."""
     found = {}
     for name in matrix.colours.columns:
-        column = column_of(matrix.colours[name], len(matrix.X), name=str(name))
+        column = column_of(matrix.colours[name], matrix.n_rows, name=str(name))
         if isinstance(column, Categories) and 2 <= matrix.colours[name].nunique() <= MOST_LEVELS:
             found[str(name)] = np.asarray(column.codes)
     return found

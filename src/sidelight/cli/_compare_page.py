@@ -68,7 +68,7 @@ def best_of(measured: Mapping[str, Mapping[str, float]]) -> dict[str, list[str]]
 
 def comparison_page(title: str, maps: Sequence[ComparedMap], matrix: Matrix, *, command: str) -> str:
     """Return the whole page as HTML that opens without a network."""
-    n = len(matrix.X)
+    n = matrix.n_rows
     kept = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).round().astype(np.intp))
     columns = [_coloured(column, kept) for column in _columns(matrix)]
     first = columns[0]["fills"] if columns else [CATEGORIES[0]] * len(kept)
@@ -199,7 +199,7 @@ def _figure(one: ComparedMap, plane: Array | None, fills: Sequence[str]) -> str:
 
 def _columns(matrix: Matrix) -> list[Categories | Numbers]:
     """The colour columns, then the features of a narrow table."""
-    n = len(matrix.X)
+    n = matrix.n_rows
     found = [column_of(matrix.colours[name], n, name=str(name)) for name in matrix.colours.columns]
     if matrix.table is not None:
         shown = matrix.table.shown()

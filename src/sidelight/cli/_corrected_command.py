@@ -21,6 +21,7 @@ def corrected(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     to: options.CorrectedTo = None,
+    columns: options.SomeColumns = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
@@ -40,4 +41,4 @@ def corrected(
     wishes = ColumnRoles(label=label)
     how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, to=to or (), missing=missing.value, force=force)
+        run(talk, model, data, out, how, to=to or (), missing=missing.value, force=force, columns=columns or ())

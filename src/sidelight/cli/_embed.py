@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import Chain
 from sidelight.base.files import atomic_write
+from sidelight.maps.truncated import RANK
 from sidelight.report._informed import plain_model
 
 from ._actions import SequenceColumns, read_sequence
@@ -36,6 +37,7 @@ from ._relations import RelationOption, build_relations, tell_axes
 from ._report_rows import report_rows
 from ._second_view import SecondView, read_second
 from ._source import title_of
+from ._sparse_rows import column_means, is_sparse, takes_sparse
 from ._write import check_free, embedding_frame, put_frame
 
 __all__ = [
@@ -124,7 +126,7 @@ def embed(talk: Output, request: Request) -> None:
     if needs_pairs(request.method) and request.view_y is None:
         rule = "learns how rows become others; say with --view-y FILE what came of each row"
         raise CommandError(f"--method {request.method}: {rule}")
-    whole = read(request.data, request.how)
+    whole = read(request.data, replace(request.how, sparse=_takes_sparse(request)))
     matrix = complete(whole, request.missing)
     if request.how.image_shape is not None:
         matrix = _as_pictures(matrix, request.how.image_shape)
@@ -137,6 +139,18 @@ def embed(talk: Output, request: Request) -> None:
         fitted = replace(fitted, plain=_fit_plain(talk, request, fitted))
     write_results(request, fitted)
     tell_results(talk, request, fitted)
+
+
+def _takes_sparse(request: Request) -> bool:
+    """Whether sparse rows of the data may stay sparse: nothing but the model itself sees them."""
+    learns = (request.same, request.different, request.distances, request.view_y)
+    if request.relations or any(file is not None for file in learns) or request.how.wishes.attributes:
+        return False
+    try:
+        model = make(request.method, dims=request.dims, seed=request.seed, settings=request.settings)
+    except CommandError:  # said by the fit, which makes it again
+        return False
+    return takes_sparse(model)
 
 
 def check_out(request: Request) -> None:
@@ -189,7 +203,7 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
     settings, of_the_metric = metric_settings(request.settings, hints)
     second, Y = None, None
     if request.view_y is not None:
-        Y, second = _second(talk, request, matrix, len(whole.X))
+        Y, second = _second(talk, request, matrix, whole.n_rows)
         side["y"] = Y
     with bar(talk, request.method) as callback:
         model = make(
@@ -207,11 +221,11 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
             before, told, talk.answer["metric"] = learn(hints, X, request.dims, of_the_metric)
             matrix = replace(matrix, remarks=[*matrix.remarks, told])
             talk.say(f"  {told}")
-        tell_cost(talk, request.method, model, *X.shape)
+        tell_cost(talk, request.method, model, X.shape[0], min(X.shape[1], RANK) if is_sparse(X) else X.shape[1])
         talk.say(f"Embedding with {request.method} in {request.dims} dimensions (Ctrl-C keeps the best so far) ...")
         interrupted = fit_until_interrupted(model, X if before is None else before.transform(X), side)
     seconds = time.perf_counter() - began
-    means = np.asarray(np.nanmean(matrix.X, axis=0, dtype=np.float64))
+    means = column_means(matrix.X)
     whole_model: Any = model if before is None else Chain.of(Pipeline([("metric", before), ("embedding", model)]))
     about = {asked.name: list(asked.columns) for asked in request.relations}
     encoder = None if matrix.table is None else matrix.table.encoder
@@ -224,6 +238,7 @@ def fit(talk: Output, request: Request, matrix: Matrix, whole: Matrix | None = N
         second,
         about,
         encoder,
+        column_names=matrix.names if is_sparse(X) else None,
         singular=matrix.singular,
     )
     return Fitted(file, matrix, X, seconds, interrupted, y=Y if needs_pairs(request.method) else None)
@@ -273,7 +288,7 @@ def _side(talk: Output, request: Request, matrix: Matrix, whole: Matrix) -> tupl
             rule = "with --given, --same says which rows match across the groups, and a metric needs its own hints"
             raise CommandError(f"--same and --different: {rule}; use --attribute, or leave --given out")
         found = read_pairs("--same", request.same, whole)
-        side["same"], here = found.placed(matrix, len(whole.X))
+        side["same"], here = found.placed(matrix, whole.n_rows)
         lost = f"; {(~here).sum()} of rows that were left out are not used" if not here.all() else ""
         talk.say(f"  {len(side['same'])} pairs of rows that show the same{lost}.")
     return side, types
@@ -324,7 +339,7 @@ def _write_report(request: Request, fitted: Fitted, path: Path) -> None:
     report.write(
         fitted.file.model,
         path,
-        X=None if fitted.is_distances else fitted.file.shown(fitted.X),
+        X=None if fitted.is_distances or is_sparse(fitted.X) else fitted.file.shown(fitted.X),
         y=fitted.y,
         embedding=placed.plane,
         colours=colours or None,

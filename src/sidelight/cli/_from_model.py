@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ._placement import Placement, place_new
 from ._read import Reading, read, read_frame
 from ._report_rows import report_rows
 from ._second_view import embed_second, is_second, second_of
+from ._sparse_rows import coordinates, is_sparse
 from ._write import check_format, check_free, embedding_frame, write_frame
 
 __all__ = ["corrected", "counterfactual", "invert", "predict", "report", "score", "transform"]
@@ -104,6 +106,7 @@ def invert(
     given: Sequence[str],
     force: bool,
     view: str = "x",
+    columns: Sequence[str] = (),
 ) -> None:
     """Map latent points back to rows of data, in the units of the data, for a value of what was given."""
     check_format(out)
@@ -119,7 +122,7 @@ def invert(
         second = second_of(file)
         rows = second.to_frame(file.model.inverse_transform_view(Z, 1))
     else:
-        rows = file.to_data(file.model.inverse_transform(Z, **side))
+        rows = file.way_back(partial(file.model.inverse_transform, Z, **side), columns)
     table = _others_first(frame, rows, file.latent_names)
     add_latent_novelty(talk, table, file.model, Z)
     _write_rows(table, rows, out)
@@ -140,7 +143,16 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
 
 
 def counterfactual(
-    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, given: Sequence[str], missing: str, force: bool
+    talk: Output,
+    model: Path,
+    data: Path,
+    out: Path,
+    how: Reading,
+    *,
+    given: Sequence[str],
+    missing: str,
+    force: bool,
+    columns: Sequence[str] = (),
 ) -> None:
     """Show rows as they would be under another value of what the model was given."""
     check_format(out)
@@ -157,7 +169,7 @@ def counterfactual(
     changed = _completed(file, asked, own, len(Z), data)
     refuse_extrapolation(talk, file.model, X, changed, force=force)
     _tell_confounded(talk, file)
-    rows = file.to_data(file.model.inverse_transform(Z, **changed))
+    rows = file.way_back(partial(file.model.inverse_transform, Z, **changed), columns)
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "rows shown again in", given)
@@ -176,7 +188,16 @@ def _tell_confounded(talk: Output, file: ModelFile) -> None:
 
 
 def corrected(
-    talk: Output, model: Path, data: Path, out: Path, how: Reading, *, to: Sequence[str], missing: str, force: bool
+    talk: Output,
+    model: Path,
+    data: Path,
+    out: Path,
+    how: Reading,
+    *,
+    to: Sequence[str],
+    missing: str,
+    force: bool,
+    columns: Sequence[str] = (),
 ) -> None:
     """Take the effect of what the model was given off rows of data, or move it to another value."""
     check_format(out)
@@ -188,7 +209,7 @@ def corrected(
     if not matrix.side:
         raise CommandError(f"corrected: {data.name} does not say {_names(file)}, so nothing can be taken off")
     wanted = _completed(file, asked, matrix.given, len(matrix.rows), data)["given"] if asked else None
-    rows = file.to_data(file.model.corrected(X, **matrix.side, to=wanted))
+    rows = file.way_back(partial(file.model.corrected, X, **matrix.side, to=wanted), columns)
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
     _tell_rows(talk, rows, out, asked, "rows corrected in", to)
@@ -288,7 +309,7 @@ def score(talk: Output, model: Path, data: Path, how: Reading, *, missing: str) 
         raise CommandError(f"score: {what}; write its report: sidelight report {model} {data} --view-y FILE")
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
-    rows = np.asarray(file.filled(X))
+    rows = coordinates(file.filled(X))
     measures: dict[str, float] = {}
     if offers.has_score:
         measures["reconstruction_r2"] = _reconstruction(file.model, X, matrix.side)
@@ -328,12 +349,12 @@ def report(
     file = ModelFile.open(model)
     matrix, X = file.read(data, _how(file, how), missing)
     _say_given(talk, file, matrix.side, data)
-    Y = _outputs(file, view_y, data, matrix, len(read(data, _how(file, how)).X) if view_y else 0)
+    Y = _outputs(file, view_y, data, matrix, read(data, _how(file, how)).n_rows if view_y else 0)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer.write(
         file.model,
         out,
-        X=file.shown(X),
+        X=None if is_sparse(X) else file.shown(X),
         y=Y,
         embedding=_embedded(file, X, matrix.side),
         colours=matrix.colours if matrix.colours.shape[1] else None,
@@ -347,7 +368,7 @@ def report(
         **file.told(matrix),
         **report_rows(file, matrix, how.wishes.colours),
     )
-    talk.answer |= {"out": out, "rows": len(matrix.X)}
+    talk.answer |= {"out": out, "rows": matrix.n_rows}
     talk.say(f"wrote {out}")
 
 

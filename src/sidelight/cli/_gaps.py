@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.utils import get_tags
 
 from sidelight.information.kernel_options import KernelOptions
 
 from ._matrix import Matrix
 from ._output import CommandError
+from ._sparse_rows import has_gaps
 
 __all__ = ["let_take_gaps"]
 
@@ -23,7 +23,7 @@ def let_take_gaps(model: Any, method: str, matrix: Matrix, *, after_metric: bool
     CommandError
         If the method cannot take missing entries.
     """
-    if not np.isnan(matrix.X).any():
+    if not has_gaps(matrix.X):
         return ""
     where = f"entries are missing in {', '.join(list(matrix.gaps)[:3])}"
     if after_metric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ._matrix import Matrix
 from ._output import CommandError, Output
 from ._read import Reading, Table, open_data
 from ._source import title_of
+from ._sparse_rows import is_sparse
 
 __all__ = ["look", "parse_kinds"]
 
@@ -81,7 +82,7 @@ def parse_kinds(pairs: Sequence[str]) -> dict[str, str]:
 
 def look(talk: Output, path: Path, how: Reading, kinds: Mapping[str, str]) -> None:
     """Say what a file is, what its columns are, and what ``embed`` would do."""
-    kind, found = open_data(path, how)
+    kind, found = open_data(path, replace(how, sparse=True))
     if isinstance(found, Matrix):
         _tell_matrix(talk, path, kind, found)
     else:
@@ -90,7 +91,7 @@ def look(talk: Output, path: Path, how: Reading, kinds: Mapping[str, str]) -> No
 
 def _tell_matrix(talk: Output, path: Path, kind: str, matrix: Matrix) -> None:
     n, d = matrix.X.shape
-    gaps = int((~np.isfinite(matrix.X)).sum())
+    gaps = 0 if is_sparse(matrix.X) else int((~np.isfinite(matrix.X)).sum())
     would = [f"embed would embed {_count(n, 'row')} of {_count(d, 'number')}, as they are."]
     would += [_missing_sentence(gaps, "")] if gaps else []
     talk.answer |= {"file": title_of(path), "kind": kind, "rows": n, "columns": [], "n_columns": d}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._encoded_table import EncodedTable
 from ._output import CommandError
+from ._sparse_rows import is_sparse
 
 __all__ = ["Matrix", "Scaling", "complete", "scaling_for"]
 
@@ -23,7 +24,7 @@ class Matrix:
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or CSR array of shape (n, d)
         The features.
     names : list of str, or None
         Names of the features, when the data has them; None for the code of a table.
@@ -51,7 +52,7 @@ class Matrix:
         Messages for the user about how the data was treated.
     """
 
-    X: NDArray[Any]
+    X: Any
     names: list[str] | None = None
     colours: pd.DataFrame = field(default_factory=pd.DataFrame)
     given: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -72,13 +73,18 @@ class Matrix:
             raise CommandError(f"the data is of type {self.X.dtype}, and only numbers can be embedded")
         if self.X.dtype not in (np.float32, np.float64):
             object.__setattr__(self, "X", self.X.astype(np.float64))
-        if len(self.rows) != len(self.X):
-            object.__setattr__(self, "rows", np.arange(len(self.X)))
+        if len(self.rows) != self.n_rows:
+            object.__setattr__(self, "rows", np.arange(self.n_rows))
 
-    def features(self, X: NDArray[Any] | None = None) -> Any:
-        """Return the features as an estimator wants them: a data frame when they have names."""
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def features(self, X: Any = None) -> Any:
+        """Return the features as an estimator wants them: a data frame when they have names and are not sparse."""
         X = self.X if X is None else X
-        return X if self.names is None else pd.DataFrame(X, columns=self.names)
+        return X if self.names is None or is_sparse(X) else pd.DataFrame(X, columns=self.names)
 
     def take(self, keep: NDArray[np.bool_]) -> Matrix:
         """Return the rows where ``keep`` is true."""
@@ -109,6 +115,8 @@ class Matrix:
     @property
     def gaps(self) -> dict[str, NDArray[np.bool_]]:
         """For each column of the data with missing or infinite entries, the rows (n,) that have them."""
+        if is_sparse(self.X):
+            return {}
         if self.table is not None:
             found = self.table.gaps(self.X)
         else:
@@ -154,6 +162,10 @@ def scaling_for(matrix: Matrix, wanted: bool | None) -> tuple[Scaling | None, st
     """
     if matrix.table is not None:
         return None, ""
+    if is_sparse(matrix.X):
+        if wanted:
+            raise CommandError("--standardize: centred columns of a sparse matrix would not be sparse; leave it out")
+        return None, "Columns are used as they are."
     if wanted is None:
         if matrix.image_shape is not None:
             return None, "Pixels are used as they are."

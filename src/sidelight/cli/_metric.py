@@ -71,7 +71,7 @@ def _pair_hints(files: HintFiles, matrix: Matrix, whole: Matrix) -> Hints:
     found = {name: pairs.distinct() for name, pairs in read.items()}
     if len(found) == 2:
         check_apart(found["same"], found["different"])
-    said = {name: pairs.placed(matrix, len(whole.X))[0] for name, pairs in found.items()}
+    said = {name: pairs.placed(matrix, whole.n_rows)[0] for name, pairs in found.items()}
     counts = {name: len(pairs) for name, pairs in said.items()}
     words = " and ".join(f"{count} {name}" for name, count in counts.items()) + " pairs"
     notes = [_fewer(read[name], found[name], counts[name], name) for name in found]
@@ -92,7 +92,7 @@ def _distance_hints(path: Path, matrix: Matrix, whole: Matrix) -> Hints:
         raise found.wrong("pairs a row with itself", loops)
     if not found.values.any():
         raise found.wrong("every distance is 0, so there is nothing to tell apart")
-    index, here = found.placed(matrix, len(whole.X))
+    index, here = found.placed(matrix, whole.n_rows)
     lost = len(here) - len(index)
     words = f"{len(index)} distances" + (f"; {lost} of rows that were left out are not used" if lost else "")
     return Hints("DistanceMetric", {"pairs": index, "distances": found.values[here]}, words, {"distances": len(index)})

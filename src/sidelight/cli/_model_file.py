@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 
 from sidelight.base.capabilities import capabilities, feature_names_of, given_of
 from sidelight.base.chain import Chain, as_chain, name_of
+from sidelight.base.columns import chosen_columns
 from sidelight.base.model import FittedModel
 from sidelight.persistence import MismatchError, check_notes, load, load_notes, save
 from sidelight.tables.imputer import Imputer
@@ -25,6 +26,7 @@ from ._matrix import Matrix, Scaling, complete
 from ._output import CommandError
 from ._read import Reading, read
 from ._second_view import SecondView
+from ._sparse_rows import has_gaps, is_sparse, takes_sparse
 from ._write import latent_names
 
 __all__ = ["ModelFile"]
@@ -154,7 +156,7 @@ class ModelFile:
 
     def read(self, path: Path, how: Reading, missing: str) -> tuple[Matrix, Any]:
         """Read new rows; return them unchanged, and preprocessed for the model."""
-        matrix = read(path, replace(how, encoder=self.encoder, singular=self.singular))
+        matrix = read(path, replace(how, encoder=self.encoder, singular=self.singular, sparse=takes_sparse(self.model)))
         of_array = self.encoder is not None and matrix.table is None
         width = matrix.X.shape[1]
         expected = self.encoder.n_features_in_ if of_array and self.encoder is not None else self.model.n_features_in_
@@ -163,7 +165,7 @@ class ModelFile:
         if of_array:
             matrix = self._encoded(matrix)
         matrix = complete(matrix, missing, self.means)
-        if np.isnan(matrix.X).any() and not self.takes_gaps:
+        if has_gaps(matrix.X) and not self.takes_gaps:
             complete(matrix, "error")
         X = matrix.X if self.scaling is None else self.scaling.apply(matrix.X)
         return matrix, X if feature_names_of(self.model) is None else matrix.features(X)
@@ -194,8 +196,26 @@ class ModelFile:
             return EncodedTable(pd.DataFrame(), self.encoder).decoded(rows)
         return pd.DataFrame(rows if self.scaling is None else self.scaling.undo(rows), columns=self.columns)
 
+    def way_back(self, rows: Callable[..., Any], names: Sequence[str]) -> pd.DataFrame:
+        """Rows in the columns and units of the data, all or those with some ``names``.
+
+        ``rows()`` returns them as the model does; a model that takes sparse rows computes the columns asked for only.
+        """
+        if not names:
+            return self.to_data(rows())
+        if self.encoder is not None or not takes_sparse(self.model):
+            whole = self.to_data(rows())
+            return whole.iloc[:, chosen_columns("--columns", names, whole.shape[1], list(whole.columns), "COLUMN")]
+        at = chosen_columns("--columns", names, len(self.columns), self.columns, "COLUMN")
+        some = np.asarray(rows(columns=at))
+        if self.scaling is not None:
+            some = Scaling(self.scaling.center[at], self.scaling.scale[at]).undo(some)
+        return pd.DataFrame(some, columns=[self.columns[place] for place in at])
+
     def filled(self, X: Any) -> Any:
         """Return rows for measures that take no gaps: missing entries by the model, or the means of the columns."""
+        if is_sparse(X):
+            return X
         rows = np.asarray(X)
         gaps = np.isnan(rows)
         if not gaps.any():

@@ -15,7 +15,7 @@ __all__ = [
     "ColumnKind", "CorrectedTo", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force",
     "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing",
     "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings",
-    "Sheet", "TableFormat", "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
+    "Sheet", "SomeColumns", "TableFormat", "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -86,6 +86,10 @@ GivenValue = Annotated[
 CorrectedTo = Annotated[
     list[str] | None,
     typer.Option("--to", metavar="COLUMN=VALUE", help="Move the rows to this value; without it, to the mean effect."),
+]
+SomeColumns = Annotated[
+    list[str] | None,
+    typer.Option("--columns", metavar="NAME", help="Write this column only, such as a gene; repeat it for more."),
 ]
 Period = Annotated[
     list[str] | None,

@@ -102,7 +102,7 @@ def read_pairs(option: str, path: Path, whole: Matrix, *, values: bool = False) 
         raise CommandError(f"{source}: needs {what}")
     if text:
         return PairFile(source, _by_name(source, frame, whole.row_names), numbers, whole.row_names)
-    return PairFile(source, _by_number(source, frame.to_numpy(dtype=np.float64), len(whole.X)), numbers)
+    return PairFile(source, _by_number(source, frame.to_numpy(dtype=np.float64), whole.n_rows), numbers)
 
 
 def _table(option: str, path: Path, names: pd.Series[Any] | None) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from sidelight.base.chain import Chain, last_step_of
 from sidelight.base.model import FittedModel
 
 from ._second_view import SecondView
+from ._sparse_rows import coordinates
 from ._write import latent_names
 
 __all__ = ["CLUSTER", "Placement", "place_fitted", "place_new"]
@@ -71,9 +72,10 @@ def place_new(model: FittedModel, X: Any, side: Mapping[str, Any]) -> Placement:
 def _of_mixture(model: FittedModel, X: Any) -> Placement:
     """Cluster, local coordinates in its chart where it has some, and the probabilities of all clusters."""
     mixture, table = last_step_of(model), model.rows(X) if isinstance(model, Chain) else X
-    rows, shares = np.asarray(table), np.asarray(mixture.transform(table))
+    rows, shares = coordinates(table), np.asarray(mixture.transform(table))
     nearest = shares.argmax(axis=1)
-    local = _local_coordinates(mixture.charts_, rows, nearest)
+    reduction = mixture.reduction_
+    local = _local_coordinates(mixture.charts_, rows if reduction is None else reduction.scores(table), nearest)
     names = [f"u{k + 1}" for k in range(local.shape[1])] + [f"p{k + 1}" for k in range(shares.shape[1])]
     where = " u1, u2, ... are coordinates within it," if local.shape[1] else ""
     words = (

@@ -55,6 +55,8 @@ class Reading:
         Of a fitted model, for new rows of a table.
     singular : array of shape (k, d), optional
         Singular vectors that the sparse matrix of a fitted model was reduced by, for new rows.
+    sparse : bool
+        Whether the model takes sparse rows, so that large ones stay sparse.
     """
 
     wishes: ColumnRoles = field(default_factory=ColumnRoles)
@@ -70,6 +72,7 @@ class Reading:
     table: TableOptions | None = None
     encoder: TableEncoder | None = None
     singular: NDArray[np.float64] | None = None
+    sparse: bool = False
 
 
 @dataclass(frozen=True)

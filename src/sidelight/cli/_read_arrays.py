@@ -19,10 +19,13 @@ from scipy.sparse.linalg import svds
 from sklearn.utils.extmath import svd_flip
 from threadpoolctl import threadpool_limits
 
+from sidelight.maps.truncated import RANK
+
 from ._columns import suggestion
 from ._matrix import Matrix
 from ._output import CommandError
 from ._source import Source
+from ._sparse_rows import MOST_ENTRIES, is_sparse, kept_sparse
 
 if TYPE_CHECKING:
     from ._read import Reading
@@ -43,8 +46,6 @@ _BROKEN = (
     zlib.error,
 )
 """What NumPy and SciPy raise for files that are cut or changed."""
-_MOST_ENTRIES = 2e7
-"""Entries of a full matrix (160 MB) up to which a sparse one is written out."""
 _N_SINGULAR = 50
 _SINGULAR_NAME = "singular_"
 
@@ -56,7 +57,7 @@ class _Arrays:
     ``singular`` (k, d) are the singular vectors that a large sparse matrix was reduced by.
     """
 
-    X: NDArray[Any]
+    X: Any
     others: dict[str, NDArray[Any]]
     names: list[str] | None = None
     remarks: list[str] = field(default_factory=list)
@@ -74,7 +75,7 @@ def read_arrays(source: Source, how: Reading) -> Matrix:
     label = how.wishes.label
     colours = {name: array for name, array in kept.items() if name != label}
     return Matrix(
-        X=X.reshape(len(X), -1),
+        X=X if is_sparse(X) else X.reshape(len(X), -1),
         names=found.names if how.expected is None else _expected_names(source, X, how.expected),
         colours=pd.DataFrame(colours),
         given=how.wishes.known(pd.DataFrame(others)),
@@ -143,9 +144,12 @@ def _from_sparse(matrix: Any, source: Source, how: Reading) -> _Arrays:
     what = f"The sparse matrix{counts} ({n} x {d}, {matrix.nnz} entries)"
     if how.singular is not None:
         return _by_singular_vectors(matrix, how.singular, source)
-    if float(n) * d <= _MOST_ENTRIES:
+    if float(n) * d <= MOST_ENTRIES:
         return _Arrays(matrix.toarray(), {}, remarks=[f"{what} is embedded as it is, with zeros written out."])
     _refuse_new_rows(source, how.expected)
+    if how.sparse:
+        told = f"stays sparse: it is reduced to {RANK} principal coordinates, and the way back leads to all columns."
+        return _Arrays(kept_sparse(matrix, source.title), {}, remarks=[f"{what} {told}"])
     k = min(_N_SINGULAR, min(n, d) - 1)
     why = f"is too large to be written out, so it is reduced to {k} columns by its truncated SVD"
     X, V = _reduced(matrix, k)
@@ -192,7 +196,7 @@ def _reduced(matrix: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float
         return np.asarray(rows @ V.T), V  # as for new rows, to the bit
 
 
-def _expected_names(source: Source, X: NDArray[Any], expected: Sequence[str]) -> list[str]:
+def _expected_names(source: Source, X: Any, expected: Sequence[str]) -> list[str]:
     width = int(np.prod(X.shape[1:]))
     if width != len(expected):
         raise CommandError(f"{source.title}: rows have {width} columns, and the model was fitted on {len(expected)}")

@@ -7,11 +7,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.base.types import Array
+from sidelight.base.types import Array, Untyped
 from sidelight.maps.effect import Effect
+from sidelight.maps.frames import AnyFrame
+from sidelight.maps.truncated import TruncatedFrame, dense_rows, is_sparse
 from sidelight.side.given import EncodedGiven
 
-__all__ = ["change_of_given"]
+__all__ = ["change_of_given", "corrected_rows"]
+
+
+def corrected_rows(X: Untyped, change: Array, frame: AnyFrame, columns: Array | None) -> Array:
+    """Rows (m, d), dense or sparse, with a ``change`` in units of the frame added: (m, c) in some columns, None: all.
+
+    In a truncated frame the change is one of coordinates.
+    """
+    if isinstance(frame, TruncatedFrame):
+        basis = frame.reduction.basis
+        change = change @ (basis if columns is None else basis[columns]).T
+    elif columns is not None:
+        change = change[:, columns]
+    rows = X if columns is None else X.tocsc()[:, columns] if is_sparse(X) else X[:, columns]
+    return np.asarray(dense_rows(rows, X.dtype) + change * frame.scale)
 
 
 def change_of_given(
@@ -35,7 +51,9 @@ def change_of_given(
     if features is None:
         return -taken_off
     distinct, counts = np.unique(features, axis=0, return_counts=True)
+    if effect.local is None:
+        return np.asarray(np.average(effect(distinct), axis=0, weights=counts) - taken_off)
     wanted = np.zeros_like(rest)
-    for value, count in zip(distinct, counts / counts.sum(), strict=True):
+    for value, count in zip(distinct, counts / counts.sum(), strict=True):  # of categories, which are few
         wanted += count * effect.at_rest(rest, np.broadcast_to(value, (len(rest), len(value))))
     return np.asarray(wanted - taken_off)

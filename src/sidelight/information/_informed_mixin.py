@@ -21,12 +21,12 @@ from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
 from sidelight.maps.overlap import group_overlap
-from sidelight.maps.truncated import TruncatedFrame, dense_rows
+from sidelight.maps.truncated import TruncatedFrame, as_rows_of, outside_in_columns
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 
-from ._correction import change_of_given
+from ._correction import change_of_given, corrected_rows
 from ._extrapolation import warn_of_extrapolation
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
@@ -104,7 +104,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def inverse_transform(self, X: object, *, given: object = None) -> Array:
+    def inverse_transform(self, X: object, *, given: object = None, columns: object = None) -> Array:
         """Map latent points to the data space, by the conditional mean E[x | z] or E[x | z, given].
 
         Parameters
@@ -112,24 +112,24 @@ class InformedMixin(TwoWayMixin):
         X : array of shape (m, q)
             Latent points.
         given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            The value of ``given`` to reconstruct for. With the latent point fixed and another ``given``, for example,
-            the same pose of another object results. Missing entries: averaged over.
+            The value of ``given`` to reconstruct for: the same pose of another object. Missing: averaged over.
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order; None: all. A model of sparse rows computes no others.
 
         Returns
         -------
-        rows : array of shape (m, d)
+        rows : array of shape (m, d), or (m, len(columns))
         """
         Z = self._checked_latent(X)
-        known = self._known(given, len(Z))
-        rows = self.frame_.outside(self._rows(self.latent_frame_.inside(Z), known))
+        inside = self._rows(self.latent_frame_.inside(Z), self._known(given, len(Z)))
+        rows = outside_in_columns(self.frame_, inside, self._chosen(columns))
         return np.asarray(rows.astype(Z.dtype, copy=False))
 
     @one_blas_thread
     def transform_mean(self, X: object, *, given: object = None) -> Array:
         """Embed each row at the conditional mean E[z | x] of the latent points (S0 3.23), shape (m, q).
 
-        ``transform`` adds a correction that maps training rows exactly to ``embedding_``. This is the source's kernel
-        regression itself, which smooths them too. Arguments as in ``transform``.
+        The source's kernel regression, without the correction by which ``transform`` maps training rows exactly.
         """
         X = self._checked(X)
         known = self._known(given, len(X))
@@ -186,7 +186,7 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(_has_corrected)
     @one_blas_thread
-    def corrected(self, X: object, *, given: object, to: object = None) -> Array:
+    def corrected(self, X: object, *, given: object, to: object = None, columns: object = None) -> Array:
         """The rows of ``X`` without the effect of ``given``, or with that of another value instead, shape (m, d).
 
         A row changes by the effect of its ``given`` alone, ``x - effect(given) + effect(to)``, and keeps all else, its
@@ -199,6 +199,8 @@ class InformedMixin(TwoWayMixin):
             The known variables of the rows, in the columns of ``fit``, without a missing entry.
         to : array of shape (m,) or (m, g), table, or one value for all rows, default=None
             The value to move the rows to. None: the mean effect over the training rows.
+        columns : names, numbers or mask, default=None
+            Columns to return, as in ``inverse_transform``.
 
         Examples
         --------
@@ -213,15 +215,13 @@ class InformedMixin(TwoWayMixin):
         checked = self._checked(X)
         known = self._complete("given", given, len(checked))
         target = None if to is None else self._complete("to", to, len(checked))
-        rows, frame = dense_points(checked), self.frame_
-        rows = dense_rows(X, checked.dtype) if isinstance(frame, TruncatedFrame) else rows
         assert known is not None  # there is an effect, so given was not constant
         assert self.forward_effect_ is not None
-        inside = frame.inside(dense_points(checked))
-        change = change_of_given(self.forward_effect_, inside, known, target, self.given_features_) * frame.scale
-        if isinstance(frame, TruncatedFrame):  # the effect is one of coordinates
-            change = change @ frame.reduction.basis.T
-        return np.asarray((rows + change).astype(checked.dtype, copy=False))
+        inside = self.frame_.inside(dense_points(checked))
+        change = change_of_given(self.forward_effect_, inside, known, target, self.given_features_)
+        rows = as_rows_of(X, checked.dtype) if isinstance(self.frame_, TruncatedFrame) else dense_points(checked)
+        changed = corrected_rows(rows, change, self.frame_, self._chosen(columns))
+        return np.asarray(changed.astype(checked.dtype, copy=False))
 
     def _complete(self, argument: str, entries: object, n: int) -> EncodedGiven | None:
         """Encode ``given``, which may not be missing; None if it was constant over the training rows."""

@@ -10,6 +10,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.types import Array
 from sidelight.maps.frames import Frame
 from sidelight.neighbours.sparse_distances import Points, dense_points, submatrix
+from sidelight.side.design import warn_of_design
 from sidelight.side.given import EncodedGiven, Given
 from sidelight.side.pairs import as_pairs
 
@@ -72,6 +73,7 @@ def read_given(owner: str, given: object, same: object, n: int, settings: GivenS
         raise ValueError(error_message(owner, "given", "missing entries", rule, "Give it for two rows or more"))
     if len(np.unique(known.values[known.complete], axis=0)) == 1:
         return ReadGiven(columns)
+    warn_of_design(owner, columns, known)
     return ReadGiven(columns, known, None if same is None else as_pairs(same, n).take(known.complete).index)
 
 

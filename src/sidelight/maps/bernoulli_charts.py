@@ -24,6 +24,7 @@ from sidelight.objectives.mixtures import normalised
 from sidelight.solvers.eigen import fix_signs
 
 from .charts import local_numbers
+from .truncated import is_sparse
 
 __all__ = ["BernoulliCharts", "bernoulli_charts", "with_axes"]
 
@@ -86,7 +87,8 @@ class BernoulliCharts:
         return np.asarray(self.responsibilities(X) @ self.means)
 
     def _joint(self, X: Array) -> Array:
-        return joint_log_density(BernoulliParameters(self.weights, self.means), np.asarray(X, dtype=np.float64))
+        rows = X if is_sparse(X) else np.asarray(X, dtype=np.float64)
+        return joint_log_density(BernoulliParameters(self.weights, self.means), rows)
 
 
 def bernoulli_charts(mixture: BernoulliParameters) -> BernoulliCharts:

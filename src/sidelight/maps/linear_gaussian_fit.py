@@ -44,6 +44,7 @@ from sidelight.solvers.em import EMResult, em
 
 from .linear_gaussian_maps import LinearGaussianMaps
 from .row_summary import summarise_rows
+from .sparse_gaussian import columns_in_frame, sparse_axes
 
 __all__ = [
     "LARGEST",
@@ -52,6 +53,7 @@ __all__ = [
     "MomentStream",
     "advance_moments",
     "fit_linear_gaussian",
+    "fit_sparse_gaussian",
     "maps_of_moments",
 ]
 
@@ -122,6 +124,14 @@ def fit_linear_gaussian(rows: Rows, settings: GaussianSettings) -> FittedGaussia
         bar.close("closed form" if found.status is None else f"{found.status.value}, {len(found.history)} steps")
     maps = LinearGaussianMaps(found.model, found.gaussian, problem.centre, problem.scale)
     return FittedGaussian(maps, found.status, found.history)
+
+
+def fit_sparse_gaussian(X: Any, settings: GaussianSettings) -> FittedGaussian:
+    """The same for a CSR array (n, d) of complete rows, by products with it: no dense copy is made."""
+    centre, scale, variance = columns_in_frame(X, standardize=settings.standardize)
+    axes, q = sparse_axes(X, centre, scale, settings.n_components, LARGEST, _count)
+    model = _from_axes(axes, q, _TINY * (variance or 1.0))
+    return FittedGaussian(LinearGaussianMaps(model, None, centre, scale), None, ())
 
 
 def _column_widths(variance: Array, *, standardize: bool) -> Array:

@@ -19,6 +19,9 @@ from sidelight.objectives.linear_gaussian import (
     reconstruction,
 )
 
+from .sparse_gaussian import sparse_latent_means, sparse_log_density
+from .truncated import is_sparse
+
 __all__ = ["LinearGaussianMaps"]
 
 Array = npt.NDArray[Any]
@@ -28,6 +31,8 @@ _BLOCK = 2048  # rows whose patterns of missing entries are found together
 @dataclass(frozen=True)
 class LinearGaussianMaps:
     """Maps, imputation and densities. Each answer is computed row by row, in the type of the rows.
+
+    Rows of ``embed``, ``covariance``, ``project`` and ``log_density`` may be CSR arrays, without missing entries.
 
     Parameters
     ----------
@@ -45,20 +50,27 @@ class LinearGaussianMaps:
 
     def embed(self, X: Array, n_jobs: int | None) -> Array:
         """Posterior means (m, q) of the latent points of rows, from their observed entries."""
+        if is_sparse(X):
+            return sparse_latent_means(self.model, X, self.centre, self.scale, n_jobs)
         return by_block(lambda part: latent_mean(self.model, self.inside(part)), X, n_jobs, block=_BLOCK)
 
     def covariance(self, X: Array) -> Array:
         """Posterior covariances (m, q, q) of the latent points of rows."""
-        covariance = posterior(self.model, self.inside(X))[1]
+        rows = np.zeros((1, len(self.centre))) if is_sparse(X) else self.inside(X)
         q = self.model.n_components
-        return np.array(np.broadcast_to(covariance, (len(X), q, q)), dtype=X.dtype)
+        return np.array(np.broadcast_to(posterior(self.model, rows)[1], (X.shape[0], q, q)), dtype=X.dtype)
 
-    def reconstruct(self, Z: Array) -> Array:
-        """Rows (m, d) at latent points, E[x | z]."""
+    def reconstruct(self, Z: Array, columns: Array | None = None) -> Array:
+        """Rows (m, d) at latent points, E[x | z]; (m, c) in some ``columns``."""
+        if columns is not None:
+            model = LinearGaussian(self.model.mean[columns], self.model.W[columns], self.model.noise)
+            return LinearGaussianMaps(model, None, self.centre[columns], self.scale[columns]).reconstruct(Z)
         return np.asarray(self.outside(reconstruction(self.model, Z)).astype(Z.dtype, copy=False))
 
     def project(self, X: Array, n_jobs: int | None) -> Array:
         """Rows to latent points and back (m, d)."""
+        if is_sparse(X):
+            return self.reconstruct(self.embed(X, n_jobs))
         return by_block(lambda part: self._projected(self.inside(part)), X, n_jobs, block=_BLOCK)
 
     def complete(self, X: Array, n_jobs: int | None) -> Array:
@@ -80,6 +92,8 @@ class LinearGaussianMaps:
         """Log density (m,) of the observed entries of rows."""
         logs = np.log(self.scale)
         certain = replace(self.model, spread=None)
+        if is_sparse(X):
+            return sparse_log_density(certain, X, self.centre, self.scale, n_jobs)
 
         def scored(part: Array) -> Array:
             inside = self.inside(part)

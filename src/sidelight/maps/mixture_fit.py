@@ -303,7 +303,7 @@ def run_em(
     """
     bar = ProgressBar(settings.owner) if settings.verbose else None
     callback = combine_callbacks(bar, settings.callback)
-    step = _em_step(family, rows, summary.frame)
+    step = _em_step(family, rows, summary)
     history = list(before)
 
     def run(start: P, reseeded: int) -> EMResult[P]:
@@ -331,11 +331,11 @@ def run_em(
     return FittedMixture(best.parameters, summary, best.status, tuple(history), interrupted)
 
 
-def _em_step(family: Family[P], rows: Rows, frame: Frame | None = None) -> Callable[[P], tuple[P, float]]:
-    """EM step ``mixture -> (new mixture, value)`` on rows, scaled by ``frame`` (None: as they are)."""
+def _em_step(family: Family[P], rows: Rows, summary: RowSummary | None = None) -> Callable[[P], tuple[P, float]]:
+    """EM step ``mixture -> (new mixture, value)`` on rows, in the frame of ``summary`` (None: as they are)."""
 
     def step(mixture: P) -> tuple[P, float]:
-        sums = rows.total(lambda X: family.sums(mixture, X if frame is None else frame.inside(X)))
+        sums = rows.total(lambda X: family.sums(mixture, X if summary is None else summary.inside(X)))
         return family.maximised(sums, mixture), family.value(sums, mixture)
 
     return step

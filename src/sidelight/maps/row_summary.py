@@ -13,6 +13,7 @@ from sidelight.base.warnings import warn
 from sidelight.rows import Rows, Sums
 
 from .frames import Frame
+from .truncated import is_sparse
 
 __all__ = ["RowSummary", "summarise_rows"]
 
@@ -44,6 +45,10 @@ class RowSummary:
     missing: bool
     sample: Array
 
+    def inside(self, X: Array) -> Array:
+        """Rows in the frame; sparse rows, whose frame is the identity, as they are."""
+        return X if is_sparse(X) else self.frame.inside(X)
+
 
 def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: bool = True) -> RowSummary:
     """Summarise rows in one pass; raise an error if no density of ``n_charts`` charts can be fitted to them.
@@ -58,12 +63,14 @@ def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: 
     seed : int
         For the sample.
     framed : bool
-        Whether rows are centred and scaled; False: the frame is the identity.
+        Whether rows are centred and scaled; False: the frame is the identity, and rows may be sparse.
     """
     raw = rows.sample(max(_SAMPLE, 100 * n_charts), seed)
     frame = _frame_of(raw) if framed else Frame(np.zeros(raw.shape[1]), 1.0)
 
     def statistic(X: Array) -> Sums:
+        if is_sparse(X):
+            return _of_sparse(X)
         seen = ~np.isnan(X)
         inside = np.where(seen, frame.inside(X), 0.0)
         empty = np.flatnonzero(~seen.any(axis=1))
@@ -81,6 +88,13 @@ def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: 
     mean = found["x"] / seen
     variance = np.maximum(found["xx"] / seen - mean**2, 0.0)
     return RowSummary(frame, n, mean, variance, bool((seen < n).any()), frame.inside(raw))
+
+
+def _of_sparse(X: Any) -> Sums:
+    """The same sums of sparse rows, in which no entry is missing, without a frame."""
+    n, d = X.shape
+    squares = X.power(2).sum(axis=0)
+    return {"n": np.array(n), "seen": np.full(d, n), "x": X.sum(axis=0), "xx": squares, "empty": np.array(0)}
 
 
 def _refuse(owner: str, n: int, n_charts: int, seen: Array, empty: int) -> None:

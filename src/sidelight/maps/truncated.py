@@ -23,9 +23,18 @@ from scipy import sparse
 
 from sidelight.base.tiles import one_blas_thread, run_tiles, spans, sum_in_order
 
-from .frames import Frame
+from .frames import AnyFrame, Frame
 
-__all__ = ["RANK", "TruncatedBasis", "TruncatedFrame", "dense_rows", "truncated_basis"]
+__all__ = [
+    "RANK",
+    "TruncatedBasis",
+    "TruncatedFrame",
+    "as_rows_of",
+    "dense_rows",
+    "is_sparse",
+    "outside_in_columns",
+    "truncated_basis",
+]
 
 Array = npt.NDArray[Any]
 
@@ -47,6 +56,10 @@ class TruncatedBasis:
     def scores(self, X: Any) -> Array:
         """Coordinates (m, k) of rows (m, d), dense or sparse: ``(X - mean) basis``."""
         return np.asarray(X @ self.basis - self.mean @ self.basis)
+
+    def of_columns(self, columns: Array) -> TruncatedBasis:
+        """The basis of some columns of the rows, with which ``rows`` returns these only; it has no ``scores``."""
+        return TruncatedBasis(self.mean[columns], self.basis[columns])
 
     def rows(self, T: Array) -> Array:
         """Dense rows (m, d) of coordinates (m, k): ``T basisᵀ + mean``."""
@@ -87,6 +100,25 @@ class TruncatedFrame:
     def outside_variance(self, V: Array) -> Array:
         """Variances (m, d) of the columns of the data, for independent coordinates with variances ``V`` (m, k)."""
         return np.asarray((V * self.inner.scale**2) @ np.square(self.reduction.basis).T)
+
+
+def outside_in_columns(frame: AnyFrame, Y: Array, columns: Array | None) -> Array:
+    """Rows (m, c) of scaled ``Y`` in some columns of the data; None: in all. A truncated frame computes no others."""
+    if columns is None:
+        return frame.outside(Y)
+    if isinstance(frame, TruncatedFrame):
+        return frame.reduction.of_columns(columns).rows(frame.inner.outside(Y))
+    return np.asarray(frame.outside(Y)[:, columns])
+
+
+def is_sparse(X: object) -> bool:
+    """Whether rows are a sparse matrix; unlike ``issparse``, it leaves their type as it is."""
+    return bool(sparse.issparse(X))
+
+
+def as_rows_of(X: Any, dtype: Any) -> Any:
+    """Rows (m, d) as an array or a sparse matrix of a data type, whichever they are."""
+    return X.astype(dtype, copy=False) if is_sparse(X) else np.asarray(X, dtype=dtype)
 
 
 def dense_rows(X: Any, dtype: Any) -> Array:

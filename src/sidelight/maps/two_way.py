@@ -30,7 +30,7 @@ from .kernel_projection import KernelProjection
 from .linear import LinearMaps
 from .modes import conditional_mode
 from .parzen import ParzenDensity, kernel_density, neighbourhood_density
-from .truncated import TruncatedFrame
+from .truncated import TruncatedFrame, outside_in_columns
 from .weights import AdaptiveWeights, FixedWeights
 
 __all__ = ["LISTED", "TwoWayMaps", "adaptive_maps", "framed_log_density", "kernel_maps"]
@@ -87,12 +87,15 @@ class TwoWayMaps:
         found = conditional_mode(mean, self.frame.points(X), self.latent_density.bandwidths, n_jobs)
         return self.latent_frame.outside(found)
 
-    def reconstruct(self, Z: Array, n_jobs: int | None) -> Array:
-        """Rows (m, d) at latent points, by the conditional mean."""
+    def reconstruct(self, Z: Array, n_jobs: int | None, columns: Array | None = None) -> Array:
+        """Rows (m, d) at latent points, by the conditional mean; (m, c) in some ``columns``."""
         if self.linear is not None:
-            rows = self.linear.reconstruct(Z, n_jobs)
-            return self.frame.reduction.rows(rows) if isinstance(self.frame, TruncatedFrame) else rows
-        return self.frame.outside(self._way_back[0](self.latent_frame.inside(Z), n_jobs))
+            rows, every = self.linear.reconstruct(Z, n_jobs), slice(None) if columns is None else columns
+            if isinstance(self.frame, TruncatedFrame):
+                reduction = self.frame.reduction
+                return (reduction if columns is None else reduction.of_columns(columns)).rows(rows)
+            return np.asarray(rows[:, every])
+        return outside_in_columns(self.frame, self._way_back[0](self.latent_frame.inside(Z), n_jobs), columns)
 
     def reconstruct_mode(self, Z: Array, n_jobs: int | None) -> Array:
         """Rows (m, d) at latent points, by the mode of p(x | z)."""

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.columns import chosen_columns
 from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
@@ -42,6 +43,7 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
 
     n_jobs: int | None
     random_state: Any
+    n_features_in_: int
     embedding_: Array
     frame_: AnyFrame
     latent_frame_: Frame
@@ -68,20 +70,22 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
 
     @available_if(has_data_space)
     @one_blas_thread
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any, *, columns: Any = None) -> Array:
         """Reconstruct rows at latent points, by the conditional mean.
 
         Parameters
         ----------
         X : array of shape (m, q)
             Latent points.
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order; None: all. A model of sparse rows computes no others.
 
         Returns
         -------
-        rows : array of shape (m, d)
+        rows : array of shape (m, d), or (m, len(columns))
         """
         Z = self._checked_latent(X)
-        return _as_type(self._maps().reconstruct(Z, self.n_jobs), Z)
+        return _as_type(self._maps().reconstruct(Z, self.n_jobs, self._chosen(columns)), Z)
 
     @one_blas_thread
     def transform_mode(self, X: Any) -> Array:
@@ -218,6 +222,11 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         if isinstance(frame, TruncatedFrame):
             return frame.reduced(rows)
         return np.asarray(rows.toarray() if hasattr(rows, "indptr") else rows)
+
+    def _chosen(self, columns: Any) -> Array | None:
+        """Numbers (c,) of the columns asked for; None: all."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if columns is None else chosen_columns(self, columns, self.n_features_in_, names)
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)

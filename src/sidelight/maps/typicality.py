@@ -24,6 +24,8 @@ import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
 
+from .truncated import is_sparse
+
 __all__ = ["COMPARED", "DRAWN", "StandardizedDensity", "lower_share", "view_shares"]
 
 Array = npt.NDArray[Any]
@@ -53,7 +55,10 @@ class StandardizedDensity:
     drawn: Array
 
     def __call__(self, X: Array, n_jobs: int | None = None) -> Array:
-        """Standardised log densities (m,) of rows (m, d), each row by itself."""
+        """Standardised log densities (m,) of rows (m, d), each row by itself; sparse rows are complete."""
+        if is_sparse(X):
+            mean, deviation = self._moments(np.zeros((1, X.shape[1]), dtype=bool), n_jobs)
+            return np.asarray((np.asarray(self.log_density(X), dtype=np.float64) - mean) / deviation)
         X = np.asarray(X, dtype=np.float64)
         gaps, kind = np.unique(np.isnan(X), axis=0, return_inverse=True)
         logs = self._log_densities(X, n_jobs)

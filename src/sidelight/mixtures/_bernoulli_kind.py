@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array
+from sidelight.base.types import Array, Untyped
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
 from sidelight.maps.mixture_stream import MixtureStream
@@ -92,11 +93,13 @@ class BinaryRows(Rows):
 
     def sample(self, m: int, seed: int) -> Array:
         """At most m of the rows."""
-        return binary(self._rows.sample(m, seed), self._threshold)
+        return np.asarray(binary(self._rows.sample(m, seed), self._threshold))
 
 
-def binary(X: Array, threshold: float | None) -> Array:
-    """Rows as 0, 1 and NaN: 1 above ``threshold``; None: they must be so already."""
+def binary(X: Untyped, threshold: float | None) -> Untyped:
+    """Rows as 0, 1 and NaN: 1 above ``threshold``; None: they must be so already. Sparse rows have no NaN."""
+    if issparse(X):
+        return _binary_sparse(X, threshold)
     missing = np.isnan(X)
     if threshold is not None:
         return np.asarray(np.where(missing, X, (threshold < X).astype(X.dtype)))
@@ -105,4 +108,18 @@ def binary(X: Array, threshold: float | None) -> Array:
         seen = f"array with {float(X[strange][0])!r}"
         remedy = "Give 0 and 1 (NaN where missing), or to a BernoulliMixture by itself a threshold: binarize="
         raise ValueError(error_message("BernoulliMixture", "X", seen, "is not binary", remedy))
+    return X
+
+
+def _binary_sparse(X: Untyped, threshold: float | None) -> Untyped:
+    """Sparse rows as a CSR array of 1s; entries that are not stored are 0."""
+    if threshold is not None and threshold < 0:
+        remedy = "Give binarize=0 or more, or a dense array"
+        raise ValueError(
+            error_message("BernoulliMixture", "binarize", threshold, "makes 0 a 1, in sparse rows", remedy)
+        )
+    X = csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.data = binary(X.data, threshold)
+    X.eliminate_zeros()
     return X

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.columns import chosen_columns
 from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import checked_latent, validated
 from sidelight.maps.held_out import held_out, needs_folds, refitted_planes
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
@@ -40,10 +42,13 @@ def standardized_density(maps: LinearGaussianMaps) -> StandardizedDensity:
     return StandardizedDensity(lambda X: maps.log_density(X, 1), maps.sample(DRAWN, np.random.default_rng(0)))
 
 
-def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None) -> Array:
-    """Sorted standardised densities of training rows (n, d); held out where these are few for the parameters."""
+def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None, *, few: bool = True) -> Array:
+    """Sorted standardised densities of training rows (n, d); held out where these are few for the parameters.
+
+    ``few=False``: they are a sample of so many that it makes no difference.
+    """
     d, q = maps.model.W.shape
-    if not needs_folds(X, d * (q + 1)):
+    if not (few and needs_folds(X, d * (q + 1))):
         return np.sort(standardized_density(maps)(X, n_jobs))
     plane = PlaneCharts(np.zeros(d), 1.0, np.ones(1), (replace(maps.model, spread=None),))
 
@@ -73,8 +78,8 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
 
         Parameters
         ----------
-        X : array of shape (m, d)
-            NaN where an entry is missing.
+        X : array or sparse array of shape (m, d)
+            NaN where an entry is missing; sparse rows have none.
 
         Returns
         -------
@@ -90,10 +95,24 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
         return self._maps().covariance(X)
 
     @one_blas_thread
-    def inverse_transform(self, X: Array) -> Array:
-        """Take latent points (m, q) back to the data space, E[x | z], shape (m, d)."""
+    def inverse_transform(self, X: Array, *, columns: object = None) -> Array:
+        """Take latent points back to the data space, E[x | z].
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order, without computing the others; None: all.
+
+        Returns
+        -------
+        rows : array of shape (m, d), or (m, len(columns))
+        """
         Z = self._checked_latent(X)
-        return self._maps().reconstruct(Z)
+        if columns is None:
+            return self._maps().reconstruct(Z)
+        names = getattr(self, "feature_names_in_", None)
+        return self._maps().reconstruct(Z, chosen_columns(self, columns, len(self.centre_), names))
 
     @one_blas_thread
     def denoise(self, X: Array) -> Array:
@@ -104,13 +123,13 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
     @one_blas_thread
     def impute(self, X: Array) -> Array:
         """Rows with their missing entries (NaN) replaced by their mean given the observed ones, shape (m, d)."""
-        X = self._checked(X)
+        X = self._checked(X, sparse=False)
         return self._maps().complete(X, self.n_jobs)
 
     @one_blas_thread
     def impute_variance(self, X: Array) -> Array:
         """Variance (m, d) of each missing entry given the observed ones of its row; 0 where the entry is observed."""
-        X = self._checked(X)
+        X = self._checked(X, sparse=False)
         return self._maps().missing_variance(X, self.n_jobs)
 
     def predictive_variance(self, X: Array) -> Array:
@@ -170,10 +189,14 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
         """The fitted model as one value."""
         return LinearGaussianMaps(self.model_, self.gaussian_, self.centre_, self.scale_)
 
-    def _checked(self, X: Array) -> Array:
+    def _checked(self, X: Untyped, *, sparse: bool = True) -> Untyped:
+        """Rows of numbers: an array with NaN where entries are missing, or a complete CSR array."""
         check_is_fitted(self, "model_")
-        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-        return np.asarray(validated(self, X, reset=False, spread=float(np.min(self.scale_)), **kinds))
+        finite = True if issparse(X) else "allow-nan"
+        kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": finite}
+        if sparse:
+            kinds["accept_sparse"] = "csr"
+        return validated(self, X, reset=False, spread=float(np.min(self.scale_)), **kinds)
 
     def _checked_latent(self, X: Array) -> Array:
         check_is_fitted(self, "model_")

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Generic, Self, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -30,8 +31,9 @@ from sidelight.maps.mixture_fit import (
     information_criterion,
 )
 from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
+from sidelight.maps.truncated import TruncatedBasis
 from sidelight.maps.typicality import COMPARED, DRAWN, StandardizedDensity, lower_share
-from sidelight.rows import BLOCK, ArrayRows, Rows, Sums, as_rows
+from sidelight.rows import BLOCK, ArrayRows, Rows, SparseRows, Sums, as_rows
 
 __all__ = ["MixtureMixin"]
 
@@ -87,6 +89,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     running_: Sums
     n_samples_seen_: int
     n_features_in_: int
+    reduction_: TruncatedBasis | None = None  # a default, because older model files lack it
     training_densities_: Array
 
     @all_or_nothing
@@ -96,14 +99,18 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            NaN where an entry is missing.
+        X : array or sparse array of shape (n, d)
+            NaN where an entry is missing. Sparse rows have no missing entries, and no dense copy of them is made.
         y : ignored
         """
         del y
         X = self._validated(X, ensure_min_samples=2)
-        rows = ArrayRows(self._prepared(X), n_jobs=self.n_jobs, block=self._block(len(X)))
-        return self._fit_rows(rows, X.dtype.name)
+        block = self._block(X.shape[0])
+        if issparse(X):
+            rows, reduction = self._sparse_rows(X, block)
+            return self._fit_rows(rows, X.dtype.name, X.shape[1], reduction)
+        rows = ArrayRows(self._prepared(X), n_jobs=self.n_jobs, block=block)
+        return self._fit_rows(rows, X.dtype.name, X.shape[1])
 
     @all_or_nothing
     @one_blas_thread
@@ -117,7 +124,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
             .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         rows = as_rows(source, owner=self, missing=True, n_jobs=self.n_jobs)
-        return self._fit_rows(self._prepared_rows(rows), "float64")
+        return self._fit_rows(self._prepared_rows(rows), "float64", rows.n_features)
 
     @all_or_nothing_continued
     @one_blas_thread
@@ -135,12 +142,13 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         del y
         begun = "running_" in vars(self)
-        X = self._validated(X, reset=not begun)
-        rows, kind, settings = self._prepared(X), self._kind(), self._settings()
+        X = self._validated(X, reset=not begun, sparse=False)
+        rows = self._seen(X) if begun else self._prepared(X)
+        kind, settings = self._kind(), self._settings()
         stream = self._stream() if begun else begin_stream(rows, kind, settings, self._n_stream_charts())
         stream = advance_stream(stream, kind, rows)
         if not begun:
-            self.dtype_ = X.dtype.name
+            self.dtype_, self.reduction_ = X.dtype.name, None
         self._keep_stream(stream)
         if hasattr(self, "training_densities_"):
             del self.training_densities_  # of the rows of an earlier fit, under another density
@@ -179,7 +187,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     def denoise(self, X: Array) -> Array:
         """Rows by their charts alone (n, d): the mean of each chart, weighed by its responsibility for the row."""
         X = self._checked(X)
-        return by_block(self.charts_.expected, X, self.n_jobs)
+        return self._in_columns(by_block(self.charts_.expected, X, self.n_jobs))
 
     def score(self, X: Array, y: object = None) -> float:
         """Mean log density of rows."""
@@ -202,7 +210,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         if n_samples < 1:
             raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
         rng = random_numbers(random_state, self.random_state)
-        return np.asarray(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
+        return self._in_columns(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
 
     @abstractmethod
     def _kind(self) -> MixtureKind[P, F]:
@@ -220,9 +228,23 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _n_stream_charts(self) -> int:
         """How many charts a stream begins with; refuses "auto"."""
 
-    def _prepared(self, X: Array) -> Array:
+    def _prepared(self, X: Untyped) -> Untyped:
         """Rows as the mixture sees them."""
         return X
+
+    def _sparse_rows(self, X: Untyped, block: int) -> tuple[Rows, TruncatedBasis | None]:
+        """Sparse rows of a fit, and the basis of their coordinates if the mixture is one of these."""
+        return SparseRows(self._prepared(X), n_jobs=self.n_jobs, block=block), None
+
+    def _seen(self, X: Untyped) -> Untyped:
+        """Rows as the fitted mixture sees them: coordinates, where it was fitted to those of sparse rows."""
+        if self.reduction_ is not None:
+            return self.reduction_.scores(X).astype(X.dtype, copy=False)
+        return self._prepared(X)
+
+    def _in_columns(self, rows: Array) -> Array:
+        """Rows (n, d) in the columns of the data."""
+        return rows if self.reduction_ is None else self.reduction_.rows(rows)
 
     def _prepared_rows(self, rows: Rows) -> Rows:
         """The same for rows in batches."""
@@ -233,12 +255,12 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         del n
         return BLOCK
 
-    def _fit_rows(self, rows: Rows, dtype: str) -> Self:
+    def _fit_rows(self, rows: Rows, dtype: str, d: int, reduction: TruncatedBasis | None = None) -> Self:
         kind = self._kind()
         found = fit_mixture(rows, kind, self._settings(), self.n_charts)
         stream = resume_stream(found, kind)
         own = _training_densities(rows, kind, found, self.n_jobs)
-        self.n_features_in_ = rows.n_features
+        self.n_features_in_, self.reduction_ = d, reduction
         self.dtype_ = dtype
         self.history_ = [vars(record) for record in found.history]
         self.n_iter_ = max(1, len(found.history))
@@ -269,17 +291,26 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
 
-    def _validated(self, X: Array, *, reset: bool = True, spread: float = np.inf, ensure_min_samples: int = 1) -> Array:
-        found = validated(
-            self, X, reset=reset, spread=spread, ensure_min_samples=ensure_min_samples,
-            dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+    def _validated(
+        self,
+        X: Untyped,
+        *,
+        reset: bool = True,
+        spread: float = np.inf,
+        ensure_min_samples: int = 1,
+        sparse: bool = True,
+    ) -> Untyped:
+        """An array of numbers, with NaN where entries are missing, or a complete CSR array."""
+        complete = issparse(X) or (not reset and self.reduction_ is not None)
+        return validated(
+            self, X, reset=reset, spread=spread, ensure_min_samples=ensure_min_samples, dtype=[np.float64, np.float32],
+            ensure_all_finite=True if complete else "allow-nan", accept_sparse="csr" if sparse else False,
         )  # fmt: skip
-        return np.asarray(found)
 
-    def _checked(self, X: Array) -> Array:
+    def _checked(self, X: Untyped, *, sparse: bool = True) -> Untyped:
         """New rows, as the mixture sees them."""
         check_is_fitted(self, "charts_")
-        return self._prepared(self._validated(X, reset=False, spread=self.charts_.spread))
+        return self._seen(self._validated(X, reset=False, spread=self.charts_.spread, sparse=sparse))
 
     @property
     def _n_features_out(self) -> int:
@@ -287,6 +318,6 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -16,7 +16,7 @@ from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
-from sidelight.base.types import Array, RandomState
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_number
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
@@ -132,13 +132,13 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
 
     def impute(self, X: Array) -> Array:
         """Rows with their missing entries (NaN) replaced by the more likely of 0 and 1, given the rest of the row."""
-        X = self._checked(X)
+        X = self._checked(X, sparse=False)
         filled = by_block(lambda part: (self.charts_.expected(part) > 0.5).astype(np.float64), X, self.n_jobs)
         return np.asarray(np.where(np.isnan(X), filled, X))
 
     def impute_variance(self, X: Array) -> Array:
         """Variance (n, d) of each missing entry given the rest of its row, p (1 - p); 0 where an entry is observed."""
-        X = self._checked(X)
+        X = self._checked(X, sparse=False)
         chance = by_block(self.charts_.expected, X, self.n_jobs)
         return np.asarray(np.where(np.isnan(X), chance * (1.0 - chance), np.zeros((), dtype=X.dtype)))
 
@@ -170,7 +170,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
             raise ValueError(error_message(self, "n_charts", "auto", "cannot be chosen from a stream", "Give a number"))
         return int(self.n_charts)
 
-    def _prepared(self, X: Array) -> Array:
+    def _prepared(self, X: Untyped) -> Untyped:
         return binary(X, self.binarize)
 
     def _prepared_rows(self, rows: Rows) -> Rows:

@@ -16,14 +16,15 @@ from sidelight.base.cost import Cost
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
-from sidelight.base.types import Array, RandomState
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number
 from sidelight.maps.frames import Frame
 from sidelight.maps.mixture_stream import MixtureStream
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_mixture import PlaneKind
+from sidelight.maps.truncated import TruncatedBasis, dense_rows, is_sparse, truncated_basis
 from sidelight.objectives.mixtures import MixtureParameters, Planes
-from sidelight.rows import BLOCK
+from sidelight.rows import BLOCK, ArrayRows, Rows
 
 from ._mixture_mixin import MixtureMixin
 
@@ -67,6 +68,10 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
     components_ : list of arrays of shape (q_s, d)
         Local axes of each chart, widest first; their lengths are standard deviations.
     noise_variance_ : array of shape (k,)
+    reduction_ : TruncatedBasis or None
+        Of a fit to sparse rows: their mean and 50 principal directions. The mixture is one of coordinates in this
+        basis: ``charts_``, ``noise_variance_``, densities and criteria are about these, all else about the columns of
+        the data.
     n_charts_ : int
     n_local_ : tuple of int
         Local dimensions of each chart.
@@ -139,14 +144,23 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
 
     def impute(self, X: Array) -> Array:
         """Rows with their missing entries (NaN) replaced by their mean given the rest of the row, exactly."""
-        X = self._checked(X)
+        X = self._unreduced(X)
         return np.asarray(np.where(np.isnan(X), by_block(self.charts_.expected, X, self.n_jobs), X))
 
     def impute_variance(self, X: Array) -> Array:
         """Variance (n, d) of each missing entry given the rest of its row; 0 where an entry is observed."""
-        X = self._checked(X)
+        X = self._unreduced(X)
         variance = by_block(self.charts_.variance, X, self.n_jobs)
         return np.asarray(np.where(np.isnan(X), variance, np.zeros((), dtype=X.dtype)))
+
+    def _unreduced(self, X: Array) -> Array:
+        """Dense rows, which may miss entries; a model of coordinates cannot take these."""
+        if self.reduction_ is not None:
+            rule = "was fitted to the coordinates of sparse rows, for which every entry of a row must be known"
+            remedy = "Fit it to a dense array"
+            raise ValueError(error_message(self, "X", "missing entries", rule, remedy))
+        rows: Array = self._checked(X, sparse=False)
+        return rows
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Memory and time of a fit to n rows and d columns; ``fit_batches`` does not hold the rows in memory."""
@@ -168,8 +182,11 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
         charts = PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts)
         self.charts_ = charts
         self.weights_ = charts.weights
-        self.means_ = np.stack([chart.mean * charts.scale + charts.centre for chart in charts.charts])
-        self.components_ = [chart.W.T * charts.scale for chart in charts.charts]
+        means = np.stack([chart.mean * charts.scale + charts.centre for chart in charts.charts])
+        axes = [chart.W.T * charts.scale for chart in charts.charts]
+        if self.reduction_ is not None:
+            means, axes = self.reduction_.rows(means), [own @ self.reduction_.basis.T for own in axes]
+        self.means_, self.components_ = means, axes
         self.noise_variance_ = np.array([chart.noise for chart in charts.charts]) * charts.scale**2
         self.n_charts_, self.n_local_ = charts.n_charts, charts.n_local
         self.family_, self.running_, self.n_samples_seen_ = stream.family, stream.sums or {}, stream.n_seen
@@ -185,6 +202,16 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
             rule = '"auto" cannot be chosen from a stream'
             raise ValueError(error_message(self, "n_charts or n_components", "auto", rule, "Give numbers"))
         return int(self.n_charts)
+
+    def _sparse_rows(self, X: Untyped, block: int) -> tuple[Rows, TruncatedBasis | None]:
+        reduction = truncated_basis(X, n_jobs=self.n_jobs)
+        scores = reduction.scores(X).astype(X.dtype, copy=False)
+        return ArrayRows(scores, n_jobs=self.n_jobs, block=block), reduction
+
+    def _seen(self, X: Untyped) -> Untyped:
+        if self.reduction_ is None and is_sparse(X):
+            return dense_rows(X, X.dtype)  # a model of dense rows: so many columns fit the memory
+        return super()._seen(X)
 
     def _block(self, n: int) -> int:
         return min(BLOCK, max(256, -(-n // 4)))  # charts with missing entries are slow enough for short blocks

@@ -8,6 +8,7 @@ The model, its posterior and its EM are in ``objectives/linear_gaussian.py``, th
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -19,9 +20,10 @@ from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
 from sidelight.base.result import Callback, Status
 from sidelight.base.tiles import one_blas_thread
-from sidelight.base.types import Array, RandomState
+from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
+from sidelight.maps.held_out import MOST_ROWS
 from sidelight.maps.linear_gaussian_fit import (
     LARGEST,
     FittedGaussian,
@@ -29,11 +31,12 @@ from sidelight.maps.linear_gaussian_fit import (
     MomentStream,
     advance_moments,
     fit_linear_gaussian,
+    fit_sparse_gaussian,
     maps_of_moments,
 )
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
 from sidelight.maps.typicality import COMPARED
-from sidelight.rows import ArrayRows, Sums, as_rows
+from sidelight.rows import ArrayRows, SparseRows, Sums, as_rows
 
 from ._linear_gaussian_mixin import LinearGaussianMixin, standard_normal_log_density, training_densities
 
@@ -50,7 +53,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     ----------
     n_components : int or "auto", default="auto"
         Latent dimensions. "auto": as many as the data support, at least one (Bayesian relevance determination [2]_,
-        complete rows by [3]_).
+        complete rows by [3]_; of sparse rows with more than 3,000 columns and 5,000 rows up to 100).
     standardize : bool, default=False
         Fit columns divided by their standard deviation. The noise is the same in every column, so columns of
         different units need this; results are in units of the data either way.
@@ -164,13 +167,15 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            NaN where an entry is missing.
+        X : array or sparse array of shape (n, d)
+            NaN where an entry is missing. Sparse rows have no missing entries, and no dense copy of them is made.
         y : ignored
         """
         del y
         self._check_parameters()
         kinds = [np.float64, np.float32]
+        if issparse(X):
+            return self._fit_sparse(validated(self, X, dtype=kinds, accept_sparse="csr", ensure_min_samples=2))
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
@@ -180,6 +185,13 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         self._keep_fit(found, rows.sample(COMPARED, 0))
         self.embedding_ = embedding
         self._report(found)
+        return self
+
+    def _fit_sparse(self, X: Untyped) -> ProbabilisticPCA:
+        found = fit_sparse_gaussian(X, self._settings())
+        embedding = found.maps.embed(X, self.n_jobs)
+        self._keep_fit(found, SparseRows(X).sample(COMPARED, 0), few=X.shape[0] <= MOST_ROWS)
+        self.embedding_ = embedding
         return self
 
     @all_or_nothing
@@ -261,10 +273,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
             callback=self.callback,
         )
 
-    def _keep_fit(self, found: FittedGaussian, sample: Array) -> None:
-        """Set what ``fit`` and ``fit_batches`` have in common; ``sample``: training rows to compare new ones with."""
+    def _keep_fit(self, found: FittedGaussian, sample: Array, *, few: bool = True) -> None:
+        """Set what all fits have in common; ``sample``: training rows to compare new ones with."""
         maps = found.maps
-        own = training_densities(maps, sample, self.n_jobs)
+        own = training_densities(maps, sample, self.n_jobs, few=few)
         latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
         self._keep(maps)
         self.training_densities_, self.training_latent_densities_ = own, latent
@@ -301,6 +313,6 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
-from sidelight.base.types import Array
+from sidelight.base.types import Array, Untyped
 from sidelight.rows import Sums
 
 from .mixtures import normalised
@@ -31,8 +32,11 @@ class BernoulliParameters:
     means: Array
 
 
-def joint_log_density(mixture: BernoulliParameters, X: Array) -> Array:
-    """``log p(x, s)`` (n, k); NaN is missing."""
+def joint_log_density(mixture: BernoulliParameters, X: Untyped) -> Array:
+    """``log p(x, s)`` (n, k) of rows, an array in which NaN is missing or a CSR array of 0 and 1."""
+    if issparse(X):
+        ones, zeros = np.log(mixture.means), np.log1p(-mixture.means)
+        return np.asarray(X @ (ones - zeros).T + (zeros.sum(axis=1) + np.log(mixture.weights)))
     seen = ~np.isnan(X)
     ones, zeros = np.log(mixture.means), np.log1p(-mixture.means)
     return np.asarray(np.where(seen, X, 0.0) @ (ones - zeros).T + seen @ zeros.T + np.log(mixture.weights))
@@ -49,9 +53,11 @@ class Bernoullis:
         """``log p(x, s)`` (n, k)."""
         return joint_log_density(mixture, X)
 
-    def sums(self, mixture: BernoulliParameters, X: Array) -> Sums:
+    def sums(self, mixture: BernoulliParameters, X: Untyped) -> Sums:
         """E step: sufficient statistics of rows for the M step."""
         R, log_density = normalised(joint_log_density(mixture, X))
+        if issparse(X):
+            return _sparse_sums(X, R, log_density)
         seen = ~np.isnan(X)
         return {
             "rows": np.array(float(len(X))),
@@ -84,6 +90,18 @@ class Bernoullis:
         means[charts] = 0.5 * (np.where(np.isnan(X), self.prior, X) + self.prior)
         weights[charts] = 1.0 / len(weights)
         return BernoulliParameters(weights / weights.sum(), means)
+
+
+def _sparse_sums(X: Untyped, R: Array, log_density: Array) -> Sums:
+    """The sums of a CSR array, in which every entry is seen."""
+    n = R.sum(axis=0)
+    return {
+        "rows": np.array(float(len(R))),
+        "log": np.asarray(log_density.sum()),
+        "n": n,
+        "x": np.asarray(X.T @ R).T,
+        "seen": np.repeat(n[:, None], X.shape[1], axis=1),
+    }
 
 
 def _weights(sums: Sums) -> Array:

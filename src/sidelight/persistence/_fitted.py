@@ -80,6 +80,7 @@ _MIXTURE = (
         "n_samples_seen_": "count",
         "running_": "dict plain",
         "training_densities_": "~real (*)",
+        "reduction_": "~?record D=d",
     }
 )
 
@@ -192,6 +193,8 @@ FITTED: dict[str, dict[str, str]] = {
     },
     "PPCAMixture": _MIXTURE
     | {
+        "charts_": "record d=c k=k",  # of sparse rows: of coordinates
+        "reduction_": "~?record D=d a=c",
         "components_": "list:k float (*, d)",
         "noise_variance_": "float (k)",
         "n_local_": "list:k count",

@@ -97,6 +97,12 @@ def _check_columns(model: Any) -> None:
         raise MismatchError("has feature_names_in_, which are not as many as n_features_in_")
 
 
+def _check_coordinates(model: Any) -> None:
+    """Charts of the columns of the data, unless there is a basis for coordinates of these."""
+    if getattr(model, "reduction_", None) is None and len(model.charts_.centre) != model.n_features_in_:
+        raise MismatchError("has charts_, which are not of its columns, and no reduction_")
+
+
 def _check_filler(model: Any) -> None:
     """Check the imputer, if rows may have missing entries."""
     if Missing.of(model.missing).fills:
@@ -191,6 +197,7 @@ _TOGETHER: dict[str, tuple[Any, ...]] = {
     "HybridEmbedding": (_check_ways, _check_nystrom),
     "KernelInformationEmbedding": (_check_ways, _check_columns, _check_filler),
     "TwoWayEmbedding": (_check_ways, _check_columns),
+    "PPCAMixture": (_check_coordinates,),
     "MultipleRelationalEmbedding": (_check_ways, _check_relations),
     **{name: (_check_metric,) for name, table in FITTED.items() if "span_" in table},
     **{name: (_check_network,) for name, table in FITTED.items() if "parameters_" in table},

@@ -9,12 +9,14 @@ from ._base import BLOCK, Rows, Statistic, Sums, drawn, row_keys, summed
 from ._batches import BatchRows, as_rows, check_batch
 from ._sampled import sampled_numbers, sampled_rows
 from ._sink import writing_rows
+from ._sparse import SparseRows
 
 __all__ = [
     "BLOCK",
     "ArrayRows",
     "BatchRows",
     "Rows",
+    "SparseRows",
     "Statistic",
     "Sums",
     "as_rows",

@@ -25,6 +25,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import METRIC
+from sidelight.base.columns import chosen_columns
 from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
@@ -112,7 +113,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return np.asarray(scores.astype(counts.dtype, copy=False))
 
     @one_blas_thread
-    def inverse_transform(self, X: Any, *, totals: Any = None) -> Array:
+    def inverse_transform(self, X: Any, *, totals: Any = None, columns: Any = None) -> Array:
         """Expected counts (m, d), dense, of coordinates ``X`` (m, k).
 
         Parameters
@@ -121,9 +122,12 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         totals : array of shape (m,), number or None, default=None
             Totals of the rows, which coordinates alone do not say; None: ``total_``, the median of the training rows.
 
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order, without computing the others; None: all.
+
         Returns
         -------
-        counts : array of shape (m, d)
+        counts : array of shape (m, d), or (m, len(columns))
             0 or more; their sum is near the total, not equal to it.
         """
         check_is_fitted(self)
@@ -133,9 +137,14 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             given = checked_array(self, np.atleast_1d(totals), ensure_2d=False, dtype=np.float64, input_name="totals")
             depth = np.broadcast_to(given, len(T)) if len(given) == 1 else given
             check_rows(self, "totals", depth, len(T))
-        out = np.empty((len(T), self.n_features_in_), dtype=T.dtype)
+        reduction, shares = self.reduction_, self.shares_
+        if columns is not None:
+            names = getattr(self, "feature_names_in_", None)
+            at = chosen_columns(self, columns, self.n_features_in_, names)
+            reduction, shares = reduction.of_columns(at), shares[at]
+        out = np.empty((len(T), len(shares)), dtype=T.dtype)
         for rows in spans(len(T), _BLOCK):
-            out[rows] = _expected(self.reduction_.rows(T[rows].astype(np.float64)), np.outer(depth[rows], self.shares_))
+            out[rows] = _expected(reduction.rows(T[rows].astype(np.float64)), np.outer(depth[rows], shares))
         return out
 
     def estimate_cost(self, n: int, d: int) -> Cost:
