@@ -1,7 +1,7 @@
-"""Small worlds for embeddings that know actions: a window on a picture, a grid with slips, a car in a valley, a pendulum.
+"""Small worlds for embeddings that know actions: a window on a picture, a grid with slips, a car, a pendulum.
 
 The first two have places and labels of actions, and are asked where actions lead that were never tried at a place. The
-other two have continuous states; an observation is two frames, so that it holds the velocity, and asked is the next one.
+other two have continuous states; an observation is two frames, so that it holds the velocity; asked is the next one.
 """
 
 from __future__ import annotations

@@ -48,6 +48,8 @@ class ActionDynamics:
     weights : array of shape (f, k)
         B.
     bandwidth : float
+    largest : float
+        Longest change in training: none is predicted that is longer, as far from the data the linear part knows nothing.
     error, copying : float
         Mean squared error of z' on stretches that were left out, and that of predicting no change.
     """
@@ -61,6 +63,7 @@ class ActionDynamics:
     whitening: Array
     weights: Array
     bandwidth: float
+    largest: float
     error: float
     copying: float
 
@@ -82,7 +85,9 @@ class ActionDynamics:
         """Latent points (m, k) after actions (m, e), from latent points (m, k)."""
         scaled = (np.hstack([Z, given]) - self.centre) / self.scale
         F = _features(scaled, Z.shape[1], self.landmarks, self.whitening, self.bandwidth)
-        return np.asarray(Z + F @ self.weights)
+        change = F @ self.weights
+        length = np.sqrt(np.einsum("ij,ij->i", change, change))[:, None]
+        return np.asarray(Z + change * np.minimum(1.0, self.largest / np.maximum(length, 1e-300)))
 
 
 def fit_dynamics(
@@ -130,7 +135,7 @@ def _rank(points: Array) -> int:
     above = observed(points, None).points.shape[1]
     sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) ** 2
     enough = int(np.searchsorted(np.cumsum(sizes) / max(float(sizes.sum()), 1e-300), _KEPT)) + 1
-    return max(1, min(above, enough, len(sizes)))
+    return max(1, min(int(above), enough, len(sizes)))
 
 
 def _chosen(
@@ -158,7 +163,8 @@ def _chosen(
     F = _features(U, k, *base)
     weights = _ridge_weights(F, change, ridge) if np.isfinite(ridge) else np.zeros((F.shape[1], change.shape[1]))
     mean, axes, names, centre, scale = fixed
-    return ActionDynamics(mean, axes, names, centre, scale, *base[:2], weights, base[2], error, copying)
+    largest = float(np.sqrt((change**2).sum(axis=1).max(initial=0.0)))
+    return ActionDynamics(mean, axes, names, centre, scale, *base[:2], weights, base[2], largest, error, copying)
 
 
 def _features(U: Array, k: int, landmarks: Array, whitening: Array, bandwidth: float) -> Array:

@@ -80,23 +80,23 @@ class ActionMixin(TwoWayMixin):
         """
         check_is_fitted(self)
         world = self._action_model()
-        is_new = np.ndim(rows) == 2 and np.asarray(rows).dtype.kind == "f"
-        numbers = None if is_new else self._training_rows(rows)
+        asked = np.asarray(rows)
+        numbers = None if asked.ndim == 2 and asked.dtype.kind == "f" else self._training_rows(rows)
         if not world.knows(action):
             rule = f"is not an action that was seen ({self._known_actions(world)})"
             raise ValueError(error_message(self, "action", action, rule, "Give one of them"))
         if numbers is None:
-            return self._next_observations(world, rows, action, return_points=return_points)
+            return self._next_observations(world, asked, action, return_points=return_points)
         following = self.place_rows_[world.next_places(self.states_[numbers], action)]
         return (following, world.moved(self.latent_[numbers], action)) if return_points else following
 
     def _next_observations(
-        self, world: ActionModel, X: object, action: object, *, return_points: bool
+        self, world: ActionModel, X: Array, action: object, *, return_points: bool
     ) -> Array | tuple[Array, Array]:
         """The observations (m, d) expected after an action at new observations (m, d), and their latent points."""
         if not self._has_data_space():
             rule = "holds observations, and distances have no way back to them"
-            raise ValueError(error_message(self, "rows", f"array of shape {np.shape(X)}", rule, "Give row numbers"))
+            raise ValueError(error_message(self, "rows", f"array of shape {X.shape}", rule, "Give row numbers"))
         checked = self._checked(X)
         dynamics, frame = world.dynamics, self.frame_
         if dynamics is not None and len(dynamics.mean):

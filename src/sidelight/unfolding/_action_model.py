@@ -89,7 +89,7 @@ class ActionModel:
         """Latent points (m, r) after an action, by its map or by the dynamics."""
         if self.dynamics is not None:
             return self.dynamics(points / self.unit, self.dynamics.inputs(action, len(points))) * self.unit
-        return self.maps[action](points)  # type: ignore[index]
+        return self.maps[action](points)
 
     def moves(self, action: Hashable) -> Array:
         """The places (from, to) of an action's steps (m, 2), each once."""
@@ -103,7 +103,7 @@ class ActionModel:
         """
         if self.dynamics is not None:
             return self._nearest(self.moved(self.points[places], action))
-        moves = self.moves(action)  # type: ignore[arg-type]
+        moves = self.moves(action)
         by_distances = len(moves) and not self.by_maps
         found = (
             _best_fit(self.distances, moves, places)

@@ -20,17 +20,19 @@ from sidelight.base.messages import error_message
 from sidelight.base.types import Array
 from sidelight.maps.rigid import RigidMap
 from sidelight.side.actions import Actions, as_actions
+from sidelight.solvers.interior import interior_cost
 
 from ._action_dynamics import ActionDynamics, fit_dynamics
-from ._action_program import equal_places, find_places, folds_unlike_rows
+from ._action_program import distance_classes, equal_places, find_places, folds_unlike_rows
 from ._gram_answer import GramSpectrum
 from ._walk_world import walked_world
 
 __all__ = ["PUBLISHED", "Route", "chosen_route", "read_actions", "trusted_actions"]
 
 
+_RETURNS = 0.75  # places by equal rows, as a share of the rows, up to which many of these are a world that is exact
 PUBLISHED = 0.3  # share of the shortest step below which rows are one place, where the program is used under noise
-_PLACES = 100  # places of a noisy world up to which the program is used: some seconds
+_PLACES, _OPERATIONS = 100, 1e9  # of a noisy world, up to which the program is used: places, and a Newton step's cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +69,11 @@ def read_actions(owner: str, actions: object, n: int, trajectory: object) -> tup
 
     A row of vectors with a missing entry ends a trajectory.
     """
-    shape = getattr(actions, "shape", ())
+    shape: tuple[int, ...] = tuple(getattr(actions, "shape", ()))
     if isinstance(actions, Actions) or len(shape) != 2:
         return as_actions(actions, n, trajectory), None
     try:
-        vectors = np.asarray(actions, dtype=np.float64)
+        vectors: Array = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError):
         rule, remedy = "does not hold numbers", "Give labels (n,), or a vector of numbers for each row (n, e)"
         raise ValueError(error_message(owner, "actions", f"array of shape {shape}", rule, remedy)) from None
@@ -80,7 +82,7 @@ def read_actions(owner: str, actions: object, n: int, trajectory: object) -> tup
         raise ValueError(error_message(owner, "actions", f"array of shape {shape}", rule, remedy))
     if shape[0] == n - 1:
         vectors = np.vstack([vectors, np.full((1, shape[1]), np.nan)])
-    here = np.isfinite(vectors).all(axis=1)
+    here = np.asarray(np.isfinite(vectors).all(axis=1))
     if trajectory is None:
         begins = np.flatnonzero(here[:-1])
         steps = np.column_stack([begins, begins + 1])
@@ -104,7 +106,8 @@ def chosen_route(
     if not (actions.codes >= 0).any():
         return Route("program", find_places(squares, actions, PUBLISHED), every)
     equal = equal_places(squares)
-    exact = len(np.unique(equal)) < n
+    n_equal = int(equal.max()) + 1
+    exact = n_equal < n and (n_equal <= _PLACES or n_equal <= _RETURNS * n)  # a few rows may be equal by chance
     if exact:
         folded = find_places(squares, actions, 0.0)
         if not folds_unlike_rows(squares, folded, actions):
@@ -117,7 +120,7 @@ def chosen_route(
     if exact:
         return Route("program", equal, _majority(equal, actions))
     states = find_places(squares, actions, PUBLISHED)
-    if states.max() < _PLACES:
+    if _is_quick(states, actions):
         return Route("program", states, every)
     return _by_dynamics(points, given, actions, None, unit)
 
@@ -132,6 +135,14 @@ def _by_dynamics(points: Array, squares: Array | None, actions: Actions, vectors
     values = (Z**2).sum(axis=0)
     spectrum = GramSpectrum(Z * unit, values * unit * unit, values / (float(values.sum()) or 1.0))
     return Route("dynamics", np.arange(len(Z)), np.ones(len(actions.steps), dtype=bool), spectrum, dynamics=dynamics)
+
+
+def _is_quick(states: Array, actions: Actions) -> bool:
+    """Whether the program over these places takes some seconds at most."""
+    n = int(states.max()) + 1
+    if n > _PLACES:
+        return False
+    return interior_cost(n, int(distance_classes(states, actions).max(initial=0)) + 1) <= _OPERATIONS
 
 
 def _majority(states: Array, actions: Actions) -> Array:

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 from sidelight.base.types import Array
 from sidelight.side.actions import Actions
 
-from ._walk_noise import Observed, log_density
+from ._walk_noise import Observed, log_density, looks_the_same
 
 __all__ = [
     "SETTINGS",
@@ -51,7 +51,7 @@ class Setting:
     alike: bool
 
 
-SETTINGS = (Setting(1e-4, True), Setting(0.01, True), Setting(0.1, True), Setting(0.1, False))
+SETTINGS = (Setting(1e-4, True), Setting(0.01, True), Setting(0.1, True), Setting(0.1, False), Setting(0.3, False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def log_new(walk: OrderedWalk, *, alike: bool) -> Array:
     logs, found = from_mean.copy(), log_density(from_mean)(from_mean)
     if len(t):
         stepped = walk.seen.squares(t, t - 1)
-        near = stepped < 1.1 * 2 * walk.seen.variance * (k + 3.1 * np.sqrt(2 * k))
+        near = looks_the_same(walk.seen, stepped)
         logs[t] = np.log(np.maximum(stepped, 0.2 * floor))
         weights = np.ones(len(t)) if alike else np.where(near, 1e-3, 1.0)
         found[t] = log_density(logs[t], weights)(logs[t])

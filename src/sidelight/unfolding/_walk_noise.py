@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from sidelight.base.types import Array
 
-__all__ = ["LogDensity", "Observed", "log_density", "observed", "same_place_odds"]
+__all__ = ["LogDensity", "Observed", "log_density", "looks_the_same", "observed", "same_place_odds"]
 
 
 _AXES = 60  # principal axes at most
@@ -38,7 +38,7 @@ class Observed:
     @property
     def floor(self) -> float:
         """Expected squared distance 2σ²k of two rows of one place."""
-        return 2.0 * self.variance * self.points.shape[1]
+        return 2.0 * self.variance * int(self.points.shape[1])
 
     def squares(self, one: Array, other: Array) -> Array:
         """Squared distances (m,) between rows ``one`` (m,) and rows ``other`` (m,)."""
@@ -117,6 +117,12 @@ def same_log_density(logs: Array, seen: Observed) -> Array:
     """Log density of l = log r² where two rows show one place."""
     k, scaled = seen.points.shape[1], np.exp(logs) / (2 * seen.variance)
     return np.asarray(0.5 * k * np.log(0.5 * scaled) - 0.5 * scaled - gammaln(0.5 * k))
+
+
+def looks_the_same(seen: Observed, squares: Array) -> Array:
+    """Whether rows at squared distances (m,) differ by no more than noise, but for one in a thousand."""
+    k = seen.points.shape[1]
+    return np.asarray(squares < 1.1 * 2 * seen.variance * (k + 3.1 * np.sqrt(2 * k)))
 
 
 def same_place_odds(seen: Observed, squares: Array, *, bound: float = _BOUND) -> Array:

@@ -34,7 +34,7 @@ _MANY = 500
 _SOFTENING, _REWEIGHTED = 0.02, 25
 _STEP_WEIGHT, _PAIR_WEIGHTS = 3.0, (0.1, 0.3)
 _JOINED = 6.0  # nats by which a trajectory must agree with earlier ones to be put among them
-_ROUNDS = 4
+_ROUNDS, _BEGINNING = 4, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,12 @@ class Positions:
     evidence: float
 
 
-def best_positions(walk: OrderedWalk, candidates: Sequence[Steps]) -> Positions:
-    """Search for the positions of largest evidence, under each of the candidate translations."""
+def best_positions(walk: OrderedWalk, candidates: Sequence[Steps], *, least: float) -> Positions | None:
+    """Search for the positions of largest evidence, under each of the candidate translations.
+
+    None if they do not explain the rows by ``least`` nats better than a new place for each of them; the quick starts
+    decide that.
+    """
     new = {alike: log_new(walk, alike=alike) for alike in (True, False)}
     Y = walk.seen.points
     norms = np.einsum("ij,ij->i", Y, Y)
@@ -69,10 +73,13 @@ def best_positions(walk: OrderedWalk, candidates: Sequence[Steps]) -> Positions:
             best = _better(best, here)
         return best
 
-    best = refined(_dead_reckoning(walk, candidates[0], odds), candidates[0])
-    for steps in candidates:
-        best = _better(best, refined(_dead_reckoning(walk, steps, odds), steps))
-        best = _better(best, refined(_pose_graph(walk, steps, odds, _PAIR_WEIGHTS[0]), steps))
+    quick = [refined(_dead_reckoning(walk, steps, odds), steps) for steps in candidates]
+    quick += [refined(_pose_graph(walk, steps, odds, _PAIR_WEIGHTS[0]), steps) for steps in candidates]
+    best = quick[0]
+    for found in quick[1:]:
+        best = _better(best, found)
+    if best.evidence < float(new[True].sum()) + least:
+        return None
     steps = best.steps
     best = _better(best, refined(_pose_graph(walk, steps, odds, _PAIR_WEIGHTS[1]), steps))
     for setting in (SETTINGS[1], SETTINGS[3]):
@@ -238,6 +245,8 @@ def _beam(walk: OrderedWalk, steps: Steps, setting: Setting, new: Array) -> Arra
         if code >= 0:
             prior[code] = log(1 - setting.slip)
         stay = log(setting.slip / 2) if code >= 0 else -log(n_actions + 1)
+        if walk.begins[t]:
+            hypotheses = hypotheses[:_BEGINNING]  # each may begin at any of its places
         cache: dict[int, float] = {}
         grown: list[tuple[float, int, int]] = []
         for number, (score, visits, here) in enumerate(hypotheses):

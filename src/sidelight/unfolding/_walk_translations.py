@@ -6,7 +6,8 @@ predicts to close, the log odds that their ends show the same place are added,
 
     gain(c) = Σ_windows log((1 - ε)^g exp(odds) + 1 - (1 - ε)^g),      ε: share of steps that slip, g: steps
 
-so that one slip or one outlier costs a bounded amount. Relations are added while the sum over all windows grows; the
+so that one slip or one outlier costs a bounded amount; windows with a step that visibly did nothing (a slip, a wall) are
+left out, unless most steps look like that. Relations are added while the sum over all windows grows; the
 translations are the integer solutions of the accepted ones.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 from sidelight.base.types import Array
 from sidelight.side.actions import Actions
 
-from ._walk_noise import Observed, same_place_odds
+from ._walk_noise import Observed, looks_the_same, same_place_odds
 
 __all__ = ["Translations", "find_translations", "integer_solutions"]
 
@@ -29,6 +30,7 @@ __all__ = ["Translations", "find_translations", "integer_solutions"]
 _LONGEST, _CANDIDATES = 6, 40  # steps of a window, and relations that are tried
 _SLIP = 0.1
 _LEAST = 3.0  # nats that a relation must add
+_STOOD = 0.6  # share of steps that change nothing visible, up to which these are taken for slips and walls here
 _MIXED = 5  # windows that close only if actions commute, from which on they are asked whether they do
 
 
@@ -53,7 +55,9 @@ class _Windows:
 def find_translations(seen: Observed, actions: Actions) -> list[Translations]:
     """Candidate translations, the best first; empty if windows say that the order of the actions matters."""
     n_actions = len(actions.names)
-    windows = _windows(actions)
+    stood = looks_the_same(seen, seen.squares(*actions.steps.T))
+    many_stood = stood.mean() > _STOOD if len(stood) else True
+    windows = _windows(actions, np.zeros_like(stood) if many_stood else stood)
     if not len(windows.first):
         return []
     squares = seen.squares(windows.first, windows.last)
@@ -82,7 +86,7 @@ def integer_solutions(relations: Array) -> Array:
     [[1], [-1], [2]]
     """
     rows = [[Fraction(int(x)) for x in relation] for relation in relations]
-    n_actions, pivots = relations.shape[1], []
+    n_actions, pivots = relations.shape[1], list[int]()
     for column in reversed(range(n_actions)):
         done = len(pivots)
         found = next((r for r in range(done, len(rows)) if rows[r][column] != 0), None)
@@ -102,10 +106,11 @@ def integer_solutions(relations: Array) -> Array:
     return np.array([[int(x * whole) for x in row] for row in moves], dtype=np.int64).reshape(n_actions, len(free))
 
 
-def _windows(actions: Actions) -> _Windows:
+def _windows(actions: Actions, stood: Array) -> _Windows:
+    """Windows without steps of unknown actions, and without those (m,) that ``stood`` still."""
     n, n_actions = actions.n_samples, len(actions.names)
     following, taken = np.full(n, -1), np.full(n, -1)
-    following[actions.steps[:, 0]], taken[actions.steps[:, 0]] = actions.steps[:, 1], actions.codes
+    following[actions.steps[:, 0]], taken[actions.steps[:, 0]] = actions.steps[:, 1], np.where(stood, -1, actions.codes)
     first = last = np.arange(n)
     counts, words = np.zeros((n, n_actions), dtype=np.int64), np.full((n, _LONGEST), -1)
     parts = []
@@ -144,7 +149,7 @@ def _greedy(tried: Array, keys: Array, total: Array, n_actions: int, least: floa
 def _commute(windows: _Windows, gains: Array, moves: Array) -> bool:
     """Whether windows close that do so only if actions commute, as forward, left, backward, right."""
     closed = np.flatnonzero(~(windows.counts @ moves).any(axis=1))
-    undoes = ~(moves[:, None] + moves).any(axis=2)
+    undoes = np.asarray(~(moves[:, None] + moves).any(axis=2))
     mixed = [at for at in closed if _reduced(windows.words[at], undoes)]
     return len(mixed) < _MIXED or float(gains[mixed].sum()) > 0
 

@@ -18,7 +18,7 @@ from sidelight.maps.rigid import RigidMap
 from sidelight.side.actions import Actions
 
 from ._gram_answer import GramSpectrum, gram_spectrum
-from ._walk_evidence import log_new, ordered_walk, steps_of
+from ._walk_evidence import ordered_walk, steps_of
 from ._walk_noise import Observed, observed
 from ._walk_search import Positions, best_positions, position_digits
 from ._walk_translations import find_translations
@@ -77,12 +77,13 @@ def walked_world(points: Array, squares: Array | None, actions: Actions, unit: f
     usable = [kind for kind in kinds if kind is not None]
     if not usable:
         return None
-    found = best_positions(walk, usable)
-    if found.evidence < float(log_new(walk, alike=True).sum()) + _LEAST_GAIN:
+    found = best_positions(walk, usable, least=_LEAST_GAIN)
+    if found is None:
         return None
     numbers = np.empty_like(found.numbers)
     numbers[walk.rows] = found.numbers
-    return _world_of(numbers, found, seen, actions, unit)
+    world = _world_of(numbers, found, seen, actions, unit)
+    return world if world.trusted.sum() >= 0.5 * (actions.codes >= 0).sum() else None
 
 
 def _world_of(numbers: Array, found: Positions, seen: Observed, actions: Actions, unit: float) -> WalkedWorld:
