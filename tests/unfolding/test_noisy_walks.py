@@ -59,7 +59,7 @@ def slipping():
 
 
 def test_slips_and_noise_do_not_fold_places_and_untried_steps_are_predicted(slipping):
-    X, places, actions, model = slipping
+    _, places, actions, model = slipping
     assert model.solved_by_ == "translations"
     assert len(model.place_rows_) == len(np.unique(places, axis=0))
     assert share_right(model, places, untried(places, actions)) == 1.0
@@ -109,7 +109,7 @@ def test_new_observations_plans_and_localization_in_a_noisy_world(slipping):
 
 
 def test_noisy_walks_that_share_no_place_are_embedded_apart_under_one_translation_each():
-    one, places, actions = grid(3, 40, noise=0.02, seed=1)
+    one, _, actions = grid(3, 40, noise=0.02, seed=1)
     other = 10.0 + grid(3, 40, noise=0.02, seed=1)[0]
     with pytest.warns(UserWarning, match="leaves 2 pieces that share no place"):
         model = ActionRespectingEmbedding().fit(np.vstack([one, other]), actions=[*actions, *actions])
@@ -236,7 +236,7 @@ def vectors():
 
 
 def test_actions_that_are_vectors_predict_new_observations(vectors):
-    X, forces, model = vectors
+    *_, model = vectors
     assert model.solved_by_ == "dynamics"
     Y, given, walks = pushed(60, 1)
     at = np.flatnonzero(walks[1:] == walks[:-1])

@@ -49,7 +49,7 @@ class ActionDynamics:
         B.
     bandwidth : float
     largest : float
-        Longest change in training: none is predicted that is longer, as far from the data the linear part knows nothing.
+        Longest change in training; no longer one is predicted, as far from the data the linear part knows nothing.
     error, copying : float
         Mean squared error of z' on stretches that were left out, and that of predicting no change.
     """

@@ -6,8 +6,8 @@ predicts to close, the log odds that their ends show the same place are added,
 
     gain(c) = Σ_windows log((1 - ε)^g exp(odds) + 1 - (1 - ε)^g),      ε: share of steps that slip, g: steps
 
-so that one slip or one outlier costs a bounded amount; windows with a step that visibly did nothing (a slip, a wall) are
-left out, unless most steps look like that. Relations are added while the sum over all windows grows; the
+so that one slip or one outlier costs a bounded amount; windows with a step that visibly did nothing (a slip, a wall)
+are left out, unless most steps look like that. Relations are added while the sum over all windows grows; the
 translations are the integer solutions of the accepted ones.
 """
 

@@ -95,7 +95,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
-        Called with the state after every Newton step; returning True stops the fit.
+        Called with the state after every Newton step of the program; returning True stops the fit. What is solved
+        otherwise (``solved_by_``) takes seconds and calls nothing.
 
     Attributes
     ----------
