@@ -4,8 +4,9 @@ The program is exact, and right for a world without noise whose actions are one-
 or for noise: one wrong equality folds all places into one, and rows that noise keeps apart are as many places. So
 
 * equal rows and actions that are one-to-one: the program (S4 4.2), as published;
-* else, if combinations of actions cancel: places and translations by evidence (``_walk_world``);
-* else, if noise lets at most a hundred places be told apart: the program over these, by the steps that most agree on;
+* else, if combinations of actions cancel: places and translations by evidence (``_walk_world``), unless observations
+  fit the places of the next rule better, or as well as those of translations that are a guess (turns and zooms);
+* else, if noise lets at most a hundred places be told apart: the program over these;
 * else, and for actions that are vectors: dynamics (``_action_dynamics``), every row a state of its own.
 """
 
@@ -25,11 +26,12 @@ from sidelight.solvers.interior import interior_cost
 from ._action_dynamics import ActionDynamics, fit_dynamics
 from ._action_program import distance_classes, equal_places, find_places, folds_unlike_rows
 from ._gram_answer import GramSpectrum
-from ._walk_world import walked_world
+from ._walk_world import WalkedWorld, walked_world
 
 __all__ = ["PUBLISHED", "Route", "chosen_route", "read_actions", "trusted_actions"]
 
 
+_BETTER = 10.0  # nats by which observations must fit the program's places better than those of translations
 _RETURNS = 0.75  # places by equal rows, as a share of the rows, up to which many of these are a world that is exact
 PUBLISHED = 0.3  # share of the shortest step below which rows are one place, where the program is used under noise
 _PLACES, _OPERATIONS = 100, 1e9  # of a noisy world, up to which the program is used: places, and a Newton step's cost
@@ -112,14 +114,14 @@ def chosen_route(
         folded = find_places(squares, actions, 0.0)
         if not folds_unlike_rows(squares, folded, actions):
             return Route("program", folded, every)
-    walked = walked_world(points, given, actions, unit)
-    if walked is not None:
+    states = equal if exact else find_places(squares, actions, PUBLISHED)
+    walked = walked_world(points, given, actions, unit, states)
+    if walked is not None and (exact or _is_preferred(walked, states, actions)):
         return Route(
             "translations", walked.states, walked.trusted, walked.spectrum, walked.maps, n_pieces=walked.n_charts
         )
     if exact:
         return Route("program", equal, _majority(equal, actions))
-    states = find_places(squares, actions, PUBLISHED)
     if _is_quick(states, actions):
         return Route("program", states, every)
     return _by_dynamics(points, given, actions, None, unit)
@@ -135,6 +137,11 @@ def _by_dynamics(points: Array, squares: Array | None, actions: Actions, vectors
     values = (Z**2).sum(axis=0)
     spectrum = GramSpectrum(Z * unit, values * unit * unit, values / (float(values.sum()) or 1.0))
     return Route("dynamics", np.arange(len(Z)), np.ones(len(actions.steps), dtype=bool), spectrum, dynamics=dynamics)
+
+
+def _is_preferred(walked: WalkedWorld, states: Array, actions: Actions) -> bool:
+    """Whether translations are believed rather than the program over the places ``states`` (n,)."""
+    return walked.advantage > (-_BETTER if walked.sure else _BETTER / 10) or not _is_quick(states, actions)
 
 
 def _is_quick(states: Array, actions: Actions) -> bool:

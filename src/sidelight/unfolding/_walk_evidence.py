@@ -32,6 +32,7 @@ __all__ = [
     "log_new",
     "log_same",
     "ordered_walk",
+    "place_evidence",
     "steps_of",
 ]
 
@@ -144,17 +145,6 @@ def log_same(squares: Array, counts: Array, seen: Observed) -> Array:
 
 def log_evidence(walk: OrderedWalk, positions: Array, steps: Steps, setting: Setting, new: Array) -> float:
     """Log evidence of position numbers (n,), with the log densities ``new`` (n,) of the setting."""
-    n = len(positions)
-    order = np.argsort(positions, kind="stable")
-    Y, where = walk.seen.points[order], positions[order]
-    first = np.r_[True, where[1:] != where[:-1]]
-    start = np.maximum.accumulate(np.where(first, np.arange(n), 0))
-    before = np.arange(n) - start
-    sums = np.vstack([np.zeros(Y.shape[1]), np.cumsum(Y, axis=0)])
-    mean = (sums[:-1] - sums[start]) / np.maximum(before, 1)[:, None]
-    same = log_same(((Y - mean) ** 2).sum(axis=1), np.maximum(before, 1), walk.seen)
-    base = new[order]
-    total = float(base.sum() + np.where(first, 0.0, np.clip(same - base, -CLIP, CLIP)).sum())
     moved = np.diff(positions)[~walk.begins[1:]]
     codes = walk.codes[1:][~walk.begins[1:]]
     known = codes >= 0
@@ -165,4 +155,19 @@ def log_evidence(walk: OrderedWalk, positions: Array, steps: Steps, setting: Set
     prior[moved == 0] = log(setting.slip / 2)
     prior[~known & (any_move | (moved == 0))] = -log(len(steps.moves) + 1)
     prior[right] = log(1 - setting.slip)
-    return total + float(prior.sum())
+    return place_evidence(walk, positions, new) + float(prior.sum())
+
+
+def place_evidence(walk: OrderedWalk, positions: Array, new: Array) -> float:
+    """The part of the log evidence that the observations have, whatever the actions; any numbers (n,) of places do."""
+    n = len(positions)
+    order = np.argsort(positions, kind="stable")
+    Y, where = walk.seen.points[order], positions[order]
+    first = np.r_[True, where[1:] != where[:-1]]
+    start = np.maximum.accumulate(np.where(first, np.arange(n), 0))
+    before = np.arange(n) - start
+    sums = np.vstack([np.zeros(Y.shape[1]), np.cumsum(Y, axis=0)])
+    mean = (sums[:-1] - sums[start]) / np.maximum(before, 1)[:, None]
+    same = log_same(((Y - mean) ** 2).sum(axis=1), np.maximum(before, 1), walk.seen)
+    base = new[order]
+    return float(base.sum() + np.where(first, 0.0, np.clip(same - base, -CLIP, CLIP)).sum())

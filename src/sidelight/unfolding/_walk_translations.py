@@ -13,7 +13,7 @@ translations are the integer solutions of the accepted ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -28,6 +28,7 @@ __all__ = ["Translations", "find_translations", "integer_solutions"]
 
 
 _LONGEST, _CANDIDATES = 6, 40  # steps of a window, and relations that are tried
+_FEW, _LONGER = 100, 16  # rows of a short walk, which says little twice: its windows are longer
 _SLIP = 0.1
 _LEAST = 3.0  # nats that a relation must add
 _STOOD = 0.6  # share of steps that change nothing visible, up to which these are taken for slips and walls here
@@ -36,10 +37,14 @@ _MIXED = 5  # windows that close only if actions commute, from which on they are
 
 @dataclass(frozen=True, eq=False)
 class Translations:
-    """Integer translations ``moves`` (A, q) of the actions, and the ``gain`` in nats of the windows they close."""
+    """Integer translations ``moves`` (A, q) of the actions, and the ``gain`` in nats of the windows they close.
+
+    ``sure``: every relation gained; else they are the best guess.
+    """
 
     moves: Array
     gain: float
+    sure: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +78,7 @@ def find_translations(seen: Observed, actions: Actions) -> list[Translations]:
     often = np.flatnonzero(many >= 3)
     mean = often[np.argsort(-(total / many)[often], kind="stable")][:_CANDIDATES]
     bold = _greedy(keys[mean], keys, total, n_actions, -np.inf, most=2)
+    bold = replace(bold, sure=False)
     found = [sure, bold] if sure.gain > 0 else [bold]
     return [each for each in found if each.moves.shape[1]]
 
@@ -112,9 +118,10 @@ def _windows(actions: Actions, stood: Array) -> _Windows:
     following, taken = np.full(n, -1), np.full(n, -1)
     following[actions.steps[:, 0]], taken[actions.steps[:, 0]] = actions.steps[:, 1], np.where(stood, -1, actions.codes)
     first = last = np.arange(n)
-    counts, words = np.zeros((n, n_actions), dtype=np.int64), np.full((n, _LONGEST), -1)
+    longest = _LONGER if n <= _FEW else _LONGEST
+    counts, words = np.zeros((n, n_actions), dtype=np.int64), np.full((n, longest), -1)
     parts = []
-    for length in range(_LONGEST):
+    for length in range(longest):
         on = (following[last] >= 0) & (taken[last] >= 0)
         first, last, counts, words = first[on], last[on], counts[on], words[on]
         counts[np.arange(len(last)), taken[last]] += 1

@@ -9,7 +9,7 @@ and the latent points are p G^{1/2}. Charts (pieces of the walk that share no pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sidelight.maps.rigid import RigidMap
 from sidelight.side.actions import Actions
 
 from ._gram_answer import GramSpectrum, gram_spectrum
-from ._walk_evidence import ordered_walk, steps_of
+from ._walk_evidence import log_new, ordered_walk, place_evidence, steps_of
 from ._walk_noise import Observed, observed
 from ._walk_search import Positions, best_positions, position_digits
 from ._walk_translations import find_translations
@@ -47,6 +47,10 @@ class WalkedWorld:
         Steps that went where their action leads; the others slipped, or met a wall.
     n_charts : int
         Number of pieces that share no place.
+    sure : bool
+        Whether the translations follow from stretches of the walk that come back; else they are the best guess.
+    advantage : float
+        By how many nats the observations fit these places better than they fit the ``others`` of ``walked_world``.
     """
 
     states: Array
@@ -54,9 +58,13 @@ class WalkedWorld:
     maps: dict[object, RigidMap]
     trusted: Array
     n_charts: int
+    sure: bool = True
+    advantage: float = 0.0
 
 
-def walked_world(points: Array, squares: Array | None, actions: Actions, unit: float) -> WalkedWorld | None:
+def walked_world(
+    points: Array, squares: Array | None, actions: Actions, unit: float, others: Array
+) -> WalkedWorld | None:
     """Find the places of a walk whose actions are translations; None if they are not, or nothing says so.
 
     Parameters
@@ -68,21 +76,26 @@ def walked_world(points: Array, squares: Array | None, actions: Actions, unit: f
     actions : Actions
     unit : float
         Length of one unit of the frame, in units of the data.
+    others : array of shape (n,)
+        Places that were found another way, to compare with.
     """
     if len(points) < _FEWEST or not len(actions.names):
         return None
     seen = observed(points, squares)
     walk = ordered_walk(seen, actions)
-    kinds = [steps_of(each.moves, len(points)) for each in find_translations(seen, actions)]
-    usable = [kind for kind in kinds if kind is not None]
+    kinds = [(steps_of(each.moves, len(points)), each.sure) for each in find_translations(seen, actions)]
+    usable = [(steps, sure) for steps, sure in kinds if steps is not None]
     if not usable:
         return None
-    found = best_positions(walk, usable, least=_LEAST_GAIN)
+    found = best_positions(walk, [steps for steps, _ in usable], least=_LEAST_GAIN)
     if found is None:
         return None
     numbers = np.empty_like(found.numbers)
     numbers[walk.rows] = found.numbers
-    world = _world_of(numbers, found, seen, actions, unit)
+    new = log_new(walk, alike=found.setting.alike)
+    ahead = place_evidence(walk, found.numbers, new) - place_evidence(walk, others[walk.rows], new)
+    sure = next(sure for steps, sure in usable if steps is found.steps)
+    world = replace(_world_of(numbers, found, seen, actions, unit), sure=sure, advantage=ahead)
     return world if world.trusted.sum() >= 0.5 * (actions.codes >= 0).sum() else None
 
 
