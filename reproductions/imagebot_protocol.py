@@ -110,15 +110,17 @@ def by_linear_maps(Z: Any, actions: Any) -> Predictor:
 
 
 def respecting(data: Dataset, **options: Any) -> Any:
-    """The embedding that knows the actions."""
+    """The embedding that knows the actions: the published program."""
     pairs = options.pop("pairs", None)
-    model = ActionRespectingEmbedding(n_jobs=1, **options)
+    model = ActionRespectingEmbedding(n_jobs=1, **{"merge": 0.3, **options})
     return model.fit(data.X, actions=data.factors["actions"], pairs=pairs)
 
 
 def without_actions(data: Dataset) -> Any:
     """The same program, its neighbours from the order of the rows, without the rows of the actions."""
-    return ActionRespectingEmbedding(max_iter=STEPS, n_jobs=1).fit(data.X, trajectory=data.factors["trajectory"])
+    return ActionRespectingEmbedding(merge=0.3, max_iter=STEPS, n_jobs=1).fit(
+        data.X, trajectory=data.factors["trajectory"]
+    )
 
 
 def unfolded(data: Dataset, n_neighbors: int, **options: Any) -> Any:

@@ -61,8 +61,8 @@ def maps(one: Walk) -> dict[str, Any]:
     """Two-dimensional maps of a walk, by five ways."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        with_actions = ActionRespectingEmbedding(n_jobs=1).fit(one.X, actions=one.actions).embedding_
-        without = ActionRespectingEmbedding(n_jobs=1).fit(one.X, trajectory=np.zeros(len(one.X))).embedding_
+        with_actions = ActionRespectingEmbedding(merge=0.3, n_jobs=1).fit(one.X, actions=one.actions).embedding_
+        without = ActionRespectingEmbedding(merge=0.3, n_jobs=1).fit(one.X, trajectory=np.zeros(len(one.X))).embedding_
     kie = KernelInformationEmbedding(random_state=0, n_jobs=1).fit(one.X).embedding_
     return dict(zip(WAYS, (with_actions, without, kie, PCA(2).fit_transform(one.X), one.reckoned), strict=True))
 

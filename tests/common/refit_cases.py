@@ -199,7 +199,7 @@ INFORMED = {
     "ppca-gaps": (lambda: ProbabilisticPCA(2), gaps),
     "ppca-auto-gaps": (lambda: ProbabilisticPCA(), gaps),
     "relational-related": (lambda: MultipleRelationalEmbedding(), related),
-    "action-respecting-acted": (lambda: ActionRespectingEmbedding(), acted),
+    "action-respecting-acted": (lambda: ActionRespectingEmbedding(merge=0.3), acted),
     "two-way-embedded": (lambda: TwoWayEmbedding(), embedded),
     "equivalence-labelled": (lambda: EquivalenceMetric(), labelled),
     "multi-attribute-labelled": (lambda: MultiAttributeMetric(1), labelled),

@@ -130,7 +130,7 @@ SAID = [
     ("same of every row", "MultipleRelationalEmbedding().fit(X, relations={'a': Relation.from_labels([1] * 30)})"),
     ("name of its own", "MultipleRelationalEmbedding().fit(X, relations={'a': Relation.from_labels(range(30))})"),
     ("no row in common", "MultipleRelationalEmbedding().fit_transform(None, relations=apart)"),
-    ("into one place", "ActionRespectingEmbedding().fit(X[[0, 1, 2, 3, 4, 4]], actions=['forward'] * 5)"),
+    ("into one place", "ActionRespectingEmbedding(merge=0.3).fit(X[[0, 1, 2, 3, 4, 4]], actions=['forward'] * 5)"),
     ("nothing to unfold", "SemidefiniteEmbedding(equality=True).fit(X)"),
     ("eigenvalues above 0", "HybridEmbedding(alpha=0.9999, negative='clip').fit_transform(X)"),
     ("more than once", "EquivalenceMetric().fit(X, same=[[1, 2], [2, 1]])"),

@@ -201,11 +201,14 @@ def test_two_walks_that_share_places_are_one_map(line):
     assert model.predict_next(5, "backward")[0] == 4
 
 
-def test_walks_that_nothing_holds_together_are_refused_and_a_known_distance_helps(line):
+def test_walks_that_nothing_holds_together_are_embedded_apart_with_a_warning_and_a_known_distance_helps(line):
     X = np.concatenate([line.X[:5], line.X[:5] + 100.0])
     actions = [*line.factors["actions"][:4], None] * 2
-    with pytest.raises(ValueError, match=r"leaves 2 pieces that nothing holds together.*pairs= with distances"):
-        ActionRespectingEmbedding().fit(X, actions=actions)
+    with pytest.warns(UserWarning, match=r"leaves 2 pieces that share no place; they are embedded apart.*pairs="):
+        apart = ActionRespectingEmbedding().fit(X, actions=actions)
+    between = cdist(apart.latent_[:5], apart.latent_[5:])
+    assert between.min() > np.linalg.norm(np.diff(apart.latent_[:5], axis=0), axis=1).max()
+    assert between.min() <= cdist(X[:5], X[5:]).min() * (1 + 1e-3)
     model = ActionRespectingEmbedding().fit(X, actions=actions, pairs=Pairs([(2, 7)], 10, values=[3.0]))
     np.testing.assert_allclose(np.linalg.norm(model.latent_[2] - model.latent_[7]), 3.0, rtol=1e-3)
 
@@ -232,12 +235,14 @@ def test_score_is_that_of_steps_predicted_from_others(line, fitted):
         fitted.score(held_out, actions=["jump"] * 3)
 
 
-def test_actions_that_do_nothing_at_a_wall_collapse_and_it_is_said(line):
+def test_actions_that_do_nothing_at_a_wall_collapse_in_the_published_program_and_it_is_said(line):
     X = np.concatenate([line.X[:5], line.X[4:5]])
     with pytest.warns(
         UserWarning, match=r"puts both ends of 4 steps into one place, though they look different.*walls"
     ):
-        ActionRespectingEmbedding().fit(X, actions=["forward"] * 5)
+        collapsed = ActionRespectingEmbedding(merge=0.3).fit(X, actions=["forward"] * 5)
+    assert len(collapsed.place_rows_) == 1
+    assert len(ActionRespectingEmbedding().fit(X, actions=["forward"] * 5).place_rows_) == 5
 
 
 def test_saved_models_predict_the_same(fitted, tmp_path):

@@ -90,7 +90,7 @@ OURS = (
         "action", "sidelight", "ActionRespectingEmbedding", "A sequence in which every action is one rigid motion",
         family=_KNOWN,
         use="Observations in temporal order, and what was done at each (--actions): a map to plan in.",
-        avoid="For rows without an order, and for more than about a thousand different observations.",
+        avoid="For rows without an order, and for more than a thousand different observations without noise.",
         example="drive.csv --actions action --trajectory run",
     ),
     Method(

@@ -157,6 +157,10 @@ FITTED: dict[str, dict[str, str]] = {
         "place_rows_": "index:N (P)",
         "latent_": "float (N, *)",
         "rigid_maps_": "list plain",
+        "trusted_steps_": "~bool (*)",
+        "solved_by_": "~choice:program|translations|dynamics",
+        "dynamics_": "~?record",
+        "action_vectors_": "~?real (N, *)",
     },
     "MultipleRelationalEmbedding": _TWO_WAY
     | _COURSE

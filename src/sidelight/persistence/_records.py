@@ -196,6 +196,20 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     # metrics, actions, and what is all in the annotations
     "KernelSpan": _KERNEL_SPAN,
     "KernelColumns": _KERNEL_SPAN,
+    "ActionDynamics": {
+        "mean": "float (D)",
+        "axes": "float (k, D)",
+        "names": "list plain",
+        "centre": "float (u)",
+        "scale": "float (u)",
+        "landmarks": "float (m, u)",
+        "whitening": "float (m, *)",
+        "weights": "float (*, k)",
+        "bandwidth": "positive",
+        "largest": "number",
+        "error": "number",
+        "copying": "number",
+    },
     "RigidMap": {"rotation": "float (r, r)", "translation": "float (r)"},
     # columns of a table
     "ColumnUse": {"kind": f"choice:{'|'.join((*KINDS, 'constant', 'empty'))}", "n_missing": "count"},

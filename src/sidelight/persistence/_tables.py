@@ -48,6 +48,7 @@ ESTIMATORS: dict[str, str] = {
 """Name of an estimator -> module that has it."""
 
 RECORDS: dict[str, str] = {
+    "ActionDynamics": "sidelight.unfolding._action_dynamics",
     "Actions": "sidelight",
     "AdaptiveWeights": "sidelight.maps.weights",
     "AngleCode": "sidelight.tables._number_code",

@@ -27,6 +27,7 @@ def planned(
     *,
     n_components: int,
     max_length: int | None,
+    vectors: Array | None = None,
 ) -> list[Hashable]:
     """Return the labels of a shortest path of actions from ``start`` to ``goal``.
 
@@ -41,8 +42,10 @@ def planned(
         Latent points may also be given by this many first columns only.
     max_length : int or None
         Longest plan to accept; None: any.
+    vectors : array of shape (n, e) or None
+        Actions that are vectors: plans are made of some of them.
     """
-    steps = action_steps(owner, world)
+    steps = action_steps(owner, world, vectors)
     here = _matching_places(owner, "start", start, world, steps, n_components)[0]
     there = _matching_places(owner, "goal", goal, world, steps, n_components)
     codes = _shortest(transitions(world.points, steps), here, there)

@@ -40,7 +40,9 @@ __all__ = [
     "ActionProblem",
     "action_problem",
     "distance_classes",
+    "equal_places",
     "find_places",
+    "folds_unlike_rows",
     "merge_until_one_to_one",
     "neighbours_by_actions",
     "neighbours_by_distance",
@@ -55,11 +57,15 @@ _MAIN = 0.05  # share of variance: narrower columns of the start are mostly arte
 
 @dataclass(frozen=True)
 class ActionProblem:
-    """A program over places, the start of its solver (n_places, r), and the pairs (n_places, n_places) it bounds."""
+    """A program over places, the start of its solver (n_places, r), and the pairs (n_places, n_places) it bounds.
+
+    ``n_pieces``: pieces that only the distance of their nearest places holds together, which was added as a bound.
+    """
 
     program: TiedProgram | GramProgram
     start: Array
     near: Array
+    n_pieces: int = 1
 
 
 def find_places(squares: Array, actions: Actions, merge: float) -> Array:
@@ -74,8 +80,8 @@ def find_places(squares: Array, actions: Actions, merge: float) -> Array:
     merge : float
         Share of the shortest step at either of two rows, below which they are one place; 0: only equal rows are.
     """
-    equal = squares <= 1e-24 * float(squares.max())
-    places = merge_until_one_to_one(_joined(np.argwhere(np.triu(equal, 1)), len(squares)), actions)
+    equal = _equal(squares)
+    places = merge_until_one_to_one(equal_places(squares), actions)
     if merge == 0 or not len(actions.steps) or np.triu(equal, 1).any():
         return places  # equal rows say that there is no noise
     noise = 0.0
@@ -90,6 +96,18 @@ def find_places(squares: Array, actions: Actions, merge: float) -> Array:
             return places
         places, noise = found, float(np.median(squares[together]))
     return places
+
+
+def equal_places(squares: Array) -> Array:
+    """The place of each row (n,) if rows are one place only where they are equal, from squared distances (n, n)."""
+    return _joined(np.argwhere(np.triu(_equal(squares), 1)), len(squares))
+
+
+def folds_unlike_rows(squares: Array, places: Array, actions: Actions) -> bool:
+    """Whether some place holds rows that are farther apart than the shortest step at either: an action slipped."""
+    step = _shortest_steps(squares, actions, least=1e-24 * float(squares.max()))
+    together = np.triu(places[:, None] == places, 1)
+    return bool((squares[together] > np.minimum(step[:, None], step)[together]).any())
 
 
 def row_squares(points: Array) -> Array:
@@ -216,6 +234,7 @@ def action_problem(
         _refuse_too_long(argument, known, _paths(n, i, j, bounds[classes])[low, high])
         at = classes[low * n - low * (low + 1) // 2 + high - low - 1]
         bounds[at], equal[at] = known[:, 2], True
+    n_pieces = _link_pieces(squares, i, j, bounds, classes)
     rows = np.flatnonzero(np.isfinite(bounds))
     paths = _paths(n, i, j, bounds[classes])
     reach = np.full(len(members), np.inf)
@@ -224,10 +243,24 @@ def action_problem(
     if tied is None:
         pairs = np.column_stack([i, j])[rows]
         plain = gram_program(pairs, bounds[rows], n, equal=equal[rows])
-        return ActionProblem(plain, start, near)
+        return ActionProblem(plain, start, near, n_pieces)
     reach = np.maximum(np.where(np.isfinite(reach), reach, 1.0), 1e-9 * float(bounds[rows].max(initial=1.0)))
     program = tied_program(tied, n, classes=rows, bounds=bounds[rows], reach=reach, equal=equal[rows])
-    return ActionProblem(program, start, near)
+    return ActionProblem(program, start, near, n_pieces)
+
+
+def _link_pieces(squares: Array, i: Array, j: Array, bounds: Array, classes: Array) -> int:
+    """Bound the distance of the nearest places of unconnected pieces (in place); return how many pieces there were."""
+    n, found = len(squares), 0
+    while True:
+        at = np.isfinite(bounds[classes])
+        piece = _joined(np.column_stack([i[at], j[at]]), n)
+        found = found or int(piece.max()) + 1
+        between = np.flatnonzero((piece[i] == 0) != (piece[j] == 0))
+        if not len(between):
+            return found
+        link = between[int(np.argmin(squares[i, j][between]))]
+        bounds[classes[link]] = squares[i[link], j[link]]
 
 
 def _refuse_too_long(argument: str, known: Array, reach: Array) -> None:
@@ -267,10 +300,16 @@ def _start(n: int, i: Array, j: Array, lengths: Array) -> Array:
     return with_spare_columns(start[:, squares > _MAIN * float(squares.sum())])
 
 
-def _shortest_steps(squares: Array, actions: Actions) -> Array:
-    """The shortest step to or from each row (n,), squared; inf where there is none."""
+def _equal(squares: Array) -> Array:
+    """Pairs of equal rows (n, n)."""
+    return np.asarray(squares <= 1e-24 * float(squares.max()))
+
+
+def _shortest_steps(squares: Array, actions: Actions, *, least: float = -1.0) -> Array:
+    """The shortest step to or from each row (n,), squared, of those longer than ``least``; inf where there is none."""
     step = np.full(len(squares), np.inf)
     lengths = squares[actions.steps[:, 0], actions.steps[:, 1]]
+    lengths = np.where(lengths > least, lengths, np.inf)
     np.minimum.at(step, actions.steps[:, 0], lengths)
     np.minimum.at(step, actions.steps[:, 1], lengths)
     return step

@@ -27,10 +27,11 @@ from sidelight.neighbours.distances import squared_distances
 
 from ._action_model import ActionModel
 
-__all__ = ["Step", "action_steps", "transitions"]
+__all__ = ["Step", "action_steps", "dynamic_step", "transitions"]
 
 
 _EXACT = 1e-5  # of a step: lower bound of the residual, as no solver is more exact
+_VECTORS = 9  # action vectors that plans are made of
 _TIED = 1e-9  # of a step: errors that differ by less count as ties
 
 
@@ -64,17 +65,56 @@ class Step:
         return float(np.sqrt(0.5 * max(self.residual, _EXACT * self.length) * self.length))
 
 
-def action_steps(owner: str, world: ActionModel) -> list[Step]:
-    """The transition errors of each action that was taken in training."""
+def action_steps(owner: str, world: ActionModel, vectors: Array | None = None) -> list[Step]:
+    """The transition errors of each action that was taken in training; of ``vectors`` (n, e): of some of them."""
     actions, points = world.actions, world.points
     ends = world.states[actions.steps]
+    if world.dynamics is not None:
+        return [dynamic_step(world, action) for action in _representatives(world, vectors)]
     taken = np.unique(actions.codes[actions.codes >= 0])
     if len(taken) == 0:
         rule, remedy = "has no action that was taken in training", "Fit with actions="
         raise ValueError(error_message(owner, "actions", actions, rule, remedy))
     names = [actions.names[code] for code in taken]
+    if world.by_maps:
+        return [_mapped_step(world, name) for name in names]
     parts = [ends[actions.codes == code] for code in taken]
     return [_step(name, points, world.maps[name], part) for name, part in zip(names, parts, strict=True)]
+
+
+def dynamic_step(world: ActionModel, action: object) -> Step:
+    """The errors of one action under dynamics: distances from where it leads to all rows."""
+    dynamics, points = world.dynamics, world.points
+    assert dynamics is not None
+    error = np.sqrt(squared_distances(world.moved(points, action), points))
+    length, residual = (world.unit * float(np.sqrt(square)) for square in (dynamics.copying, dynamics.error))
+    name = action if isinstance(action, Hashable) else tuple(np.ravel(np.asarray(action)).tolist())
+    return Step(name, np.empty((0, 2), dtype=np.int64), error, error, length, residual)
+
+
+def _mapped_step(world: ActionModel, name: Hashable) -> Step:
+    """The errors of one action whose map is known everywhere."""
+    points, ends = world.points, world.moves(name)
+    error = np.sqrt(squared_distances(world.moved(points, name), points))
+    length = _rms(world.moved(points, name) - points)
+    return Step(name, ends, error, error, length, _rms(world.moved(points[ends[:, 0]], name) - points[ends[:, 1]]))
+
+
+def _representatives(world: ActionModel, vectors: Array | None) -> list[object]:
+    """The labels of the actions, or at most nine vectors, each the farthest from those before it."""
+    dynamics = world.dynamics
+    assert dynamics is not None
+    if vectors is None or dynamics.names:
+        return list(dynamics.names)
+    rows = vectors[np.isfinite(vectors).all(axis=1)]
+    scaled = rows / np.maximum(rows.std(axis=0), 1e-300)
+    chosen = [int(np.argmax(np.round(((scaled - scaled.mean(axis=0)) ** 2).sum(axis=1), 9)))]
+    while len(chosen) < _VECTORS:
+        away = squared_distances(scaled, scaled[chosen]).min(axis=1)
+        if away.max() <= 0:
+            break
+        chosen.append(int(np.argmax(np.round(away, 9))))
+    return [rows[row] for row in chosen]
 
 
 def transitions(points: Array, steps: Sequence[Step]) -> Array:

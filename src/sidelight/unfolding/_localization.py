@@ -8,7 +8,7 @@ stands for its surroundings up to half a step.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from sidelight.base.types import Array
 from sidelight.side.actions import as_actions
 
 from ._action_model import ActionModel
-from ._action_steps import Step, action_steps
+from ._action_steps import Step, action_steps, dynamic_step
 
 __all__ = ["Localization", "likelihood_of_places", "localized", "motion"]
 
@@ -46,7 +46,15 @@ class Localization:
 
 
 def localized(
-    owner: str, world: ActionModel, squares: Array, actions: object, *, wrong: float, slip: float
+    owner: str,
+    world: ActionModel,
+    squares: Array,
+    actions: object,
+    *,
+    wrong: float,
+    slip: float,
+    noisy: bool = False,
+    vectors: Array | None = None,
 ) -> Localization:
     """Run the Bayes filter along a trajectory.
 
@@ -61,16 +69,27 @@ def localized(
         Action taken at each row.
     wrong, slip : float
         Share of observations that are outliers, and of actions that had no effect.
+    noisy : bool, default=False
+        Compare observations with all rows of a place in the mean, instead of with the nearest.
+    vectors : array of shape (n, e) or None
+        The actions of training, if they are vectors.
 
     Returns
     -------
     Localization
     """
-    steps = action_steps(owner, world)
-    moves = np.stack([motion(step, slip) for step in steps])
+    steps = action_steps(owner, world, vectors)
     spread = float(np.median([step.length for step in steps])) ** 2 * _CELL
-    likelihood = likelihood_of_places(squares, world.states, spread, wrong)
-    belief = _filtered(likelihood, moves, _moves_before(owner, actions, [step.name for step in steps], len(squares)))
+    likelihood = likelihood_of_places(squares, world.states, spread, wrong, noisy=noisy)
+    if vectors is None:
+        moves = np.stack([motion(step, slip) for step in steps])
+        before = _moves_before(owner, actions, [step.name for step in steps], len(squares))
+        belief = _filtered(likelihood, [None if code < 0 else moves[code] for code in before])
+    else:
+        taken = _vectors_before(owner, actions, len(squares), vectors.shape[1])
+        belief = _filtered(
+            likelihood, (None if given is None else motion(dynamic_step(world, given), slip) for given in taken)
+        )
     return Localization(belief @ world.points, belief, world.place_rows[np.argmax(belief, axis=1)])
 
 
@@ -83,26 +102,46 @@ def motion(step: Step, slip: float) -> Array:
     return np.asarray((1.0 - slip) * moved + slip * np.eye(len(moved)))
 
 
-def likelihood_of_places(squares: Array, states: Array, spread: float, wrong: float) -> Array:
-    """Likelihood p(x | k) up to a factor (m, n_places), by the nearest row of each place; ``wrong``: outlier share."""
+def likelihood_of_places(squares: Array, states: Array, spread: float, wrong: float, *, noisy: bool = False) -> Array:
+    """Likelihood p(x | k) up to a factor (m, n_places); ``wrong``: outlier share.
+
+    By the nearest row of each place; if ``noisy``, by the mean square over its rows, which noise raises alike.
+    """
     order = np.argsort(states, kind="stable")
     starts = np.searchsorted(states[order], np.arange(states.max() + 1))
-    nearest = np.minimum.reduceat(squares[:, order], starts, axis=1)
+    reduced = np.add if noisy else np.minimum
+    nearest = reduced.reduceat(squares[:, order], starts, axis=1)
+    if noisy:
+        nearest = nearest / np.bincount(states)
     seen = np.exp(-0.5 * (nearest - nearest.min(axis=1, keepdims=True)) / (spread or 1.0))
     seen /= seen.sum(axis=1, keepdims=True)
     return np.asarray((1.0 - wrong) * seen + wrong / seen.shape[1])
 
 
-def _filtered(likelihood: Array, moves: Array, before: Array) -> Array:
-    """Posteriors (m, n_places): prediction from the last one times the likelihood; uniform prior where one begins."""
+def _filtered(likelihood: Array, moves: Iterable[Array | None]) -> Array:
+    """Posteriors (m, n_places): prediction from the last one times the likelihood; uniform prior where a walk begins.
+
+    ``moves``: the transition probabilities (n_places, n_places) that led to each row, None where a walk begins.
+    """
     belief = np.empty_like(likelihood)
     uniform = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
-    for t, code in enumerate(before):
-        prior = uniform if code < 0 else belief[t - 1] @ moves[code]
+    for t, move in enumerate(moves):
+        prior = uniform if move is None else belief[t - 1] @ move
         belief[t] = prior * likelihood[t]
         total = belief[t].sum()
         belief[t] = belief[t] / total if total > 0 else likelihood[t] / likelihood[t].sum()
     return belief
+
+
+def _vectors_before(owner: str, actions: object, m: int, width: int) -> list[Array | None]:
+    """The action vector that led to each row (m,); None where a trajectory begins."""
+    given = np.asarray(actions, dtype=np.float64)
+    given = given[:, None] if given.ndim == 1 and width == 1 else given
+    if given.ndim != 2 or given.shape[0] not in (m, m - 1) or given.shape[1] != width:
+        rule = f"does not hold a vector of {width} numbers for each of the {m} rows"
+        seen = f"array of shape {given.shape}"
+        raise ValueError(error_message(owner, "actions", seen, rule, "Give the actions in the form of training"))
+    return [None, *(row if np.isfinite(row).all() else None for row in given[: m - 1])]
 
 
 def _moves_before(owner: str, actions: object, names: Sequence[Hashable], m: int) -> Array:

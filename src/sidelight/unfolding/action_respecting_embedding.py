@@ -23,7 +23,7 @@ from sidelight.base.validation import check_integer, check_number, validated
 from sidelight.base.warnings import warn
 from sidelight.maps.two_way import LISTED
 from sidelight.objectives.action_gram import TiedProgram
-from sidelight.side.actions import Actions, as_actions
+from sidelight.side.actions import Actions
 from sidelight.solvers.interior import interior_cost, solve_interior
 from sidelight.solvers.semidefinite import GramResult, solve_gram
 
@@ -39,6 +39,7 @@ from ._action_program import (
     place_squares,
     row_squares,
 )
+from ._action_routes import PUBLISHED, Route, chosen_route, read_actions, trusted_actions
 from ._gram_answer import gram_spectrum, report_of, shown_progress, warn_unless_converged
 from ._known_distances import KnownDistances, known_distances
 from ._measured_rows import (
@@ -73,9 +74,13 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     metric : str or callable, default="euclidean"
         Distance between observations: a metric name of scikit-learn, a function of two rows, or "precomputed" (``X``
         holds the distances, and there is no inverse map to the data).
-    merge : float, default=0.3
-        Equal rows are one place. If no two rows are equal, rows that are nearer to each other than this share of the
-        shortest step at either are merged into one place (noise is estimated and subtracted). 0: only equal rows.
+    merge : "auto" or float, default="auto"
+        "auto": rows that are equal are one place, and the program is solved. If actions contradict that (slips), or if
+        no two rows are equal (noise), places are found by their evidence where combinations of actions cancel, and
+        actions become translations; where nothing comes back, and for actions that are vectors, rows are states of
+        continuous dynamics. A number: the published program always; if no two rows are equal, rows that are nearer to
+        each other than this share of the shortest step at either are one place (noise is estimated and subtracted).
+        0: only equal rows.
     tol : float, default=1e-3
         Tolerated root mean square violation of squared distances, in units of their mean.
     gap : float, default=0.01
@@ -90,7 +95,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
     verbose : int, default=0
         1: a progress bar.
     callback : callable or None, default=None
-        Called with the state after every Newton step; returning True stops the fit.
+        Called with the state after every Newton step of the program; returning True stops the fit. What is solved
+        otherwise (``solved_by_``) takes seconds and calls nothing.
 
     Attributes
     ----------
@@ -104,12 +110,20 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         The first row of each place.
     actions_ : Actions
         Steps between rows and their actions.
+    action_vectors_ : array of shape (n, e) or None
+        The actions, if they are vectors.
+    trusted_steps_ : array of bool, of shape (m,)
+        Which steps of ``actions_`` went where their action leads; the others slipped, or met a wall.
     action_maps_ : dict
         Label of an action -> its ``RigidMap`` on ``latent_``.
+    solved_by_ : {"program", "translations", "dynamics"}
+        What "auto" chose (see ``merge``).
+    dynamics_ : ActionDynamics or None
+        What actions do to latent points, where ``solved_by_`` is "dynamics".
     gram_eigenvalues_, explained_ : arrays of shape (r,)
         Eigenvalues of the Gram matrix of the places, largest first, and as shares of their sum.
     certificate_ : dict
-        As in :class:`SemidefiniteEmbedding`.
+        As in :class:`SemidefiniteEmbedding`; empty if the program was not solved.
     history_ : list of dict
         A record per Newton step.
     n_iter_ : int
@@ -142,7 +156,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         *,
         window: int = 1,
         metric: object = "euclidean",
-        merge: float = 0.3,
+        merge: float | str = "auto",
         tol: float = 1e-3,
         gap: float = 0.01,
         max_iter: int = 1000,
@@ -183,9 +197,9 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         X : array of shape (n, d)
             Observations in temporal order (for precomputed distances: (n, n)).
         y : ignored
-        actions : array of shape (n,) or (n - 1,), or Actions, or None
+        actions : array of shape (n,) or (n - 1,), array of shape (n, e) or (n - 1, e), Actions, or None
             Label of the action taken at each row, missing (None, NaN, "") at the end of a trajectory; None: no action
-            is known.
+            is known. Two-dimensional numbers: an action vector for each row (a force, a speed).
         trajectory : array of shape (n,) or None
             Label of the trajectory of each row; None: a single one, cut where actions are missing. With neither, rows
             have no order, and the neighbours of a row are its nearest rows.
@@ -204,30 +218,37 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        owner, done = type(self).__name__, as_actions(actions, len(X), trajectory)
+        owner = type(self).__name__
+        done, vectors = read_actions(owner, actions, len(X), trajectory)
         hints = known_distances(owner, len(X), pairs=pairs, distances=distances, known=known)
         frame, unit = frame_of(owner, X, self.metric)
         points = frame.points(X)
         measured = is_rows_or_distances(self.metric)
         squares = checked_distances(owner, points, self.metric) ** 2 if measured else row_squares(points)
-        states = find_places(squares, done, float(self.merge))
-        place_rows = np.unique(states, return_index=True)[1]
-        _warn_of_collapse(owner, squares, states, done)
-        found = None
-        if len(place_rows) > 1:
-            found = self._solve(self._problem(place_squares(squares, states), states, done, hints, unit))
-        spectrum = gram_spectrum(np.zeros((1, 1)) if found is None else found.point, unit)
+        route = self._route(points, squares, done, vectors, unit, hints)
+        believed = trusted_actions(done, route.trusted)
+        states, place_rows = route.states, np.unique(route.states, return_index=True)[1]
+        found, spectrum = None, route.spectrum
+        if spectrum is None:
+            if len(place_rows) > 1:
+                found = self._solve(self._problem(place_squares(squares, states), states, believed, hints, unit))
+            spectrum = gram_spectrum(np.zeros((1, 1)) if found is None else found.point, unit)
+        elif route.n_pieces > 1:
+            _warn_of_pieces(owner, done, route.n_pieces)
         latent = spectrum.axes[states]
         Z = np.zeros((len(X), self.n_components))
         width = min(self.n_components, latent.shape[1])
         Z[:, :width] = latent[:, :width]
         maps = unfolded_maps(frame, X, Z, points, self.metric, n_jobs=self.n_jobs)
-        world, report = action_model(latent, states, place_rows, done), report_of(found, unit)
+        rigid = route.maps or action_model(latent, states, place_rows, believed).maps
+        report = report_of(found, unit)
         self._keep_maps(maps, np.asarray(Z.astype(X.dtype, copy=False)))
         self.latent_, self.states_, self.place_rows_, self.actions_ = latent, states, place_rows, done
-        self.rigid_maps_ = list(world.maps.items())
+        self.rigid_maps_, self.trusted_steps_ = list(rigid.items()), route.trusted
+        self.solved_by_, self.dynamics_, self.action_vectors_ = route.solved_by, route.dynamics, vectors
         self.gram_eigenvalues_, self.explained_ = spectrum.eigenvalues, spectrum.explained
-        self.history_, self.n_iter_, self.certificate_ = report.history, report.n_iter, report.certificate
+        self.history_, self.n_iter_ = report.history, report.n_iter
+        self.certificate_ = report.certificate if route.spectrum is None else {}
         raise_if_interrupted(found is not None and found.status is Status.INTERRUPTED)
         return self
 
@@ -258,18 +279,32 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         check_integer(self, "n_components", self.n_components, 1)
         check_integer(self, "window", self.window, 1)
         check_metric(type(self).__name__, self.metric)
-        if self.merge != 0:
+        if self.merge not in (0, "auto"):
             check_number(self, "merge", self.merge, 0.0, 1.0)
         check_number(self, "tol", self.tol, 0.0)
         check_number(self, "gap", self.gap, 0.0)
         check_integer(self, "max_iter", self.max_iter, 1)
+
+    def _route(
+        self, points: Array, squares: Array, actions: Actions, vectors: Array | None, unit: float, hints: KnownDistances
+    ) -> Route:
+        """How the walk is modelled; known distances belong to the program."""
+        if self.merge == "auto" and (vectors is not None or not len(hints.index)):
+            return chosen_route(points, squares, is_rows_or_distances(self.metric), actions, vectors, unit)
+        if vectors is not None:
+            rule, remedy = "needs labels, and actions= are vectors", 'Leave merge at "auto"'
+            raise ValueError(error_message(self, "merge", self.merge, rule, remedy))
+        share = PUBLISHED if self.merge == "auto" else float(self.merge)
+        states = find_places(squares, actions, share)
+        _warn_of_collapse(type(self).__name__, squares, states, actions)
+        return Route("program", states, np.ones(len(actions.steps), dtype=bool))
 
     def _problem(
         self, squares: Array, states: Array, actions: Actions, hints: KnownDistances, unit: float
     ) -> ActionProblem:
         """The semidefinite program of places, from their squared distances (n_places, n_places).
 
-        Raises ValueError if the constraints leave unconnected pieces, which could drift apart without bound.
+        Warns of unconnected pieces, which the distance of their nearest places then holds together.
         """
         owner = type(self).__name__
         if len(actions.steps):
@@ -279,10 +314,8 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         known = hints.between_places(owner, states, unit)
         tied = distance_classes(states, actions) if actions.names else None
         problem = action_problem(squares, near, tied, known, argument=hints.argument)
-        if (pieces := problem.program.n_pieces) > 1:
-            rule = f"leaves {pieces} pieces that nothing holds together, and that would drift apart for ever"
-            remedy = "Give trajectories that share a place, a larger window, or pairs= with distances between them"
-            raise ValueError(error_message(owner, "trajectory", repr(actions), rule, remedy))
+        if problem.n_pieces > 1:
+            _warn_of_pieces(owner, actions, problem.n_pieces)
         return problem
 
     def _solve(self, problem: ActionProblem) -> GramResult:
@@ -313,3 +346,12 @@ def _warn_of_collapse(owner: str, squares: Array, states: Array, actions: Action
         rule = f"puts both ends of {int(still.sum())} steps into one place, though they look different"
         remedy = "An action must lead from a place to one place: give other labels where it does not, as at walls"
         warn(error_message(owner, "actions", repr(actions), rule, remedy), UserWarning)
+
+
+def _warn_of_pieces(owner: str, actions: Actions, n_pieces: int) -> None:
+    """Warn of pieces that share no place: where they lie beside each other means nothing."""
+    rule = f"leaves {n_pieces} pieces that share no place; they are embedded apart"
+    remedy = (
+        "Where they lie to each other means nothing: give trajectories that share a place, or pairs= with distances"
+    )
+    warn(error_message(owner, "trajectory", repr(actions), rule, remedy), UserWarning)
