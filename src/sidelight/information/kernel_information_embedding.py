@@ -32,7 +32,7 @@ from sidelight.solvers.annealing import fitted_path
 
 from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
-from ._informed_maps import informed_maps
+from ._fitted_maps import informed_maps
 from ._multilevel import multilevel_cost
 from ._power_limit import check_limit
 from ._representation import described
