@@ -7,14 +7,15 @@ f is the forward map, w its weights, ψ(z, g) = share(g) ⊗ [1, c(z)] and B are
 rows of the group are near, Σ w ψ_j is ψ(z, g) and they decide; where there are none, the change of ψ B does.
 
 T rescales the residual along its principal directions, and in what they leave over, by the ratio of the standard
-deviations of the two groups there (from leave-one-out residuals), so that made-up rows spread as the group does. ρ is
-the number in {0, ¼, ½, ¾, 1} of the least energy score of ``ρ T r_i`` and ``ρ T r_i'`` as draws of r_j, over rows j and
-two counterparts i, i' of them in another group:
+deviations of the two groups there (from leave-one-out residuals), so that made-up rows spread as the group does. That
+is right if the residuals of both groups have the same directions, as noise and individuals have, and wrong if a group
+has its own, as the edges of one object are none of another's. With rows j and counterparts i, i' of them in another
+group,
 
-    ½ |ρ T r_i - r_j| + ½ |ρ T r_i' - r_j| - ½ ρ |T r_i - T r_i'|
+    ω = mean cos²(T r_i, r_j) / mean cos²(T r_i, T r_i'),        ρ = (ω - 0.5) / 0.4, within 0 and 1
 
-It is least where the draws are distributed as r_j is: 1 for noise and for individuals, 0 for what is of the old group
-only. Counterparts are those of a row *near* j, so that they were not matched by r_j itself.
+is how far the residuals of the other group are as near to those of the group as to each other. Counterparts are those
+of rows *near* j, for i and i' of two different ones, so that they were not matched by r_j itself.
 
 The variance of a row of the new group around x' is  l(z) v_new (1 + ρ² - 2 ρ κ) + (1 - a(z)) u,  times a factor:
 v (C, d) are the variances of the residuals of the groups, l their local size, κ the correlation of T r_i and r_j, u the
@@ -42,8 +43,8 @@ __all__ = ["ChangeModel", "LeftOut", "Places", "group_shares", "residual_model"]
 Array = npt.NDArray[Any]
 _AXES = 20  # principal directions of the residuals
 _PRIOR = 10.0  # rows that the spread of all groups counts for in that of one
-_KEPT = (0.0, 0.25, 0.5, 0.75, 1.0)
-_BEYOND = 4  # which neighbour of a row has the counterparts that are taken for the row's
+_BEYOND = ((3, 6), (4, 8), (5, 10))  # which two neighbours of a row have the counterparts that are taken for the row's
+_UNLIKE, _ALIKE = 0.5, 0.9  # ω up to which nothing is kept, and from which on all is
 _FEWEST = 20  # rows with counterparts from which on they can decide what is kept
 _SEEN = 0.1  # share of a group near a place, over its share of all rows, at which it counts as half seen
 _COVERED, _NORMAL = 0.9, 1.6448536269514722  # coverage, and the quantile of a normal variable for it
@@ -224,35 +225,34 @@ def _what_is_kept(
     residuals: Array, codes: Array, axes: Array, scales: Array, matches: Matches | None
 ) -> tuple[float, float]:
     """ρ and κ from rows and two counterparts of each; all is kept, and κ = 0, where there are too few."""
-    found = None if matches is None else _counterparts(matches, codes)
-    if found is None or len(found) < _FEWEST:
+    found = np.zeros((0, 3), dtype=np.int64) if matches is None else _counterparts(matches, codes)
+    if len(found) < _FEWEST:
         return 1.0, 0.0
     j, first, second = found.T
-    basis = principal_axes(residuals)
-    truth = residuals[j] @ basis
-    drawn = [_rescaled(residuals[i], axes, _ratio(scales[codes[j]], scales[codes[i]])) @ basis for i in (first, second)]
-    apart = float(np.mean(np.linalg.norm(drawn[0] - drawn[1], axis=1)))
-    scores = [
-        0.5 * sum(float(np.mean(np.linalg.norm(kept * row - truth, axis=1))) for row in drawn) - 0.5 * kept * apart
-        for kept in _KEPT
-    ]
-    kept = _KEPT[int(np.argmin(np.round(np.array(scores) / max(scores[0], 1e-300), 9)))]
-    common = float(np.mean([np.sum(row * truth) for row in drawn]))
-    sizes = float(np.mean([np.sum(row * row) for row in drawn])) * float(np.sum(truth * truth))
-    return kept, float(np.clip(common / np.sqrt(sizes), 0.0, 1.0)) if sizes > 0 else 0.0
+    truth = residuals[j]
+    one, other = (_rescaled(residuals[i], axes, _ratio(scales[codes[j]], scales[codes[i]])) for i in (first, second))
+    across, within = _cosines(one, truth), _cosines(one, other)
+    share = float(np.mean(across**2)) / max(float(np.mean(within**2)), 1e-300)
+    return float(np.clip((share - _UNLIKE) / (_ALIKE - _UNLIKE), 0.0, 1.0)), float(np.clip(np.mean(across), 0.0, 1.0))
+
+
+def _cosines(a: Array, b: Array) -> Array:
+    """Cosines (p,) between the rows of two arrays; 0 with a row of zeros."""
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    products = np.einsum("ij,ij->i", a, b)
+    return np.divide(products, lengths, out=np.zeros(len(a)), where=lengths > 0)
 
 
 def _counterparts(matches: Matches, codes: Array) -> Array:
-    """Rows j and the first two counterparts, in one other group, of a neighbour of j: (p, 3)."""
+    """Rows j and, in one other group, a counterpart of each of two neighbours of j: (p, 3)."""
     sources = np.concatenate([matches.i, matches.j])
     targets = np.concatenate([matches.j, matches.i])
-    order = np.lexsort((targets, codes[targets], sources))
-    sources, targets = sources[order], targets[order]
-    group = codes[targets]
-    again = np.flatnonzero((sources[1:] == sources[:-1]) & (group[1:] == group[:-1]))
-    first = again[np.unique(sources[again], return_index=True)[1]]  # one pair of counterparts for each row
-    at = np.full(len(codes), -1)
-    at[sources[first]] = first
-    near = at[matches.own[:, _BEYOND]]
-    rows = np.flatnonzero(near >= 0)
-    return np.column_stack([rows, targets[near[rows]], targets[near[rows] + 1]])
+    first = np.full(len(codes), -1)
+    rows, at = np.unique(sources, return_index=True)
+    first[rows] = targets[at]
+    found = []
+    for a, b in _BEYOND:
+        i, other = first[matches.own[:, a]], first[matches.own[:, b]]
+        fine = (i >= 0) & (other >= 0) & (i != other) & (codes[i] == codes[other])
+        found.append(np.column_stack([np.flatnonzero(fine), i[fine], other[fine]]))
+    return np.concatenate(found)
