@@ -25,6 +25,7 @@ BENCHMARKS = (
     "informed",
     "informed_cost",
     "cells",
+    "counterfactual_cells",
     "hybrid",
     "semidefinite",
     "table_imputation",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
+from typing import Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -17,6 +19,7 @@ from sidelight.maps.two_way_mixin import has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven
 
+from ._adapt import adapt_maps
 from ._correction import change_of_given
 from ._extrapolation import warn_of_extrapolation
 from ._informed_mixin import InformedMixin
@@ -39,8 +42,19 @@ def _has_corrected(model: InformedMixin) -> bool:
     return _has_counterfactual(model) and (not hasattr(model, "given_") or model.forward_effect_ is not None)
 
 
+def _has_adapt(model: InformedMixin) -> bool:
+    """Whether there are rows and (once fitted) an effect of categories in one column, each with an offset."""
+    if not _has_corrected(model) or not hasattr(model, "given_") or model.given_ is None:
+        return _has_corrected(model)
+    column, *others = model.given_.columns
+    plain = column.kind == "category" and column.matrix is None and not others
+    return plain and model.metric == "euclidean" and model.effect_ is not None and model.given_features_ is not None
+
+
 class CounterfactualMixin(InformedMixin):
     """``InformedMixin`` with rows under another ``given``."""
+
+    adapted_: list[str]
 
     @available_if(_has_counterfactual)
     @one_blas_thread
@@ -202,6 +216,57 @@ class CounterfactualMixin(InformedMixin):
             rule = "does not say which effect is to be taken off"
             raise ValueError(error_message(self, argument, seen, rule, "Give an entry for each row, or one for all"))
         return known
+
+    @available_if(_has_adapt)
+    @one_blas_thread
+    def adapt(self, X: object, *, given: object) -> Self:
+        """A copy of the model that knows one more category of ``given``, from a few rows of it.
+
+        The offset of the category is the one that brings the rows to where rows like them are in the map; its spread,
+        and how its effect depends on the row, are the means of the known categories (``adapted_`` says so). The map
+        itself and all other rows stay where they are. For models with one column of categories.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Rows of the new category; they need not show everything that the fitted rows show.
+        given : scalar
+            The category, which was not in the fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import KernelInformationEmbedding
+        >>> batch, rng = np.repeat(["a", "b"], 40), np.random.default_rng(0)
+        >>> X = rng.normal(size=(80, 3)) + 5.0 * (batch == "b")[:, None]
+        >>> model = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=batch)
+        >>> new = rng.normal(size=(10, 3)) - 4.0
+        >>> wider = model.adapt(new, given="c")
+        >>> bool(abs(wider.corrected(new, given="c", to="a").mean()) < 1.0)
+        True
+        """
+        checked = self._checked(X)
+        assert self.given_ is not None
+        value = given.item() if isinstance(given, np.generic) else given
+        categories = self.given_.columns[0].categories
+        if value is None or not np.isscalar(value):
+            remedy = "Give the name of the new category"
+            raise ValueError(error_message(self, "given", type(value).__name__, "is not one category", remedy))
+        if value in categories:
+            raise ValueError(error_message(self, "given", value, "was in the fit", "Use the model as it is"))
+        if isinstance(value, str) != isinstance(categories[0], str):
+            remedy = f"Give it as the others are, such as {categories[0]!r}"
+            raise ValueError(error_message(self, "given", value, "is not of the type of the known ones", remedy))
+        if self.marginal_forward_ is None:
+            rule = "cannot be added, because given was constant in the fit"
+            raise ValueError(error_message(self, "given", value, rule, "Fit with two groups or more"))
+        rows = self.frame_.inside(dense_points(checked))
+        found = adapt_maps(self.given_, self._informed_maps(), value, rows, self.n_jobs)
+        model = copy(self)
+        model.given_, model.effect_ = found.given, None if found.maps.given is None else found.maps.given.effect
+        model._keep_informed_maps(found.maps, self.embedding_)
+        model.adapted_ = [*getattr(self, "adapted_", []), found.note]
+        return model
 
     @available_if(_has_overlap)
     @one_blas_thread

@@ -125,7 +125,7 @@ class Places:
         own = local * (share @ m.variance) * (1.0 + kept**2 - 2.0 * kept * m.correlation)
         members = group_shares(self.features, m.groups)
         near = np.sum(self.marginal.weights.average(Z, members, n_jobs) * share, axis=1, keepdims=True)
-        usual = share @ members.mean(axis=0)[:, None]
+        usual = share @ np.maximum(members.mean(axis=0), 1.0 / len(members))[:, None]  # a group may have no rows
         return np.asarray(m.factor**2 * (own + (1.0 - near / (near + _SEEN * usual)) * m.unseen_variance))
 
     def _inputs(self, Z: Array, features: Array) -> Array:
@@ -240,7 +240,7 @@ def _cosines(a: Array, b: Array) -> Array:
     """Cosines (p,) between the rows of two arrays; 0 with a row of zeros."""
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products = np.einsum("ij,ij->i", a, b)
-    return np.divide(products, lengths, out=np.zeros(len(a)), where=lengths > 0)
+    return np.asarray(np.divide(products, lengths, out=np.zeros(len(a)), where=lengths > 0))
 
 
 def _counterparts(matches: Matches, codes: Array) -> Array:

@@ -33,8 +33,8 @@ from .effect import principal_axes
 __all__ = ["MatchedChange", "Matches", "find_matches", "matched_change", "place_features"]
 
 Array = npt.NDArray[Any]
-_CONTENT = 8  # principal scores of the content
-_MATCHES, _SMOOTHED = 20, 10  # neighbours in another group that may match; of the own group in a local mean
+_CONTENT = 4  # principal scores of the content
+_MATCHES, _SMOOTHED = 5, 10  # neighbours in another group that may match; of the own group in a local mean
 _FEWEST = 10  # rows of a group from which on rows can be matched with it
 _REGIONS = 10
 _PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, np.inf)  # λ, relative to the weight of the matches of a group
