@@ -1,8 +1,10 @@
 """Cells under conditions, of which a type was left out in one: settings for the ``counterfactual_cells`` benchmark.
 
-A *setting* has training cells and the left-out cells of one type under one condition. Counts become log(1 + x) of
-counts divided by their sum, times the median sum. Genes (the 2,000 of largest dispersion) and 30 principal components
-are those of the *training* cells.
+A *setting* has training cells, the left-out cells of one type under one condition, and the cells that are asked for:
+half of the cells of that type under another condition, which are not in the training cells either. (Principal
+components fit the noise of the cells that they were found in, so that the spread of training cells is larger than that
+of new ones.) Counts become log(1 + x) of counts divided by their sum, times the median sum. Genes (the 2,000 of largest
+dispersion) and 30 principal components are those of the *training* cells.
 
 The simulator draws for gene g, type t, condition k, cell c
 
@@ -10,7 +12,7 @@ The simulator draws for gene g, type t, condition k, cell c
     e_gtk = s_k (shared_gk + own_gl(t)k + 0.4 alone_gtk)          for a tenth of the genes each, standard normal
 
 f and noise as in ``cell_sets``, the types in two lineages l of three types. So most of an effect can be known from
-other types, some from types of the lineage only, some not at all. *Twins* are the control cells of the left-out type
+other types, some from types of the lineage only, some not at all. *Twins* are the cells that are asked for
 again, under the condition, with their own noise: what the cell itself would be, as far as that can be known.
 
 Kang's types were looked at while the method was made, and so were the simulations ``..._a``; ``..._b`` were not.
@@ -49,19 +51,19 @@ class Setting:
     condition : array of shape (n,)
     now, new : str
         The condition of the rows that are asked for, and the one they are asked in.
-    rows : array of shape (m,)
-        Which training cells are asked for: those of the type under ``now``.
+    asked : array of shape (m, p)
+        The cells of the type under ``now`` that are asked for.
     real : array of shape (k, p)
         The left-out cells.
     twins : array of shape (m, p) or None
-        The rows themselves under ``new``.
+        The cells that are asked for, under ``new``.
     """
 
     genes: Array
     condition: Array
     now: str
     new: str
-    rows: Array
+    asked: Array
     real: Array
     twins: Array | None = None
 
@@ -95,21 +97,18 @@ def _kang() -> tuple[Array, Array, Array]:
 
 
 def kang(label: str, most: int | None = None) -> Setting:
-    """Interferon: the stimulated cells of a type are left out; ``most``: control cells of it that are kept."""
+    """Interferon: the stimulated cells of a type are left out; ``most``: control cells of it in the training cells."""
     logs, condition, labels = _kang()
-    ours = labels == label
-    gone = ours & (condition == "STIM")
-    if most is not None:
-        extra = np.flatnonzero(ours & (condition == "CTRL"))[most:]
-        gone[extra] = True
-    kept = np.flatnonzero(~gone)
+    real = np.flatnonzero((labels == label) & (condition == "STIM"))
+    own = np.flatnonzero((labels == label) & (condition == "CTRL"))
+    asked = own[::2] if most is None else own[most:]
+    kept = np.setdiff1d(np.arange(len(logs)), np.concatenate([real, asked]))
     chosen = _variable_genes(logs[kept])
-    real = np.flatnonzero(ours & (condition == "STIM"))
-    rows = np.flatnonzero(ours[kept] & (condition[kept] == "CTRL"))
-    return Setting(logs[np.ix_(kept, chosen)], condition[kept], "CTRL", "STIM", rows, logs[np.ix_(real, chosen)])
+    genes, asked, real = (logs[np.ix_(rows, chosen)] for rows in (kept, asked, real))
+    return Setting(genes, condition[kept], "CTRL", "STIM", asked, real)
 
 
-def simulated(seed: int, left_out: tuple[int, int], *, strength: float = 0.5, cells: int = 60) -> Setting:
+def simulated(seed: int, left_out: tuple[int, int], *, strength: float = 0.5, cells: int = 100) -> Setting:
     """Three conditions, six types; the type and the condition ``left_out`` (type, 1 or 2)."""
     rng = np.random.default_rng([seed, 29])
     genes, n_types, n_conditions = 800, 6, 3
@@ -137,14 +136,14 @@ def simulated(seed: int, left_out: tuple[int, int], *, strength: float = 0.5, ce
 
     both = np.concatenate([draw(condition), draw(np.full(len(label), left_out[1]))])
     logs = log_normalised(both.astype(np.float64))
-    gone = (label == left_out[0]) & (condition == left_out[1])
-    kept = np.flatnonzero(~gone)
-    asked = np.flatnonzero((label == left_out[0]) & (condition == 0))
+    real = np.flatnonzero((label == left_out[0]) & (condition == left_out[1]))
+    asked = np.flatnonzero((label == left_out[0]) & (condition == 0))[::2]
+    kept = np.setdiff1d(np.arange(len(label)), np.concatenate([real, asked]))
     names = np.array([_CONTROL, "first", "second"])
+    twins = logs[len(label) + asked]
     return Setting(
-        logs[kept], names[condition[kept]], _CONTROL, str(names[left_out[1]]), np.flatnonzero(np.isin(kept, asked)),
-        logs[gone.nonzero()[0]], logs[len(label) + asked],
-    )  # fmt: skip
+        logs[kept], names[condition[kept]], _CONTROL, str(names[left_out[1]]), logs[asked], logs[real], twins
+    )
 
 
 CHOOSING: Mapping[str, Callable[[], Setting]] = {
@@ -159,6 +158,6 @@ REPORTING: Mapping[str, Callable[[], Setting]] = {
     "three conditions b, type 1": partial(simulated, 11, (1, 1)),
     "three conditions b, type 4": partial(simulated, 12, (4, 2), strength=0.8),
     "three conditions b, type 2": partial(simulated, 13, (2, 1), strength=0.3),
-    "three conditions b, few cells": partial(simulated, 14, (5, 2), cells=15),
+    "three conditions b, few cells": partial(simulated, 14, (5, 2), cells=25),
 }
 """Settings that are reported."""
