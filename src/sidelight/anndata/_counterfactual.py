@@ -12,7 +12,7 @@ from sidelight.base.capabilities import feature_names_of, given_of, require
 from sidelight.base.chain import as_chain
 from sidelight.base.messages import error_message
 
-from ._obs import changed_columns
+from ._obs import changed_columns, own_columns
 from ._parts import match_names
 from ._results import checked_adata, target
 from ._rows import model_rows
@@ -31,6 +31,7 @@ def counterfactual(
     use_rep: str | None = None,
     layer: str | None = None,
     layer_added: str = "counterfactual",
+    individual: bool = False,
     copy: bool = False,
 ) -> Any:
     """Write cells as the model has them under another value of what it was given.
@@ -52,6 +53,10 @@ def counterfactual(
     layer_added : str, default="counterfactual"
         For a model of genes: the layer that is written, in the genes of ``adata``, with NaN in those that the model
         does not know. For a model of an entry of ``obsm``: the entry of ``obsm`` that is written, in its columns.
+    individual : bool, default=False
+        Use the columns of ``obs`` that the model was given as what the cells are now (``given_now``): each cell changes
+        by what changes at its place of the map, and keeps what distinguishes it, so that the cells spread as real ones
+        do. Without it, the mean of cells at the same place is written, which has less noise and no individuals.
     copy : bool, default=False
         Leave ``adata`` as it is and return a copy of it with the result.
 
@@ -81,8 +86,9 @@ def counterfactual(
         raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, "Fit it with given"))
     known = changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
+    now = {"given_now": own_columns(_OWNER, adata.obs, given)} if individual else {}
     out = target(_OWNER, adata, copy)
-    write_rows(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
+    write_rows(out, layer_added, np.asarray(chain.counterfactual(rows, given=known, **now)), feature_names_of(chain))
     return out if copy else None
 
 

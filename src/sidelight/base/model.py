@@ -32,6 +32,7 @@ class FittedModel(Protocol):
     given_: Any
     explained_: Any
     confounded_: bool
+    change_: Any
     # has_relations
     relations_: Any
     relation_names_: Sequence[str]
@@ -63,6 +64,9 @@ class FittedModel(Protocol):
 
     def latent_typicality(self, Z: Any) -> Array:
         """Share of training rows of lower latent density than each latent point (has_latent_typicality)."""
+
+    def counterfactual(self, X: Any, *, given: Any, **options: Any) -> Array:
+        """Return rows (m, d) as they would be under another value of ``given`` (has_counterfactual)."""
 
     def corrected(self, X: Any, *, given: Any, to: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""

@@ -199,6 +199,8 @@ def counterfactual(
     data: options.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
+    now: options.Now = None,
+    residual: options.Residual = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
@@ -213,12 +215,14 @@ def counterfactual(
     debug: options.Debug = False,
 ) -> None:
     """Show rows as they would be for another value of what the model was given."""
+    from ._changed_rows import Asked
     from ._from_model import counterfactual as run
 
     wishes = ColumnRoles(label=label)
     how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, given=given or (), missing=missing.value, force=force)
+        asked = Asked(given or (), now or (), residual)
+        run(talk, model, data, out, how, asked, missing=missing.value, force=force)
 
 
 @app.command()
