@@ -224,10 +224,10 @@ def _rescaled(residuals: Array, axes: Array, ratio: Array) -> Array:
 def _what_is_kept(
     residuals: Array, codes: Array, axes: Array, scales: Array, matches: Matches | None
 ) -> tuple[float, float]:
-    """ρ and κ from rows and two counterparts of each; all is kept, and κ = 0, where there are too few."""
+    """ρ and κ from rows and two counterparts of each; nothing is kept where there are too few to tell."""
     found = np.zeros((0, 3), dtype=np.int64) if matches is None else _counterparts(matches, codes)
     if len(found) < _FEWEST:
-        return 1.0, 0.0
+        return 0.0, 0.0
     j, first, second = found.T
     truth = residuals[j]
     one, other = (_rescaled(residuals[i], axes, _ratio(scales[codes[j]], scales[codes[i]])) for i in (first, second))
