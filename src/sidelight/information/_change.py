@@ -1,6 +1,12 @@
-"""Fit what a counterfactual needs besides the maps: how rows change with ``given``, and what they keep."""
+"""Fit what a counterfactual needs besides the maps: how rows change with ``given``, and what they keep.
+
+The change is estimated from rows that were matched by their looks. Where residuals of the groups have unlike directions
+(``change_.kept`` is 0), groups look unlike, as a car and a duck do, and the change is that of the maps alone.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,15 +57,21 @@ def change_of_rows(
     if len(rows) < len(Z):
         content = KernelMap(FixedWeights(Z[rows], 1.0, latent_kernel), content)(Z, n_jobs)
         nearest_row = nearest(Z[rows], Z, k=1, n_jobs=n_jobs).index[:, 0]
-    outputs = forward.outputs
-    if change.coefficients.any():
-        outputs = outputs - place_features(np.eye(len(groups))[codes], content) @ change.coefficients
-    weights = forward.weights
+    weights, some = forward.weights, None if len(rows) == len(Z) else rows
     assert isinstance(weights, FixedWeights)
-    some = None if len(rows) == len(Z) else rows
-    residuals = np.asarray(outputs[rows] - weights.leave_one_out(outputs, some), dtype=np.float64)
-    left_out = LeftOut(residuals, codes[rows], nearest_row, lambda values: weights.leave_one_out(values, some))
-    return residual_model(left_out, groups, change, content)
+
+    def residuals_and_kept(change: MatchedChange) -> ChangeModel:
+        outputs = forward.outputs
+        if change.coefficients.any():
+            outputs = outputs - place_features(np.eye(len(groups))[codes], content) @ change.coefficients
+        residuals = np.asarray(outputs[rows] - weights.leave_one_out(outputs, some), dtype=np.float64)
+        left_out = LeftOut(residuals, codes[rows], nearest_row, lambda values: weights.leave_one_out(values, some))
+        return residual_model(left_out, groups, change, content)
+
+    found = residuals_and_kept(change)
+    if found.kept == 0 and change.coefficients.any():  # groups look unlike, so that matches by looks say nothing
+        found = residuals_and_kept(replace(change, coefficients=np.zeros_like(change.coefficients)))
+    return found
 
 
 def _unchanged(rest: Array, codes: Array, n_jobs: int | None) -> MatchedChange:
