@@ -3,8 +3,9 @@
 A *setting* has training cells, the left-out cells of one type under one condition, and the cells that are asked for:
 half of the cells of that type under another condition, which are not in the training cells either. (Principal
 components fit the noise of the cells that they were found in, so that the spread of training cells is larger than that
-of new ones.) Counts become log(1 + x) of counts divided by their sum, times the median sum. Genes (the 2,000 of largest
-dispersion) and 30 principal components are those of the *training* cells.
+of new ones; in the simulations they are found in other draws of the training cells for that reason, because else
+intervals, which are those of the training cells, would be too wide for any new cell.) Counts become log(1 + x) of counts divided by their sum, times the median sum. Genes (the 2,000 of largest
+dispersion) and 30 principal components are those of the *training* cells, as far as that is said.
 
 The simulator draws for gene g, type t, condition k, cell c
 
@@ -57,6 +58,8 @@ class Setting:
         The left-out cells.
     twins : array of shape (m, p) or None
         The cells that are asked for, under ``new``.
+    others : array of shape (n, p) or None
+        Other draws of the training cells, for the components; None: the training cells themselves.
     """
 
     genes: Array
@@ -66,6 +69,7 @@ class Setting:
     asked: Array
     real: Array
     twins: Array | None = None
+    others: Array | None = None
 
     @property
     def mean(self) -> Array:
@@ -74,8 +78,9 @@ class Setting:
 
     @property
     def axes(self) -> Array:
-        """30 principal directions (p, 30) of the training cells."""
-        return np.asarray(np.linalg.svd(self.genes - self.mean, full_matrices=False)[2][:_COMPONENTS].T)
+        """30 principal directions (p, 30) of the training cells, or of other draws of them."""
+        cells = self.genes if self.others is None else self.others
+        return np.asarray(np.linalg.svd(cells - cells.mean(axis=0), full_matrices=False)[2][:_COMPONENTS].T)
 
 
 def log_normalised(counts: Any) -> Array:
@@ -134,16 +139,16 @@ def simulated(seed: int, left_out: tuple[int, int], *, strength: float = 0.5, ce
         noise = rng.gamma(1 / 0.15, 0.15, rate.shape)
         return np.asarray(rng.poisson(size[:, None] * (rate / rate.sum(axis=1, keepdims=True)) * noise))
 
-    both = np.concatenate([draw(condition), draw(np.full(len(label), left_out[1]))])
-    logs = log_normalised(both.astype(np.float64))
+    drawn = [draw(condition), draw(np.full(len(label), left_out[1])), draw(condition)]
+    logs, changed, again = np.split(log_normalised(np.concatenate(drawn).astype(np.float64)), 3)
     real = np.flatnonzero((label == left_out[0]) & (condition == left_out[1]))
     asked = np.flatnonzero((label == left_out[0]) & (condition == 0))[::2]
     kept = np.setdiff1d(np.arange(len(label)), np.concatenate([real, asked]))
     names = np.array([_CONTROL, "first", "second"])
-    twins = logs[len(label) + asked]
     return Setting(
-        logs[kept], names[condition[kept]], _CONTROL, str(names[left_out[1]]), logs[asked], logs[real], twins
-    )
+        logs[kept], names[condition[kept]], _CONTROL, str(names[left_out[1]]), logs[asked], logs[real], changed[asked],
+        again[kept],
+    )  # fmt: skip
 
 
 CHOOSING: Mapping[str, Callable[[], Setting]] = {
