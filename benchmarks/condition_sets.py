@@ -1,11 +1,13 @@
 """Cells under conditions, of which a type was left out in one: settings for the ``counterfactual_cells`` benchmark.
 
 A *setting* has training cells, the left-out cells of one type under one condition, and the cells that are asked for:
-half of the cells of that type under another condition, which are not in the training cells either. (Principal
-components fit the noise of the cells that they were found in, so that the spread of training cells is larger than that
-of new ones; in the simulations they are found in other draws of the training cells for that reason, because else
-intervals, which are those of the training cells, would be too wide for any new cell.) Counts become log(1 + x) of counts divided by their sum, times the median sum. Genes (the 2,000 of largest
-dispersion) and 30 principal components are those of the *training* cells, as far as that is said.
+half of the cells of that type under another condition, which are not in the training cells either. Counts become
+log(1 + x) of counts divided by their sum, times the median sum; genes are the 2,000 of largest dispersion in the
+training cells, and so are 30 principal components.
+
+Principal components fit the noise of the cells that they are found in: new cells spread less along them. So cells that
+are asked for are new, and in the simulations the components are found in other draws of the training cells, because
+intervals, which are those of the training cells, would else be too wide for any new cell.
 
 The simulator draws for gene g, type t, condition k, cell c
 
