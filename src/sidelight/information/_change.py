@@ -23,12 +23,11 @@ from sidelight.neighbours.strata import MOST_STRATA, cells, codes_of
 __all__ = ["change_of_rows"]
 
 
-_ROWS = 4000  # rows that are matched and left out
+_ROWS = 2500  # rows that are matched and left out
+_NEAR = 10  # of these, whose mean content is that of another row
 
 
-def change_of_rows(
-    forward: KernelMap, Z: Array, features: Array, categorical: bool, latent_kernel: str, n_jobs: int | None
-) -> ChangeModel:
+def change_of_rows(forward: KernelMap, Z: Array, features: Array, categorical: bool, n_jobs: int | None) -> ChangeModel:
     """Fit the change of rows with ``given``.
 
     Parameters
@@ -41,8 +40,6 @@ def change_of_rows(
         Encoded ``given``.
     categorical : bool
         Whether ``given`` has categories only. The change depends on the row for these alone.
-    latent_kernel : str
-        Its profile.
     n_jobs : int or None
         Threads.
     """
@@ -55,8 +52,8 @@ def change_of_rows(
     change = matched_change(rest, codes[rows], n_jobs) if categorical else _unchanged(rest, codes[rows], n_jobs)
     content, nearest_row = change.content, np.arange(len(Z))
     if len(rows) < len(Z):
-        content = KernelMap(FixedWeights(Z[rows], 1.0, latent_kernel), content)(Z, n_jobs)
-        nearest_row = nearest(Z[rows], Z, k=1, n_jobs=n_jobs).index[:, 0]
+        near = nearest(Z[rows], Z, k=min(_NEAR, len(rows)), n_jobs=n_jobs).index
+        content, nearest_row = content[near].mean(axis=1), near[:, 0]
     weights, some = forward.weights, None if len(rows) == len(Z) else rows
     assert isinstance(weights, FixedWeights)
 
@@ -82,7 +79,7 @@ def _unchanged(rest: Array, codes: Array, n_jobs: int | None) -> MatchedChange:
 
 
 def _some_of_each(codes: Array) -> Array:
-    """At most about 4,000 rows, evenly spaced, of each group as many as its share, and at least ten."""
+    """At most about 2,500 rows, evenly spaced, of each group as many as its share, and at least ten."""
     if len(codes) <= _ROWS:
         return np.arange(len(codes))
     members = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]

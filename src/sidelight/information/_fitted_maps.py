@@ -202,7 +202,7 @@ def _given_maps(
     relative = perplexity_rows(near.distance**2, min(_DENSITY_PERPLEXITY, 0.8 * near.index.shape[1]))[1]
     assert training.given is not None
     categorical = training.given.categorical and side is None
-    change = change_of_rows(forward, Z, features, categorical, latent_kernel, n_jobs)
+    change = change_of_rows(forward, Z, features, categorical, n_jobs)
     maps = GivenMaps(effect, marginal, marginal_forward, forward_effect, scale, features=features, change=change)
     return maps, forward, relative
 

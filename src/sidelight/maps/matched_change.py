@@ -13,7 +13,7 @@ those of the other regions: what is asked of a counterfactual where no row of th
 better than the overall effect alone by 2 %, B = 0. The idea that an effect is linear in the latent position is that of
 LEMUR (Ahlmann-Eltze and Huber, Nature Genetics 2025).
 
-Cost: two searches of the nearest rows in every group and O(m C r d), for a stratified sample of m ≤ 4,000 rows.
+Cost: two searches of the nearest rows in every group and O(m C r d), for a stratified sample of m ≤ 2,500 rows.
 """
 
 from __future__ import annotations
