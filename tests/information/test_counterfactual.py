@@ -117,6 +117,16 @@ class TestChange:
         found = KernelInformationEmbedding(max_iter=60, tol=1e-3).fit(X, given=group)
         assert found.change_.kept < 0.5
 
+    def test_many_rows_are_answered_from_a_sample_of_them(self, model, monkeypatch):
+        monkeypatch.setattr("sidelight.information._change._ROWS", 80)
+        found, X, types, condition = fitted()
+        assert found.change_.content.shape[0] == found.change_.local.shape[0] == len(X)
+        rows = (condition == "now") & (types == 3)
+        one, other = (m.counterfactual(X[rows], given="then", given_now="now") for m in (found, model[0]))
+        assert np.linalg.norm(one.mean(axis=0) - other.mean(axis=0)) < 0.2 * np.linalg.norm(
+            effect_of(types[:1] * 0 + 3)
+        )
+
     def test_sparse_rows_keep_what_the_basis_does_not_hold(self):
         from scipy.sparse import csr_array
 
