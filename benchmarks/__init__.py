@@ -26,6 +26,7 @@ BENCHMARKS = (
     "informed_cost",
     "cells",
     "cell_numbers",
+    "counterfactual_cells",
     "hybrid",
     "semidefinite",
     "table_imputation",

@@ -140,6 +140,15 @@ def test_counterfactuals_change_the_named_column_and_keep_the_others(fitted):
     assert np.corrcoef(shift, moved)[0, 1] > 0.95
 
 
+def test_individual_counterfactuals_use_what_the_cells_are_now(fitted):
+    cells, model = fitted
+    out = counterfactual(cells, model, to={"batch": "two"}, individual=True, copy=True)
+    own = cells.obs[[column.name for column in model.given_.columns]].reset_index(drop=True)
+    rows = pd.DataFrame(cells.X, columns=cells.var_names)
+    expected = model.counterfactual(rows, given=own.assign(batch="two"), given_now=own)
+    np.testing.assert_allclose(out.layers["counterfactual"], expected)
+
+
 def test_counterfactual_layers_have_the_genes_of_the_object(fitted, query):
     _, model = fitted
     extra = anndata.AnnData(np.zeros((40, 1)), obs=query.obs, var=pd.DataFrame(index=["new"]))

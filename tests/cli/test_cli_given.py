@@ -162,6 +162,21 @@ def test_counterfactual_moves_rows_to_another_batch_and_leaves_the_rest(trained,
         assert error.mean() < 0.25
 
 
+def test_counterfactual_says_what_is_kept_and_takes_what_the_rows_are_now(trained, lots, run, here, inner):
+    folder, _ = trained
+    model, ask = inner(folder / "out/model.sidelight"), ("counterfactual", folder / "out/model.sidelight")
+    lots[lots["batch"] == "x"].drop(columns="batch").to_csv("bare.csv", index=False)
+    given = ("--given", "batch=y", "--label", "t", "--force")
+    told = run(*ask, "bare.csv", *given, "--now", "batch=x", "--residual", "1", "--out", "told.csv")
+    assert "what the rows are now (batch) is known: they keep 100% of what distinguishes them" in told.out
+    rows = lots.loc[lots["batch"] == "x", FEATURES].to_numpy()
+    expected = model.counterfactual(rows, given="y", given_now="x", residual=1.0)
+    np.testing.assert_allclose(pd.read_csv("told.csv")[FEATURES].to_numpy(), expected)
+    refused = run(*ask, "bare.csv", *given, "--residual", "1", "--out", "no.csv")
+    assert refused.code == 1
+    assert "--residual: it needs to know what the rows are now; add --now batch=..." in refused.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -225,8 +240,7 @@ def test_several_columns_of_several_types_are_given_and_one_of_them_is_changed(t
     assert model.conditioning == sidelight.Conditioning(types={"hour": 24.0})
     assert run(*ask, trained[0] / "lots.csv", "--given", "batch=z", "--out", "x.csv").code == 0
     rows, own = lots[[*FEATURES, "t"]], lots[["batch", "hour"]]
-    Z = model.transform(rows.to_numpy(), given=own)
-    expected = model.inverse_transform(Z, given=own.assign(batch="z"))
+    expected = model.counterfactual(rows.to_numpy(), given=own.assign(batch="z"), given_now=own)
     np.testing.assert_allclose(pd.read_csv("x.csv")[[*FEATURES, "t"]].to_numpy(), expected)
     rows.to_csv("bare.csv", index=False)
     refused = run(*ask, "bare.csv", "--given", "batch=z", "--out", "y.csv")

@@ -213,7 +213,7 @@ def test_a_metric_and_what_is_given_work_together(folder, run, flowers, pairs):
     np.testing.assert_allclose(latent("z.csv"), own.transform(T, given=given))
     ask = ("counterfactual", "out/model.sidelight", "flowers.csv", "--given", "batch=x", "--out", "x.csv")
     assert run(*ask).code == 0
-    moved = own.inverse_transform(own.transform(T, given=given), given=["x"] * 60)
+    moved = own.counterfactual(T, given=["x"] * 60, given_now=given)
     np.testing.assert_allclose(pd.read_csv("x.csv")[FEATURES].to_numpy(), metric.inverse_transform(moved))
 
 

@@ -17,7 +17,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import spans
 from sidelight.base.warnings import warn
 
-from ._obs import changed_columns
+from ._obs import changed_columns, own_columns
 from ._parts import match_names
 from ._results import checked_adata, target
 from ._rows import model_rows
@@ -38,6 +38,7 @@ def counterfactual(
     use_rep: str | None = None,
     layer: str | None = None,
     layer_added: str = "counterfactual",
+    individual: bool = False,
     copy: bool = False,
 ) -> Any:
     """Write cells as the model has them under another value of what it was given.
@@ -62,6 +63,10 @@ def counterfactual(
     layer_added : str, default="counterfactual"
         For a model of genes: the layer that is written, in the genes of ``adata``, with NaN in those that the model
         does not know. For a model of an entry of ``obsm``: the entry of ``obsm`` that is written, in its columns.
+    individual : bool, default=False
+        Use the columns of ``obs`` that the model was given as what the cells are now (``given_now``): each cell changes
+        by what changes at its place of the map, and keeps what distinguishes it, so that the cells spread as real ones
+        do. Without it, the mean of cells at the same place is written, which has less noise and no individuals.
     copy : bool, default=False
         Leave ``adata`` as it is and return a copy of it with the result.
 
@@ -91,16 +96,19 @@ def counterfactual(
         raise ValueError(error_message(_OWNER, "model", type(model).__name__, rule, "Fit it with given"))
     known = changed_columns(_OWNER, adata.obs, given, to)
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
+    now = {"given_now": own_columns(_OWNER, adata.obs, given)} if individual else {}
     out = target(_OWNER, adata, copy)
     if genes is None:
-        write_rows(out, layer_added, np.asarray(chain.counterfactual(rows, given=known)), feature_names_of(chain))
+        found = np.asarray(chain.counterfactual(rows, given=known, **now))
+        write_rows(out, layer_added, found, feature_names_of(chain))
     else:
         columns = chosen_columns(_OWNER, genes, chain.n_features_in_, feature_names_of(chain), "genes")
-        write_table(out, layer_added, _some_columns(chain, rows, pd.DataFrame(known), columns), chain, columns)
+        values = _some_columns(chain, rows, pd.DataFrame(known), now, columns)
+        write_table(out, layer_added, values, chain, columns)
     return out if copy else None
 
 
-def _some_columns(chain: Any, rows: Any, known: pd.DataFrame, columns: Array) -> Array:
+def _some_columns(chain: Any, rows: Any, known: pd.DataFrame, now: dict[str, Any], columns: Array) -> Array:
     """Counterfactual rows (n, c) in some columns, for so many cells at a time that all columns of these fit."""
     n, d = rows.shape
     parts, said = [], []
@@ -108,7 +116,8 @@ def _some_columns(chain: Any, rows: Any, known: pd.DataFrame, columns: Array) ->
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             some = rows.iloc[part] if isinstance(rows, pd.DataFrame) else rows[part]
-            found = chain.counterfactual(some, given=known.iloc[part].reset_index(drop=True))
+            own = {name: pd.DataFrame(entries).iloc[part].reset_index(drop=True) for name, entries in now.items()}
+            found = chain.counterfactual(some, given=known.iloc[part].reset_index(drop=True), **own)
             parts.append(np.asarray(found)[:, columns])
         said += caught
     for category in dict.fromkeys(one.category for one in said):  # one for all blocks

@@ -31,7 +31,7 @@ _BLOCK = 2048  # rows whose columns are all computed at a time, where some colum
 _OF_THE_MAP = frozenset({
     "embedding_", "given_", "explained_", "confounded_", "history_", "n_iter_", "gram_eigenvalues_",
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
-    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view",
+    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_",
 })  # fmt: skip
 """Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 
@@ -115,9 +115,9 @@ class Chain:
         columns = side.pop("columns", None)
         return self._back(self.last.inverse_transform(Z, **side), columns)
 
-    def counterfactual(self, X: Any, *, given: Any) -> Array:
-        """Return rows (m, d) as they would be under another value of ``given``."""
-        return self._back(self.last.counterfactual(self.rows(X), given=given))
+    def counterfactual(self, X: Any, *, given: Any, **options: Any) -> Array:
+        """Return rows (m, d) as they would be under another value of ``given``; options as the last step has them."""
+        return self._back(self.last.counterfactual(self.rows(X), given=given, **options))
 
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead; in some ``columns``."""

@@ -80,9 +80,14 @@ class InformedPipeline(Pipeline):
         return self._chain().inverse_transform(X, columns=columns, **_given(given))
 
     @available_if(_has("has_counterfactual"))
-    def counterfactual(self, X: Any, *, given: Any) -> Array:
-        """Rows (m, d) as the model has them under another ``given``, back through all steps."""
-        return self._chain().counterfactual(X, given=given)
+    def counterfactual(self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto") -> Array:
+        """Rows (m, d) as the model has them under another ``given``, back through all steps.
+
+        With ``given_now``, the value that the rows have, they keep what distinguishes them (``residual``), as far as
+        the steps before the last do.
+        """
+        options = {} if given_now is None and residual == "auto" else {"given_now": given_now, "residual": residual}
+        return self._chain().counterfactual(X, given=given, **options)
 
     @available_if(_has("has_corrected"))
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:

@@ -33,6 +33,7 @@ class FittedModel(Protocol):
     explained_: Any
     confounded_: bool
     only_here_: Sequence[str]
+    change_: Any
     # has_relations
     relations_: Any
     relation_names_: Sequence[str]
@@ -64,6 +65,9 @@ class FittedModel(Protocol):
 
     def latent_typicality(self, Z: Any) -> Array:
         """Share of training rows of lower latent density than each latent point (has_latent_typicality)."""
+
+    def counterfactual(self, X: Any, *, given: Any, **options: Any) -> Array:
+        """Return rows (m, d) as they would be under another value of ``given`` (has_counterfactual)."""
 
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead."""

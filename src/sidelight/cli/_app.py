@@ -201,6 +201,8 @@ def counterfactual(
     out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
     given: options.GivenValue = None,
     columns: options.SomeColumns = None,
+    now: options.Now = None,
+    residual: options.Residual = None,
     label: options.Label = None,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
@@ -215,13 +217,14 @@ def counterfactual(
     debug: options.Debug = False,
 ) -> None:
     """Show rows as they would be for another value of what the model was given."""
+    from ._changed_rows import Asked
     from ._from_model import counterfactual as run
 
     wishes = ColumnRoles(label=label)
     how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        asked = given or ()
-        run(talk, model, data, out, how, given=asked, missing=missing.value, force=force, columns=columns or ())
+        asked = Asked(given or (), now or (), residual, columns or ())
+        run(talk, model, data, out, how, asked, missing=missing.value, force=force)
 
 
 @app.command()

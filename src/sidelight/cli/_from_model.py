@@ -17,6 +17,7 @@ from sidelight.base.capabilities import capabilities, given_of
 from sidelight.base.chain import Chain, name_of
 from sidelight.base.model import FittedModel
 
+from ._changed_rows import Asked, changed_rows, tell_confounded
 from ._given import parse_entries, repeated
 from ._matrix import Matrix
 from ._model_file import ModelFile
@@ -143,48 +144,27 @@ def predict(talk: Output, model: Path, data: Path, out: Path, how: Reading, *, m
 
 
 def counterfactual(
-    talk: Output,
-    model: Path,
-    data: Path,
-    out: Path,
-    how: Reading,
-    *,
-    given: Sequence[str],
-    missing: str,
-    force: bool,
-    columns: Sequence[str] = (),
+    talk: Output, model: Path, data: Path, out: Path, how: Reading, wanted: Asked, *, missing: str, force: bool
 ) -> None:
     """Show rows as they would be under another value of what the model was given."""
     check_format(out)
     check_free([out], force=force)
     file = ModelFile.open(model)
     _require(capabilities(file.model).has_counterfactual, file, "counterfactual", "show rows under another value")
-    asked = parse_entries(given, file.given)
+    asked, now = parse_entries(wanted.given, file.given), parse_entries(wanted.now, file.given, "--now")
     if not asked:
         example = file.given[0].name if file.given else "batch"
         raise CommandError(f"counterfactual: say with --given {example}=... what is to be different")
     matrix, X = file.read(data, _how(file, how), missing)
-    Z = file.model.transform(X, **matrix.side)
     own = matrix.given if matrix.side else pd.DataFrame()
-    changed = _completed(file, asked, own, len(Z), data)
+    changed = _completed(file, asked, own, len(matrix.rows), data)
+    known = _completed(file, now, own, len(matrix.rows), data, "--now") if now or matrix.side else {}
     refuse_extrapolation(talk, file.model, X, changed, force=force)
-    _tell_confounded(talk, file)
-    rows = file.way_back(partial(file.model.inverse_transform, Z, **changed), columns)
+    tell_confounded(talk, file)
+    rows = file.way_back(partial(changed_rows, talk, file, X, changed, known, wanted.residual), wanted.columns)
     _write_rows(_with_names(matrix, rows), rows, out)
     _tell_text(talk, file)
-    _tell_rows(talk, rows, out, asked, "rows shown again in", given)
-
-
-def _tell_confounded(talk: Output, file: ModelFile) -> None:
-    """Say that groups which differ in the rest, too, cannot be shown under another value without error."""
-    confounded = bool(file.model.confounded_)
-    talk.answer["confounded"] = confounded
-    if confounded:
-        names = ", ".join(column.name for column in file.given)
-        talk.say(
-            f"groups of {names} differ in the rest of the row, too, so part of that difference is shown as if it came "
-            "with the value: compare with rows that have it"
-        )
+    _tell_rows(talk, rows, out, asked, "rows shown again in", wanted.given)
 
 
 def corrected(
@@ -215,12 +195,14 @@ def corrected(
     _tell_rows(talk, rows, out, asked, "rows corrected in", to)
 
 
-def _completed(file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path) -> dict[str, Any]:
+def _completed(
+    file: ModelFile, asked: dict[str, Any], frame: pd.DataFrame, n: int, where: Path, option: str = "--given"
+) -> dict[str, Any]:
     """The given columns for ``n`` rows: what was asked for, the rest as the file at hand says; all or nothing."""
     names = [column.name for column in file.given]
     missing = [name for name in names if name not in asked and name not in frame.columns]
     if asked and missing:
-        raise CommandError(f"--given: {where.name} does not say {', '.join(missing)}; add --given {missing[0]}=...")
+        raise CommandError(f"{option}: {where.name} does not say {', '.join(missing)}; add {option} {missing[0]}=...")
     if not names or missing:
         return {}
     same = repeated(asked, [column for column in file.given if column.name in asked], n)

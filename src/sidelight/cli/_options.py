@@ -14,8 +14,9 @@ __all__ = [
     "ActionColumn", "AnnDataLayer", "AnnDataObsm", "ArrayKey", "Attribute", "BatchSample", "Batches", "Colour",
     "ColumnKind", "CorrectedTo", "DataFile", "Debug", "Different", "DistanceMatrix", "Distances", "Drop", "Force",
     "Given", "GivenType", "GivenValue", "ImageShape", "ImageSize", "Json", "Label", "MethodSettings", "Missing",
-    "MissingValues", "ModelPath", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Same", "Settings",
-    "Sheet", "SomeColumns", "TableFormat", "TableFormats", "TrajectoryColumn", "View", "ViewY", "parse_size",
+    "MissingValues", "ModelPath", "Now", "Period", "Query", "Quiet", "Recursive", "RelationColumn", "Residual", "Same",
+    "Settings", "Sheet", "SomeColumns", "TableFormat", "TableFormats", "TrajectoryColumn", "View", "ViewY",
+    "parse_size",
 ]  # fmt: skip
 
 _KNOWN = "What is known"
@@ -82,6 +83,20 @@ GivenType = Annotated[
 GivenValue = Annotated[
     list[str] | None,
     typer.Option("--given", "-g", metavar="COLUMN=VALUE", help="Show it for this value of what the model was given."),
+]
+Now = Annotated[
+    list[str] | None,
+    typer.Option("--now", metavar="COLUMN=VALUE", help="What the rows are now, where the data file does not say it."),
+]
+Residual = Annotated[
+    float | None,
+    typer.Option(
+        "--residual",
+        min=0.0,
+        max=1.0,
+        help="How much is kept of what distinguishes a row from others like it: 0 for the mean of these, 1 for all of "
+        "it, rescaled; as the model says by default.",
+    ),
 ]
 CorrectedTo = Annotated[
     list[str] | None,

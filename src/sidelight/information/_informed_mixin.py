@@ -16,18 +16,16 @@ from sidelight.base.types import Array
 from sidelight.base.validation import checked_weights
 from sidelight.base.warnings import warn
 from sidelight.kernels.profiles import profile
+from sidelight.maps.changed_rows import ChangeModel
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.modes import conditional_mode, content_mode
-from sidelight.maps.overlap import group_overlap
-from sidelight.maps.truncated import TruncatedFrame, as_rows_of, outside_in_columns
+from sidelight.maps.truncated import outside_in_columns
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 
-from ._correction import change_of_given, corrected_rows
-from ._extrapolation import warn_of_extrapolation
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
 
@@ -40,21 +38,6 @@ def _mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
 
 def _smooth_mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
     return smooth_part(mapped)(rows, n_jobs)
-
-
-def _has_counterfactual(model: InformedMixin) -> bool:
-    """Whether there is a forward map to the data and (once fitted) a ``given`` to change."""
-    return has_data_space(model) and (not hasattr(model, "given_") or model.given_ is not None)
-
-
-def _has_overlap(model: InformedMixin) -> bool:
-    """Whether there is a counterfactual, and (once fitted) the ``given`` of the training rows is known."""
-    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.given_features_ is not None)
-
-
-def _has_corrected(model: InformedMixin) -> bool:
-    """Whether there are rows and (once fitted) an effect of ``given`` that was subtracted from them."""
-    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.forward_effect_ is not None)
 
 
 class InformedMixin(TwoWayMixin):
@@ -74,6 +57,7 @@ class InformedMixin(TwoWayMixin):
     product_backward_: BackwardMap | None = None  # a default, because model files of version 0.1 lack it
     product_scale_: float | Array
     given_features_: Array | None = None  # a default, because older model files lack it
+    change_: ChangeModel | None = None  # likewise
     confounded_: bool
     only_here_: Sequence[str] = ()  # likewise
 
@@ -160,115 +144,6 @@ class InformedMixin(TwoWayMixin):
         rows = self.frame_.outside(self._rows(self.latent_frame_.inside(Z), known, self._row_mode))
         return np.asarray(rows.astype(Z.dtype, copy=False))
 
-    @available_if(_has_counterfactual)
-    @one_blas_thread
-    def counterfactual(self, X: object, *, given: object) -> Array:
-        """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
-
-        Each row is embedded without its own ``given``, which need not be known, and reconstructed for the new one. The
-        result is what rows with the same latent point look like there, not the effect of changing ``given`` (a cause).
-
-        Warns
-        -----
-        ExtrapolationWarning
-            If more than a tenth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
-        """
-        variance, X = self._row_variance(X), self._checked(X)
-        if given is None:
-            seen, rule = "nothing", "does not say what is to be different"
-            raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
-        known = self._known(given, len(X))
-        Z = self._latent(X, None, variance=variance)
-        if known is not None and self.given_features_ is not None:
-            warn_of_extrapolation(type(self).__name__, self._overlap(X, Z, known))
-        rows = self.frame_.outside(self._rows(Z, known))
-        return np.asarray(rows.astype(X.dtype, copy=False))
-
-    @available_if(_has_corrected)
-    @one_blas_thread
-    def corrected(self, X: object, *, given: object, to: object = None, columns: object = None) -> Array:
-        """The rows of ``X`` without the effect of ``given``, or with that of another value instead, shape (m, d).
-
-        A row changes by the effect of its ``given`` alone, ``x - effect(given) + effect(to)``, and keeps all else, its
-        noise included: data for any later method. Each row is corrected independently of the others.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        given : array of shape (m,) or (m, g), table, or one value for all rows
-            The known variables of the rows, in the columns of ``fit``, without a missing entry.
-        to : array of shape (m,) or (m, g), table, or one value for all rows, default=None
-            The value to move the rows to. None: the mean effect over the training rows.
-        columns : names, numbers or mask, default=None
-            Columns to return, as in ``inverse_transform``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sidelight import KernelInformationEmbedding
-        >>> batch = np.repeat(["a", "b"], 40)
-        >>> X = np.random.default_rng(0).normal(size=(80, 3)) + 5.0 * (batch == "b")[:, None]
-        >>> rows = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=batch).corrected(X, given=batch)
-        >>> bool(abs(rows[batch == "a"].mean() - rows[batch == "b"].mean()) < 0.1)
-        True
-        """
-        checked = self._checked(X)
-        known = self._complete("given", given, len(checked))
-        target = None if to is None else self._complete("to", to, len(checked))
-        assert known is not None  # there is an effect, so given was not constant
-        assert self.forward_effect_ is not None
-        inside = self.frame_.inside(dense_points(checked))
-        change = change_of_given(self.forward_effect_, inside, known, target, self.given_features_)
-        rows = as_rows_of(X, checked.dtype) if isinstance(self.frame_, TruncatedFrame) else dense_points(checked)
-        changed = corrected_rows(rows, change, self.frame_, self._chosen(columns))
-        return np.asarray(changed.astype(checked.dtype, copy=False))
-
-    def _complete(self, argument: str, entries: object, n: int) -> EncodedGiven | None:
-        """Encode ``given``, which may not be missing; None if it was constant over the training rows."""
-        known = self._known(entries, n)
-        if entries is None or (known is not None and not known.complete.all()):
-            seen = "nothing" if entries is None else "a missing entry"
-            rule = "does not say which effect is to be taken off"
-            raise ValueError(error_message(self, argument, seen, rule, "Give an entry for each row, or one for all"))
-        return known
-
-    @available_if(_has_overlap)
-    @one_blas_thread
-    def overlap(self, X: object, *, given: object) -> Array:
-        """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
-
-        The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
-        seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
-
-        Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), the model
-        cannot know which latent points correspond, and rows are compared as they are: groups that are shifted against
-        each other and overlap only partly have no overlap, even if the model brings them together rightly.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        given : array of shape (m,) or (m, g), table, or one value for all rows
-        """
-        variance, X = self._row_variance(X), self._checked(X)
-        known = self._known(given, len(X))
-        if known is None:  # given was constant over the training rows
-            return np.ones(len(X))
-        return self._overlap(X, self._latent(X, None, variance=variance), known)
-
-    def _overlap(self, X: Points, Z: Array, known: EncodedGiven) -> Array:
-        assert self.given_ is not None
-        assert self.given_features_ is not None
-        points, density = Z, self.latent_density_
-        if self.confounded_:
-            points, density = self.frame_.inside(dense_points(X)), self.density_
-        sizes = [column.width for column in self.given_.columns]
-        categories = np.repeat([column.kind == "category" for column in self.given_.columns], sizes)
-        out = np.full(len(X), np.nan)
-        rows = known.complete
-        if rows.any():
-            out[rows] = group_overlap(density, points[rows], known.features[rows], self.given_features_, categories)
-        return out
-
     @available_if(has_data_space)
     @one_blas_thread
     def denoise(self, X: object, *, given: object = None) -> Array:
@@ -338,6 +213,7 @@ class InformedMixin(TwoWayMixin):
         self.forward_effect_ = None if given is None else given.forward_effect
         self.product_backward_ = None
         self.given_features_ = None if given is None else given.features
+        self.change_ = None if given is None else given.change
         if given is not None:
             self.given_scale_ = given.scale
             if given.product is not None:
@@ -356,6 +232,7 @@ class InformedMixin(TwoWayMixin):
             self.given_scale_,
             None if product is None else ProductMap(product, self.product_scale_),
             self.given_features_,
+            self.change_,
         )
         return InformedMaps(self._maps(), given)
 

@@ -30,8 +30,8 @@ from sidelight.maps.missing import LocalFill, fill_cost
 from sidelight.maps.truncated import TruncatedBasis, TruncatedFrame, truncated_basis
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
+from ._counterfactual_mixin import CounterfactualMixin
 from ._informed_maps import InformedMaps
-from ._informed_mixin import InformedMixin
 from ._missing_rows import FilledRows, checked_trajectory, fill_rows, project_rows
 from .missing import Missing
 
@@ -64,7 +64,7 @@ def _imputes(model: RowChecks) -> bool:
     return Missing.of(model.missing).fills
 
 
-class RowChecks(InformedMixin):
+class RowChecks(CounterfactualMixin):
     """Validation of the rows of ``fit`` and of every other method; adds ``impute`` and ``impute_variance``."""
 
     bandwidth: str | float

@@ -32,7 +32,7 @@ from sidelight.solvers.annealing import fitted_path
 
 from ._annealed_mixin import AnnealedMixin
 from ._data_kernel import annealed_cost
-from ._informed_maps import informed_maps
+from ._fitted_maps import informed_maps
 from ._multilevel import multilevel_cost
 from ._power_limit import check_limit
 from ._representation import described
@@ -172,6 +172,10 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         group has no counterparts) to 1; NaN where ``given`` is missing. None if the groups cannot be compared.
     only_here_ : list of str
         A sentence for each group of which rows have no counterparts in any other group.
+    change_ : ChangeModel or None
+        How rows change with ``given``; ``change_.kept`` is the share of a residual that ``counterfactual`` keeps.
+    adapted_ : list of str
+        What :meth:`adapt` did, a sentence for each category.
     filled_ : array of shape (n, d)
         X with its missing entries filled (not with ``missing="refuse"``).
     filled_variance_ : array of shape (n, d)

@@ -107,6 +107,8 @@ FITTED: dict[str, dict[str, str]] = {
         "forward_effect_": "?record b=d",
         "given_scale_": "~number / float (1, *)",
         "given_features_": "~?float (*, *)",
+        "change_": "~?record d=d",
+        "adapted_": "~list string",
         "conditioning_": "~?string",
         "given_bandwidth_": "~?plain",
         "product_backward_": "~?record b=q",

@@ -58,6 +58,7 @@ RECORDS: dict[str, str] = {
     "BiasedArchitecture": "sidelight.gated._network_architectures",
     "Blend": "sidelight.maps.entry_densities",
     "CategoryCode": "sidelight.tables._category_code",
+    "ChangeModel": "sidelight.maps.changed_rows",
     "ChartedView": "sidelight.maps.coordinated",
     "Column": "sidelight.side.given",
     "Conditioning": "sidelight",

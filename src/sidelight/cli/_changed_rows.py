@@ -1,0 +1,76 @@
+"""Rows under another value of what a model was given, for ``sidelight counterfactual``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.base.warnings import ExtrapolationWarning
+
+from ._model_file import ModelFile
+from ._output import CommandError, Output
+
+__all__ = ["Asked", "changed_rows", "tell_confounded"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a counterfactual is asked for.
+
+    ``COLUMN=VALUE`` to show and as it is now, the share of the residual that is kept, and columns to write.
+    """
+
+    given: Sequence[str]
+    now: Sequence[str] = ()
+    residual: float | None = None
+    columns: Sequence[str] = ()
+
+
+def changed_rows(
+    talk: Output,
+    file: ModelFile,
+    X: Any,
+    changed: dict[str, Any],
+    known: dict[str, Any],
+    residual: float | None,
+    columns: Any = None,
+) -> NDArray[Any]:
+    """Rows under another value; with what they are now, they keep what distinguishes them, and it is said.
+
+    ``columns`` (c,): numbers of the columns to return; None: all.
+    """
+    names = ", ".join(column.name for column in file.given)
+    if not known or file.model.change_ is None:  # models saved by an older version have no change of rows
+        if residual:
+            raise CommandError(f"--residual: it needs to know what the rows are now; add --now {names}=...")
+        talk.answer["now"] = []
+        some = changed if columns is None else {**changed, "columns": columns}
+        return np.asarray(file.model.inverse_transform(file.model.transform(X, **known), **some))
+    kept = file.model.change_.kept if residual is None else residual
+    talk.answer |= {"now": list(known["given"]), "residual": kept}
+    talk.say(
+        f"what the rows are now ({names}) is known: they keep {kept:.0%} of what distinguishes them from others "
+        "like them (--residual)"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)  # said or refused before
+        share = "auto" if residual is None else residual
+        rows = np.asarray(file.model.counterfactual(X, **changed, given_now=known["given"], residual=share))
+        return rows if columns is None else rows[:, columns]
+
+
+def tell_confounded(talk: Output, file: ModelFile) -> None:
+    """Say that groups which differ in the rest, too, cannot be shown under another value without error."""
+    confounded = bool(file.model.confounded_)
+    talk.answer["confounded"] = confounded
+    if confounded:
+        names = ", ".join(column.name for column in file.given)
+        talk.say(
+            f"groups of {names} differ in the rest of the row, too, so part of that difference is shown as if it came "
+            "with the value: compare with rows that have it"
+        )

@@ -1,0 +1,307 @@
+"""Rows under another ``given``: ``counterfactual``, ``corrected``, ``overlap``, and ``adapt`` to a new group."""
+
+from __future__ import annotations
+
+import numbers
+from copy import copy
+from typing import Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from sidelight.base.messages import error_message
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
+from sidelight.maps.changed_rows import Places
+from sidelight.maps.overlap import group_overlap
+from sidelight.maps.truncated import TruncatedFrame, as_rows_of, dense_rows
+from sidelight.maps.two_way_mixin import has_data_space
+from sidelight.neighbours.sparse_distances import Points, dense_points
+from sidelight.side.given import EncodedGiven
+
+from ._adapt import adapt_maps
+from ._correction import change_of_given, corrected_rows
+from ._extrapolation import warn_of_extrapolation
+from ._informed_mixin import InformedMixin
+
+__all__ = ["CounterfactualMixin"]
+
+
+def _has_counterfactual(model: InformedMixin) -> bool:
+    """Whether there is a forward map to the data and (once fitted) a ``given`` to change."""
+    return has_data_space(model) and (not hasattr(model, "given_") or model.given_ is not None)
+
+
+def _has_overlap(model: InformedMixin) -> bool:
+    """Whether there is a counterfactual, and (once fitted) the ``given`` of the training rows is known."""
+    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.given_features_ is not None)
+
+
+def _has_corrected(model: InformedMixin) -> bool:
+    """Whether there are rows and (once fitted) an effect of ``given`` that was subtracted from them."""
+    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.forward_effect_ is not None)
+
+
+def _has_adapt(model: InformedMixin) -> bool:
+    """Whether there are rows and (once fitted) an effect of categories in one column, each with an offset."""
+    if not _has_corrected(model) or not hasattr(model, "given_") or model.given_ is None:
+        return _has_corrected(model)
+    column, *others = model.given_.columns
+    plain = column.kind == "category" and column.matrix is None and not others
+    return plain and model.metric == "euclidean" and model.effect_ is not None and model.given_features_ is not None
+
+
+class CounterfactualMixin(InformedMixin):
+    """``InformedMixin`` with rows under another ``given``."""
+
+    adapted_: list[str]
+
+    @available_if(_has_counterfactual)
+    @one_blas_thread
+    def counterfactual(
+        self,
+        X: object,
+        *,
+        given: object,
+        given_now: object = None,
+        residual: str | float = "auto",
+        return_std: bool = False,
+    ) -> Array | tuple[Array, Array]:
+        """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
+
+        The result is what rows with the same latent point look like there, not the effect of changing ``given`` (a
+        cause). Without ``given_now``, each row is embedded without its own ``given`` and reconstructed for the new one:
+        the conditional mean, without what is individual. With it, the row is embedded with it, changes by the
+        difference of the conditional means at its place, and keeps its residual.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+            The value to show the rows for.
+        given_now : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            The value that the rows have. Rows with a missing entry are treated as without it.
+        residual : "auto" or float, default="auto"
+            How much is kept of what distinguishes a row from the mean of rows with its latent point and ``given_now``,
+            rescaled to the spread of the new group: 0 is the conditional mean, 1 keeps it in full. "auto": what makes
+            the distribution of left-out rows right (``change_.kept``); 0 without ``given_now``.
+        return_std : bool, default=False
+            Also return standard deviations (m, d) of a row of the new group with this latent point around the result:
+            90 % of the entries of left-out rows were within 1.645 of them.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If more than a tenth of the rows are unlike any training row of the new ``given`` (``overlap`` below 0.01).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import KernelInformationEmbedding
+        >>> group = np.repeat(["a", "b"], 40)
+        >>> X = np.random.default_rng(0).normal(size=(80, 3)) + 5.0 * (group == "b")[:, None]
+        >>> model = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=group)
+        >>> rows, std = model.counterfactual(X[:40], given="b", given_now="a", return_std=True)
+        >>> bool(abs(rows.mean() - 5.0) < 0.5), std.shape
+        (True, (40, 3))
+        """
+        variance, checked = self._row_variance(X), self._checked(X)
+        if given is None:
+            seen, rule = "nothing", "does not say what is to be different"
+            raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
+        share = self._checked_residual(residual, given_now)
+        known, now = self._known(given, len(checked)), self._known(given_now, len(checked))
+        places = self._places(given_now is not None, return_std)
+        Z = self._latent(checked, now, variance=variance)
+        if known is not None and self.given_features_ is not None:
+            anywhere = Z if now is None else self._latent(checked, None, variance=variance)
+            warn_of_extrapolation(type(self).__name__, self._overlap(checked, anywhere, known))
+        rows, kept = self._rows(Z, known), np.zeros((len(checked), 1))
+        if known is not None and now is not None and places is not None:
+            at = np.flatnonzero(known.complete & now.complete)
+            kept[at] = places.model.kept if share is None else share
+            new, old = known.features[at], now.features[at]
+            rows[at] += places.correction(Z[at], new, self.n_jobs)
+            mean = self._rows(Z[at], now.take(at)) + places.correction(Z[at], old, self.n_jobs)
+            rows[at] += kept[at] * places.model.moved(self.frame_.inside(dense_points(checked))[at] - mean, old, new)
+        out = self._outside(X, checked, rows, kept)
+        if not return_std:
+            return out
+        return out, self._std(places, Z, known, kept).astype(out.dtype, copy=False)
+
+    def _checked_residual(self, residual: str | float, given_now: object) -> float | None:
+        """The share of the residual that is kept; None: as the model says."""
+        if isinstance(residual, str) and residual == "auto":
+            return None
+        number = not isinstance(residual, bool) and isinstance(residual, numbers.Real)
+        if not number or not 0.0 <= float(residual) <= 1.0:
+            remedy = 'Set "auto", or a number from 0 (the conditional mean) to 1 (all of it)'
+            raise ValueError(error_message(self, "residual", residual, "is not a share", remedy))
+        if float(residual) > 0 and given_now is None:
+            rule = "needs to know what the rows are now, to tell what is their own"
+            raise ValueError(error_message(self, "residual", residual, rule, "Give given_now, or leave residual out"))
+        return float(residual)
+
+    def _places(self, knows_now: bool, return_std: bool) -> Places | None:
+        """The change of rows at latent points, where it is asked for; None where ``given`` was constant."""
+        if not (knows_now or return_std) or self.marginal_forward_ is None:
+            return None
+        places = self._informed_maps().places
+        if places is None:
+            argument = "given_now" if knows_now else "return_std"
+            rule = "needs a change of rows, which models saved by an older version do not have"
+            raise ValueError(error_message(self, argument, "something", rule, "Fit the model again"))
+        return places
+
+    def _outside(self, X: object, checked: Points, rows: Array, kept: Array) -> Array:
+        """Rows in the units of the data; of sparse rows, what is outside the truncated basis is kept, too."""
+        out = self.frame_.outside(rows)
+        if isinstance(self.frame_, TruncatedFrame) and kept.any():
+            basis = self.frame_.outside(self.frame_.inside(dense_points(checked)))
+            out = out + kept * (dense_rows(X, checked.dtype) - basis)
+        return np.asarray(out.astype(checked.dtype, copy=False))
+
+    def _std(self, places: Places | None, Z: Array, known: EncodedGiven | None, kept: Array) -> Array:
+        """Standard deviations (m, d), in units of the data; of rows with a missing new ``given``, those of the map."""
+        found = self._informed_maps().variance(Z, known, self.n_jobs)
+        if places is not None and known is not None:
+            at = np.flatnonzero(known.complete)
+            spread = places.variance(Z[at], known.features[at], kept[at], self.n_jobs)
+            found[at] = self.frame_.outside_variance(spread)
+        return np.asarray(np.sqrt(found))
+
+    @available_if(_has_corrected)
+    @one_blas_thread
+    def corrected(self, X: object, *, given: object, to: object = None, columns: object = None) -> Array:
+        """The rows of ``X`` without the effect of ``given``, or with that of another value instead, shape (m, d).
+
+        A row changes by the effect of its ``given`` alone, ``x - effect(given) + effect(to)``, and keeps all else, its
+        noise included: data for any later method. Each row is corrected independently of the others.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+            The known variables of the rows, in the columns of ``fit``, without a missing entry.
+        to : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            The value to move the rows to. None: the mean effect over the training rows.
+        columns : names, numbers or mask, default=None
+            Columns to return, as in ``inverse_transform``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import KernelInformationEmbedding
+        >>> batch = np.repeat(["a", "b"], 40)
+        >>> X = np.random.default_rng(0).normal(size=(80, 3)) + 5.0 * (batch == "b")[:, None]
+        >>> rows = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=batch).corrected(X, given=batch)
+        >>> bool(abs(rows[batch == "a"].mean() - rows[batch == "b"].mean()) < 0.1)
+        True
+        """
+        checked = self._checked(X)
+        known = self._complete("given", given, len(checked))
+        target = None if to is None else self._complete("to", to, len(checked))
+        assert known is not None  # there is an effect, so given was not constant
+        assert self.forward_effect_ is not None
+        inside = self.frame_.inside(dense_points(checked))
+        change = change_of_given(self.forward_effect_, inside, known, target, self.given_features_)
+        rows = as_rows_of(X, checked.dtype) if isinstance(self.frame_, TruncatedFrame) else dense_points(checked)
+        changed = corrected_rows(rows, change, self.frame_, self._chosen(columns))
+        return np.asarray(changed.astype(checked.dtype, copy=False))
+
+    def _complete(self, argument: str, entries: object, n: int) -> EncodedGiven | None:
+        """Encode ``given``, which may not be missing; None if it was constant over the training rows."""
+        known = self._known(entries, n)
+        if entries is None or (known is not None and not known.complete.all()):
+            seen = "nothing" if entries is None else "a missing entry"
+            rule = "does not say which effect is to be taken off"
+            raise ValueError(error_message(self, argument, seen, rule, "Give an entry for each row, or one for all"))
+        return known
+
+    @available_if(_has_adapt)
+    @one_blas_thread
+    def adapt(self, X: object, *, given: object) -> Self:
+        """A copy of the model that knows one more category of ``given``, from a few rows of it.
+
+        The offset of the category is the one that brings the rows to where rows like them are in the map; its spread,
+        and how its effect depends on the row, are the means of the known categories (``adapted_`` says so). The map
+        itself and all other rows stay where they are. For models with one column of categories.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Rows of the new category; they need not show everything that the fitted rows show.
+        given : scalar
+            The category, which was not in the fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import KernelInformationEmbedding
+        >>> batch, rng = np.repeat(["a", "b"], 40), np.random.default_rng(0)
+        >>> X = rng.normal(size=(80, 3)) + 5.0 * (batch == "b")[:, None]
+        >>> model = KernelInformationEmbedding(max_iter=20, tol=1e-2).fit(X, given=batch)
+        >>> new = rng.normal(size=(10, 3)) - 4.0
+        >>> wider = model.adapt(new, given="c")
+        >>> bool(abs(wider.corrected(new, given="c", to="a").mean()) < 1.0)
+        True
+        """
+        checked = self._checked(X)
+        assert self.given_ is not None
+        value = given.item() if isinstance(given, np.generic) else given
+        categories = self.given_.columns[0].categories
+        if value is None or not np.isscalar(value):
+            remedy = "Give the name of the new category"
+            raise ValueError(error_message(self, "given", type(value).__name__, "is not one category", remedy))
+        if value in categories:
+            raise ValueError(error_message(self, "given", value, "was in the fit", "Use the model as it is"))
+        if isinstance(value, str) != isinstance(categories[0], str):
+            remedy = f"Give it as the others are, such as {categories[0]!r}"
+            raise ValueError(error_message(self, "given", value, "is not of the type of the known ones", remedy))
+        if self.marginal_forward_ is None:
+            rule = "cannot be added, because given was constant in the fit"
+            raise ValueError(error_message(self, "given", value, rule, "Fit with two groups or more"))
+        rows = self.frame_.inside(dense_points(checked))
+        found = adapt_maps(self.given_, self._informed_maps(), value, rows, self.n_jobs)
+        model = copy(self)
+        model.given_, model.effect_ = found.given, None if found.maps.given is None else found.maps.given.effect
+        model._keep_informed_maps(found.maps, self.embedding_)
+        model.adapted_ = [*getattr(self, "adapted_", []), found.note]
+        return model
+
+    @available_if(_has_overlap)
+    @one_blas_thread
+    def overlap(self, X: object, *, given: object) -> Array:
+        """How usual rows are among the training rows of another ``given``, shape (m,), between 0 and 1.
+
+        The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
+        seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
+
+        Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), the model
+        cannot know which latent points correspond, and rows are compared as they are: groups that are shifted against
+        each other and overlap only partly have no overlap, even if the model brings them together rightly.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+        """
+        variance, X = self._row_variance(X), self._checked(X)
+        known = self._known(given, len(X))
+        if known is None:  # given was constant over the training rows
+            return np.ones(len(X))
+        return self._overlap(X, self._latent(X, None, variance=variance), known)
+
+    def _overlap(self, X: Points, Z: Array, known: EncodedGiven) -> Array:
+        assert self.given_ is not None
+        assert self.given_features_ is not None
+        points, density = Z, self.latent_density_
+        if self.confounded_:
+            points, density = self.frame_.inside(dense_points(X)), self.density_
+        sizes = [column.width for column in self.given_.columns]
+        categories = np.repeat([column.kind == "category" for column in self.given_.columns], sizes)
+        out = np.full(len(X), np.nan)
+        rows = known.complete
+        if rows.any():
+            out[rows] = group_overlap(density, points[rows], known.features[rows], self.given_features_, categories)
+        return out
