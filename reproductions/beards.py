@@ -87,7 +87,7 @@ def metric(some: Faces, condition: str, draw: int) -> Map:
         return literal.transform
     pairs = np.array([rng.choice(len(some.X), 2, replace=False) for _ in range(DISTANCES)])
     known = np.sqrt(literal.pair_distance(some.X, pairs=pairs))  # the source's target of |x_i - x_j|²_A is d
-    return DistanceMetric(regularization=NO_PRIOR).fit(some.X, pairs=pairs, distances=known).transform
+    return DistanceMetric(prior="trace", regularization=NO_PRIOR).fit(some.X, pairs=pairs, distances=known).transform
 
 
 def equal_pairs(labels: Any) -> Any:

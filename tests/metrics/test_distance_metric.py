@@ -52,8 +52,8 @@ def test_noise_of_the_distances_stays_noise_of_the_metric(rank, noise, bar):
 def test_held_out_distances_say_how_strong_the_prior_is():
     for noise, strong in ((0.0, False), (0.2, True)):
         X, pairs, distances, A = planted(2, d=60, m=350, noise=noise)
-        chosen = DistanceMetric(2).fit(X, pairs=pairs, distances=distances)
-        usual = DistanceMetric(2, regularization=1e-3).fit(X, pairs=pairs, distances=distances)
+        chosen = DistanceMetric(2, prior="trace").fit(X, pairs=pairs, distances=distances)
+        usual = DistanceMetric(2, prior="trace", regularization=1e-3).fit(X, pairs=pairs, distances=distances)
         assert (chosen.regularization_ > 1e-3) == strong
         assert error(chosen.mahalanobis_, A) <= error(usual.mahalanobis_, A) + 1e-12
 
@@ -93,7 +93,9 @@ def test_what_the_pairs_do_not_see_is_left_to_the_prior(prior):
 def test_a_strong_trace_prior_has_few_directions():
     X, pairs, distances, _ = planted(10, noise=0.1)
     ranks = [
-        DistanceMetric(regularization=strength, tol=1e-12).fit(X, pairs=pairs, distances=distances).n_components_
+        DistanceMetric(prior="trace", regularization=strength, tol=1e-12)
+        .fit(X, pairs=pairs, distances=distances)
+        .n_components_
         for strength in (1e-3, 0.5)
     ]
     assert ranks[1] < ranks[0]
