@@ -258,7 +258,7 @@ def test_a_grid_search_cuts_relations_with_the_rows():
         }
     )
     with config_context(enable_metadata_routing=True):
-        model = MultipleRelationalEmbedding(2, max_iter=30, tol=1e-3).set_fit_request(relations=True)
+        model = MultipleRelationalEmbedding(2, max_iter=100, tol=1e-3).set_fit_request(relations=True)
         search = GridSearchCV(model, {"n_components": [1, 2]}, cv=2).fit(X, relations=relations)
     assert search.best_estimator_.relation_names_ == ["data", "a", "p"]
 

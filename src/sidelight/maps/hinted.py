@@ -119,7 +119,8 @@ class PairStatistics:
 
         Scatters are shrunk to a prior: same rows differ equally in all directions, different rows as any two rows do.
         The scatter of different rows gets a prior of more pairs if there are more than 30 coordinates, since ratios of
-        scatters are noisier than scatters. The total variance is preserved. The limit of a strong prior is the identity.
+        scatters are noisier than scatters. The total variance is preserved. A strong prior has the identity as its
+        limit.
         """
         variances, p = self.variances, len(self.variances)
         if np.isinf(weight) or not p:

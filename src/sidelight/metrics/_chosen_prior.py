@@ -1,4 +1,4 @@
-r"""Choose the weight of the prior of a metric from pairs, by pairs that are held out; the Euclidean metric if none helps.
+r"""Choose the weight of the prior of a metric from pairs, by held-out pairs; the Euclidean metric if none helps.
 
 The rows of the pairs are cut into ten parts. Without the pairs of a part, a metric is learned with each weight w; under
 it, the rows of the part are compared with their partners:
@@ -6,10 +6,11 @@ it, the rows of the part are compared with their partners:
     v_i(w) = mean over the partners j of row i of √rank_w(i, j)
 
 where the rank is the share of all rows that are nearer to i than j is (for different pairs: that are farther). The gain
-over the Euclidean metric, v_i(∞) - v_i(w), has a mean m and a standard error s over the rows. Of the weights, the one with
-the largest lower bound m - t s is taken, t a quantile of Student's distribution; if none is above 0, the Euclidean
+over the Euclidean metric, v_i(∞) - v_i(w), has a mean m and a standard error s over the rows. Of the weights, the one
+with the largest lower bound m - t s is taken, t a quantile of Student's distribution; if none is above 0, the Euclidean
 metric stays as it is (w = ∞). Pairs that share rows are not independent: s and t count the independent differences
-(``Scatter.n_free``), not the pairs. With a rank r, all this is for the r widest directions, and ∞ is PCA. Decision 0030.
+(``Scatter.n_free``), not the pairs. With a rank r, all this is for the r widest directions, and ∞ is PCA (decision
+0030).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def chosen_weight(same: Scatter, different: Scatter, T: Array, r: int | None) ->
     weights = usual_weight(T.shape[1]) * np.array(_WEIGHTS)
     gains = np.zeros((len(weights), len(judge.rows)))
     for k in range(min(_PARTS, len(judge.rows))):
-        part = slice(k, None, _PARTS)
+        part = np.arange(k, len(judge.rows), _PARTS)
         rows = judge.rows[part]
         known = PairStatistics.of(same.without(rows), different.without(rows), T)
         plain = judge.values(np.eye(T.shape[1])[:, :r], part)
@@ -95,13 +96,13 @@ class _Judge:
         partners = [_evenly(kind.partners(int(row)), _PARTNERS) for row in rows]
         return cls(T, rows, partners, numbers.permutation(len(T))[:_OTHERS], farther)
 
-    def values(self, B: Array, part: slice) -> Array:
-        """``v_i`` of a part of the rows under the metric BBᵀ."""
+    def values(self, B: Array, part: Array) -> Array:
+        """``v_i`` of some of the rows, by their places in ``rows``, under the metric BBᵀ."""
         own, others = self.T[self.rows[part]] @ B, self.T[self.others] @ B
         usual = np.sort(squared_distances(own, others), axis=1)
         found = []
-        for i, partners in enumerate(self.partners[part]):
-            gaps = self.T[partners] @ B - own[i]
+        for i, row in enumerate(part):
+            gaps = self.T[self.partners[row]] @ B - own[i]
             squares = np.einsum("jr,jr->j", gaps, gaps)
             sides = [np.searchsorted(usual[i], squares * (1.0 + slack)) for slack in (-_ROUNDING, _ROUNDING)]
             share = (0.5 * (sides[0] + sides[1]) + 0.5) / (usual.shape[1] + 1)

@@ -1,7 +1,7 @@
 """Find a metric from known distances: first the prior and its weight, by held-out distances; then the metric.
 
-With ``prior="auto"`` both priors are tried with several weights, strongest first. Held-out squared distances are predicted
-with an error e; the Euclidean metric, at the scale that fits the others best, has the error e₀. The prior and weight
+With ``prior="auto"`` both priors are tried with several weights, strongest first. Held-out squared distances are
+predicted with an error e; the Euclidean metric, at the scale that fits the others best, has the error e₀. The prior and weight
 of the least mean error are taken if the mean of e₀² - e² is above 0 by t standard errors, t a quantile of Student's
 distribution; the Euclidean metric otherwise (decision 0030).
 """
@@ -74,7 +74,7 @@ class KnownDistances:
         lengths = self.lengths(W)
         norm = float(lengths @ lengths)
         scale = float(lengths @ self.squares) / norm if norm else 0.0
-        return W * np.sqrt(scale or 1.0)
+        return np.asarray(W * np.sqrt(scale or 1.0))
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class FoundMetric:
-    """The prior, its weight, the factor (p, r) in its own axes, its misfit, and the path of the solver (None: not run)."""
+    """The prior and its weight, the factor (p, r) in its own axes, its misfit, and the path of the solver, if it ran."""
 
     prior: str
     strength: float
@@ -138,7 +138,7 @@ class _Search:
         self.path: Path | None = None
 
     def chosen_prior(self, known: KnownDistances) -> tuple[str, float, Array | None]:
-        """The prior and weight that predict held-out distances best; the factor, if Euclidean or the search was ended."""
+        """The prior and weight that predict held-out distances best; the factor, if Euclidean or the search ended."""
         m, p = len(known.index), known.T.shape[1]
         plain = known.plain(self.settings.n_components)
         if m < _LEAST:

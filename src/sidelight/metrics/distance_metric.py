@@ -38,8 +38,8 @@ class DistanceMetric(MetricMixin, BaseEstimator):
     kernel, gamma, degree, kernel_coordinates
         As in :class:`EquivalenceMetric`.
     prior : {"auto", "identity", "trace"}, default="auto"
-        What decides in directions that the distances leave free: "identity" is a metric near the Euclidean, at the scale
-        that fits best; "trace" one of few and short directions. "auto": the one that predicts held-out distances best
+        What decides in directions that the distances leave free: "identity" is a metric near the Euclidean, at the
+        scale that fits best; "trace" one of few and short directions. "auto": the one that predicts held-out distances best
         (above 200 dimensions "trace" only), or the Euclidean metric itself where neither is surely better. Distances of
         two values, one of them 0, say which rows are the same, and no metric has them: "auto" takes the metric of
         :class:`EquivalenceMetric`, at the scale that fits best.

@@ -170,6 +170,7 @@ FITTED: dict[str, dict[str, str]] = {
         "relation_weights_": "~float (R, q)",
         "relation_shares_": "~float (R, q)",
         "axis_names_": "~list:q string",
+        "relation_scores_": "~dict number",
         "maps_": "dict record q=q",
     },
     "ProbabilisticPCA": _ROWS
