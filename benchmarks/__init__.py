@@ -30,6 +30,7 @@ BENCHMARKS = (
     "table_imputation",
     "actions",
     "metrics",
+    "families",
     "dimensions",
     "imputation",
     "tables",

@@ -24,9 +24,7 @@ from sidelight.evaluate import neighbour_hit
 TITLE = "Attributes of faces from a few hints"
 SOURCE = "S4 (Ghodsi 2005), chapter 3, figs. 3.1 to 3.8 and 3.11 to 3.15"
 DRAWS, SAME, DIFFERENT, DISTANCES, RANK = 20, 4, 1, 30, 2
-WEIGHT = (
-    30  # of the prior, in pairs: the hints are taken at their word, where the default may leave the metric as it is
-)
+WEIGHT = 30  # of the prior, in pairs: hints are taken at their word, where the default may leave the metric alone
 CONDITIONS = ("plain", "all pairs", "4 + 1 pairs", "30 distances")
 EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "MDS": lambda: PCA(2),  # classical scaling of straight distances

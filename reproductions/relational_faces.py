@@ -123,7 +123,8 @@ def run() -> Outcome:
         for seed, one in zip(RANDOM_SEEDS, lucky, strict=True)
     ]
     outcome = Outcome(
-        "Isomap faces, 698 pictures of 32 × 32, 4-D; first in the source's setting, then our defaults without the extension of labels. "
+        "Isomap faces, 698 pictures of 32 × 32, 4-D; first in the source's setting, then our defaults without the "
+        "extension of labels. "
         f"{LABELS[0]} pictures, drawn at random, are labelled with the light, two poses and ink (mean pixel value); "
         "the data relation knows all. |Spearman| of each attribute and the main axis of its relation on the "
         f"unlabelled pictures; {len(SEEDS)} draws, seeds 0 to 9 (0 to 2 in the source's setting). "

@@ -8,11 +8,12 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing
 
-from sidelight import DistanceMetric, Pairs
+from sidelight import DistanceMetric, EquivalenceMetric, Pairs
 
 
 def planted(rank, d=10, n=300, m=1200, noise=0.0, seed=0):
@@ -212,3 +213,36 @@ def test_a_kernel_learns_distances_that_no_linear_map_has():
         Z = DistanceMetric(1, kernel=kernel).fit(X, pairs=pairs, distances=told).transform(X)[:, 0]
         correlation[kernel] = abs(np.corrcoef(Z, radius)[0, 1])
     assert correlation["rbf"] > 0.9 > correlation[None]
+
+
+def test_distances_of_two_values_are_same_and_different_pairs():
+    X, y = load_iris(return_X_y=True)
+    pairs = np.random.default_rng(0).permutation(len(X))[:120].reshape(60, 2)
+    equal = y[pairs[:, 0]] == y[pairs[:, 1]]
+    model = DistanceMetric().fit(X, pairs=pairs, distances=np.where(equal, 0.0, 7.0))
+    rival = EquivalenceMetric().fit(X, same=pairs[equal], different=pairs[~equal])
+    assert (model.prior_, model.regularization_) == ("pairs", rival.regularization_)
+    ratio = model.mahalanobis_ / rival.mahalanobis_
+    np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-8)
+
+
+def test_distances_that_say_nothing_leave_the_metric_euclidean_but_for_its_scale():
+    rng = np.random.default_rng(0)
+    X, pairs = rng.normal(size=(60, 4)), rng.permutation(60).reshape(30, 2)
+    model = DistanceMetric().fit(X, pairs=pairs, distances=rng.uniform(1, 2, 30))
+    assert (model.prior_, model.regularization_) == ("identity", np.inf)
+    np.testing.assert_allclose(model.mahalanobis_, model.mahalanobis_[0, 0] * np.eye(4), atol=1e-12)
+    assert 0 < model.misfit_ < 1
+
+
+def test_fewer_than_five_distances_leave_the_metric_euclidean_unless_a_prior_is_named():
+    X, told = np.random.default_rng(1).normal(size=(20, 3)), {"pairs": [[0, 1], [2, 3]], "distances": [1.0, 5.0]}
+    assert np.isinf(DistanceMetric().fit(X, **told).regularization_)
+    assert DistanceMetric(prior="trace").fit(X, **told).misfit_ < 0.01
+
+
+def test_distances_of_a_metric_are_found_by_the_default():
+    X, pairs, distances, A = planted(2)
+    model = DistanceMetric().fit(X, pairs=pairs, distances=distances)
+    assert np.isfinite(model.regularization_)
+    assert error(model.mahalanobis_, A) < 0.05

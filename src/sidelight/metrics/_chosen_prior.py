@@ -34,7 +34,7 @@ _PARTS = 10
 _LEAST = 3  # independent differences: with fewer, nothing is held out and the metric stays Euclidean
 _COORDINATES = 64  # leading ones, on which weights are compared
 _ROWS, _PARTNERS, _OTHERS = 300, 50, 500  # compared rows, partners of each, and rows to rank them among
-_SURE = 0.9  # how sure a weight must be better than the Euclidean metric
+_SURE = 0.975  # how sure a weight must be better than the Euclidean metric
 _ROUNDING = 1e-9  # distances that differ by less are ties; a gain that is larger by less is not larger
 
 
@@ -64,7 +64,8 @@ def chosen_weight(same: Scatter, different: Scatter, T: Array, r: int | None) ->
         known = PairStatistics.of(same.without(rows), different.without(rows), T)
         plain = judge.values(np.eye(T.shape[1])[:, :r], part)
         for w, weight in enumerate(weights):
-            gains[w, part] = plain - judge.values(principal_factor(T, known.factor(float(weight)), r), part)
+            B = known.factor(float(weight))
+            gains[w, part] = plain - judge.values(B if r is None else principal_factor(T, B, r), part)
     return _best_weight(weights, gains, kind.n_free)
 
 

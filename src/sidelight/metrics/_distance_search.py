@@ -1,9 +1,9 @@
 """Find a metric from known distances: first the prior and its weight, by held-out distances; then the metric.
 
 With ``prior="auto"`` both priors are tried with several weights, strongest first. Held-out squared distances are
-predicted with an error e; the Euclidean metric, at the scale that fits the others best, has the error e₀. The prior and weight
-of the least mean error are taken if the mean of e₀² - e² is above 0 by t standard errors, t a quantile of Student's
-distribution; the Euclidean metric otherwise (decision 0030).
+predicted with an error e; the Euclidean metric, at the scale that fits the others best, has the error e₀. The prior and
+weight of the least mean error are taken if the mean of e₀² - e² is above 0 by t standard errors, t a quantile of
+Student's distribution; the Euclidean metric otherwise (decision 0030).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _USUAL = 1e-3  # where too few distances are known to hold any out: 20, or fewer
 _FEW, _SOME = 20, 300  # distances: too few to hold any out; few enough to hold each out once
 _WORSE = 1.1  # times the best error so far: weaker priors are not tried
 _ROUGH, _ROUGH_ITERATIONS = 1e-7, 1000  # of the searches that only choose
-_SURE = 0.95  # how sure a metric must be better than the Euclidean one
+_SURE = 0.975  # how sure a metric must be better than the Euclidean one
 _LEAST = 5  # distances: with fewer, the metric stays Euclidean
 _CLOSE = 1e-6  # share by which an error must be smaller to be preferred
 _WIDE = 200  # coordinates up to which a prior of full rank is tried by itself
@@ -91,7 +91,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class FoundMetric:
-    """The prior and its weight, the factor (p, r) in its own axes, its misfit, and the path of the solver, if it ran."""
+    """The prior, its weight, the factor (p, r) in its own axes, its misfit, and the path of the solver, if it ran."""
 
     prior: str
     strength: float

@@ -39,10 +39,10 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         As in :class:`EquivalenceMetric`.
     prior : {"auto", "identity", "trace"}, default="auto"
         What decides in directions that the distances leave free: "identity" is a metric near the Euclidean, at the
-        scale that fits best; "trace" one of few and short directions. "auto": the one that predicts held-out distances best
-        (above 200 dimensions "trace" only), or the Euclidean metric itself where neither is surely better. Distances of
-        two values, one of them 0, say which rows are the same, and no metric has them: "auto" takes the metric of
-        :class:`EquivalenceMetric`, at the scale that fits best.
+        scale that fits best; "trace" one of few and short directions. "auto": the one that predicts held-out distances
+        best (above 200 dimensions "trace" only), or the Euclidean metric itself where neither is surely better.
+        Distances of two values, one of them 0, say which rows are the same, and no metric has them: "auto" takes the
+        metric of :class:`EquivalenceMetric`, at the scale that fits best.
     regularization : float or "auto", default="auto"
         Weight of the prior (of "identity" if that is "auto"). "auto": the weight that predicts held-out distances best
         (with a prior that is named 1e-3 where fewer than 20 are known, or fewer than there are dimensions).

@@ -8,8 +8,9 @@ With targets T (m, k) of the rows I, less their mean μ,
 λ is that of the least leave-one-out error E; the predictions of several kernels are averaged with the weights
 exp(-m (E - E_min) / (2 E_min)). Kernels are Gaussian in the features of the data, at six widths, near a linear
 regression at the widest. For labels there are kernels along the graph of neighbours too,
-K ∝ ((1 + ε) 1 - D^(-1/2) S D^(-1/2))^(-1), with which rows without labels say which rows belong together (Zhou et al. 2004). For values, Gaussian kernels in
-coordinates of the sheet that the data lies on replace those in the features where their error is less by a fifth.
+K ∝ ((1 + ε) 1 - D^(-1/2) S D^(-1/2))^(-1), with which rows without labels say which rows belong together (Zhou et al.
+2004). For values, Gaussian kernels in coordinates of the sheet that the data lies on replace those in the features
+where their error is less by a fifth.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _TILE = 2000
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predictions ``values`` (n, k) of all rows, and ``left_out`` (m, k) of known rows ``rows`` (m,) without their own."""
+    """Predictions ``values`` (n, k) of all rows, and ``left_out`` (m, k) of known ``rows`` (m,) without their own."""
 
     values: Array
     left_out: Array

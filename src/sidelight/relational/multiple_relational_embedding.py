@@ -11,7 +11,7 @@ placed along its axes by the data. Cost of an evaluation: O(pairs stored · q), 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -67,7 +67,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     transformation : "diagonal", "full" or "identity", default="diagonal"
         The linear map R_c of each relation: a weight for each axis, a full matrix, or the identity.
     weights : dict, default=None
-        Weight of each relation in the objective, by name; 1 where not given.
+        Weight of each relation in the objective, by name; 1 where not given, 5 for relations that ``extend`` extends.
     latent_kernel : "gaussian" or "student", default="gaussian"
         How similarity falls with latent distance: as in SNE, or with heavy tails.
     sparsity : float, default=0
@@ -223,7 +223,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             for name, own in zip(every, similarities, strict=True)
         ]
         every = extension.relations
-        objective = relational_objective(every, similarities, n, self._objective_settings())
+        objective = relational_objective(every, similarities, n, self._objective_settings(extension.scores))
         start = relational_start(list(every.values()), similarities, n, self.n_components)
         unknowns = first_unknowns(owner, objective, start, self.init, self.random_state)
         path = self._solve(objective, unknowns, start.graph)
@@ -273,9 +273,9 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             own[_DATA] = Relation.from_data(X, perplexity=self.perplexity, n_neighbors=self.n_neighbors)
         return own | with_two_rows(type(self).__name__, dict(given.items()))
 
-    def _objective_settings(self) -> ObjectiveSettings:
+    def _objective_settings(self, extended: Collection[str]) -> ObjectiveSettings:
         return ObjectiveSettings(
-            self.transformation, self.weights or {}, self.latent_kernel, self.sparsity, self.n_jobs
+            self.transformation, self.weights or {}, extended, self.latent_kernel, self.sparsity, self.n_jobs
         )
 
     def _solve(self, objective: RelationalSum, start: Array, graph: SparseMatrix) -> Path:
