@@ -3,7 +3,7 @@
 Half of the rows teach, half are asked, ten draws. Pairs are drawn at random among the teaching rows; 3-NN of the asked
 rows among the teaching ones, all of whose labels it knows. ITML and MMC are metric-learn's, if it can be imported
 (``pip install --no-deps --target DIR metric-learn==0.7.0``, DIR on PYTHONPATH; it calls scikit-learn with an argument
-of an old name, which is renamed here); MMC with its diagonal form above 20 columns: the
+of an old name, which is renamed here); MMC with its diagonal form above 10 columns: the
 full one takes minutes there. Labels are those of some
 teaching rows, the same for shrunken LDA. "no metric" is the Euclidean distance.
 """
@@ -29,7 +29,7 @@ FAMILY = "metrics"
 CHOSEN_ON = ("iris", "wine", "crabs", "Pima", "oil flow", "Olivetti", "mfeat (Zernike)", "digits")
 SETS = ("breast cancer", "image segments", "glass", "Yale B, 8 people")
 SIZES, LABELS, DRAWS, MOST = (20, 60, 200), (30, 100), 10, 600
-_MMC_COLUMNS = 20
+_MMC_COLUMNS = 10
 Map = Callable[[Any], Any]
 
 
