@@ -32,6 +32,7 @@ BENCHMARKS = (
     "table_imputation",
     "actions",
     "metrics",
+    "families",
     "dimensions",
     "imputation",
     "tables",

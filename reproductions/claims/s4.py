@@ -122,7 +122,8 @@ METRICS: dict[str, tuple[Claim, ...]] = {
             f"{{source's setting: glasses, all same pairs: {_ROWS}}}; other people "
             "{source's setting: beard, all same pairs: other people} and "
             "{source's setting: glasses, all same pairs: other people}",
-            "other people {beard, our default, labels: other people} and {glasses, our default, labels: other people}",
+            "other people {beard, labels, prior of 30 pairs: other people} and "
+            "{glasses, labels, prior of 30 pairs: other people}",
             because="but on the rows that made the metric it says nothing: random labels have "
             "{random labels, all same pairs: rows of the metric, hit of the random labels}, too. Chance is 0.5.",
         ),

@@ -83,6 +83,9 @@ FITS = {
     "attributes": lambda model: model.fit(X, np.column_stack([LABELS, LABELS // 2])),
     "distances": lambda model: model.fit(X, pairs=INDEX, distances=LENGTHS),
     "relations": lambda model: model.fit(X, relations={"kind": Relation.from_labels(LABELS)}),
+    "relation of some": lambda model: model.fit(
+        X, relations={"kind": Relation.from_values(np.where(np.arange(len(X)) % 3 == 0, X[:, 0], np.nan))}
+    ),
     "few": lambda model: model.fit(blobs(24)),
     "walk alone": lambda model: model.fit(WALK),
     "walk": lambda model: model.fit(WALK, actions=STEPS),
@@ -250,6 +253,7 @@ CASES = {
             "latent_kernel": "student",
             "sparsity": 0.5,
             "use_data": False,
+            "extend": to(False, "relation of some"),
             "init": "random",
             "max_iter": 2,
             "tol": 0.5,
@@ -322,7 +326,7 @@ CASES = {
     "DistanceMetric": Case(
         "distances",
         {"regularization": 1e-2},
-        {**METRIC, "n_components": 1, "prior": "identity", "regularization": 1.0, "max_iter": 2, "tol": 1e-2},
+        {**METRIC, "n_components": 1, "prior": "trace", "regularization": 1.0, "max_iter": 2, "tol": 1e-2},
     ),
     "Autoencoder": Case(
         "rows",

@@ -17,7 +17,9 @@ import benchmarks.harness as bench
 import reproductions
 import reproductions.__main__ as reproduction_runner
 import reproductions.page as page_module
+from benchmarks import families
 from benchmarks.exact_gradient import evaluation, points
+from benchmarks.family_row import Row
 from benchmarks.reference import gaussian_kernel, negative_information
 from reproductions.claims import Claim, SourcePage, claims_of, rows_in_the_setting_of_the_source, with_numbers
 from reproductions.harness import Outcome, write
@@ -290,3 +292,18 @@ def test_a_stick_figure_keeps_its_bones_lengths(tmp_path):
 def test_nearest_frame_fill_takes_the_nearest_known_entry():
     X = np.array([[1.0], [2.0], [3.0], [4.0]])
     assert nearest_frame(X, np.array([[False], [True], [True], [False]])).ravel().tolist() == [1, 1, 4, 4]
+
+
+def test_the_table_of_families_keeps_cells_that_lose():
+    def row(ours, lower=True):
+        return Row("iris", "k-NN", "error", ours, {"plain": 0.04, "LDA": 0.06}, lower_is_better=lower)
+
+    assert [row(ours).verdict for ours in (0.02, 0.045, 0.05)] == ["wins", "ties", "LOSES"]
+    assert [row(ours, lower=False).best_rival for ours in (0.02, 0.07)] == ["LDA", "LDA"]
+    assert row(0.05).record()["verdict"] == "LOSES"
+    assert "verdict" not in Row("heads", "k-NN", "error", missing="not installed").record()
+
+
+def test_families_that_are_not_there_are_left_out():
+    assert {"family_metrics", "family_relations"} <= set(families.families()) <= set(families.MODULES)
+    assert all(not set(one.CHOSEN_ON) & set(one.SETS) for one in [families.families()["family_metrics"]])

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing
 
-from sidelight import DistanceMetric, Pairs
+from sidelight import DistanceMetric, EquivalenceMetric, Pairs
 
 
 def planted(rank, d=10, n=300, m=1200, noise=0.0, seed=0):
@@ -52,8 +52,8 @@ def test_noise_of_the_distances_stays_noise_of_the_metric(rank, noise, bar):
 def test_held_out_distances_say_how_strong_the_prior_is():
     for noise, strong in ((0.0, False), (0.2, True)):
         X, pairs, distances, A = planted(2, d=60, m=350, noise=noise)
-        chosen = DistanceMetric(2).fit(X, pairs=pairs, distances=distances)
-        usual = DistanceMetric(2, regularization=1e-3).fit(X, pairs=pairs, distances=distances)
+        chosen = DistanceMetric(2, prior="trace").fit(X, pairs=pairs, distances=distances)
+        usual = DistanceMetric(2, prior="trace", regularization=1e-3).fit(X, pairs=pairs, distances=distances)
         assert (chosen.regularization_ > 1e-3) == strong
         assert error(chosen.mahalanobis_, A) <= error(usual.mahalanobis_, A) + 1e-12
 
@@ -93,7 +93,9 @@ def test_what_the_pairs_do_not_see_is_left_to_the_prior(prior):
 def test_a_strong_trace_prior_has_few_directions():
     X, pairs, distances, _ = planted(10, noise=0.1)
     ranks = [
-        DistanceMetric(regularization=strength, tol=1e-12).fit(X, pairs=pairs, distances=distances).n_components_
+        DistanceMetric(prior="trace", regularization=strength, tol=1e-12)
+        .fit(X, pairs=pairs, distances=distances)
+        .n_components_
         for strength in (1e-3, 0.5)
     ]
     assert ranks[1] < ranks[0]
@@ -211,3 +213,39 @@ def test_a_kernel_learns_distances_that_no_linear_map_has():
         Z = DistanceMetric(1, kernel=kernel).fit(X, pairs=pairs, distances=told).transform(X)[:, 0]
         correlation[kernel] = abs(np.corrcoef(Z, radius)[0, 1])
     assert correlation["rbf"] > 0.9 > correlation[None]
+
+
+def test_distances_of_two_values_are_same_and_different_pairs():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = np.column_stack([3.0 * y, np.zeros(120), np.zeros(120)]) + rng.normal(size=(120, 3)) * [1.0, 1.0, 20.0]
+    pairs = rng.permutation(120).reshape(60, 2)
+    equal = y[pairs[:, 0]] == y[pairs[:, 1]]
+    model = DistanceMetric().fit(X, pairs=pairs, distances=np.where(equal, 0.0, 7.0))
+    rival = EquivalenceMetric().fit(X, same=pairs[equal], different=pairs[~equal])
+    assert (model.prior_, model.regularization_) == ("pairs", rival.regularization_)
+    assert np.isfinite(model.regularization_)
+    A, B = (found.mahalanobis_ / np.trace(found.mahalanobis_) for found in (model, rival))
+    np.testing.assert_allclose(A, B, atol=1e-9)
+
+
+def test_distances_that_say_nothing_leave_the_metric_euclidean_but_for_its_scale():
+    rng = np.random.default_rng(0)
+    X, pairs = rng.normal(size=(60, 4)), rng.permutation(60).reshape(30, 2)
+    model = DistanceMetric().fit(X, pairs=pairs, distances=rng.uniform(1, 2, 30))
+    assert (model.prior_, model.regularization_) == ("identity", np.inf)
+    np.testing.assert_allclose(model.mahalanobis_, model.mahalanobis_[0, 0] * np.eye(4), atol=1e-12)
+    assert 0 < model.misfit_ < 1
+
+
+def test_fewer_than_five_distances_leave_the_metric_euclidean_unless_a_prior_is_named():
+    X, told = np.random.default_rng(1).normal(size=(20, 3)), {"pairs": [[0, 1], [2, 3]], "distances": [1.0, 5.0]}
+    assert np.isinf(DistanceMetric().fit(X, **told).regularization_)
+    assert DistanceMetric(prior="trace").fit(X, **told).misfit_ < 0.01
+
+
+def test_distances_of_a_metric_are_found_by_the_default():
+    X, pairs, distances, A = planted(2)
+    model = DistanceMetric().fit(X, pairs=pairs, distances=distances)
+    assert np.isfinite(model.regularization_)
+    assert error(model.mahalanobis_, A) < 0.05

@@ -10,15 +10,16 @@ import pytest
 from oracle import solved_by
 from scipy.linalg import subspace_angles
 from scipy.optimize import brentq
-from sklearn.datasets import load_iris, load_wine, make_circles
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_circles
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import Isomap
 from sklearn.metrics.pairwise import linear_kernel
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sidelight import EquivalenceMetric, Pairs
+from sidelight import EquivalenceMetric, Pairs, load, save
 from sidelight.evaluate import neighbour_hit
 
 RNG = np.random.default_rng(0)
@@ -145,7 +146,7 @@ def test_eight_same_pairs_take_out_what_same_rows_differ_in(seed):
     X, y = nuisance(seed)
     rng = np.random.default_rng(seed + 50)
     same = [rng.choice(np.flatnonzero(y == c), 2, replace=False) for c in (0, 1, 2, 3, 0, 1, 2, 3)]
-    Z = EquivalenceMetric().fit(X, same=same).transform(X)
+    Z = EquivalenceMetric(regularization=30).fit(X, same=same).transform(X)
     assert neighbour_hit(X, y) < 0.5
     assert neighbour_hit(Z, y) > 0.9
 
@@ -156,7 +157,7 @@ def test_different_pairs_alone_bring_out_what_they_differ_in(seed):
     X = rng.normal(size=(200, 6)) * [4, 1, 1, 1, 1, 1]
     y = X[:, 3] > 0
     pairs = random_pairs(200, 300, seed)
-    told = EquivalenceMetric().fit(X, different=pairs[y[pairs[:, 0]] != y[pairs[:, 1]]])
+    told = EquivalenceMetric(regularization=6).fit(X, different=pairs[y[pairs[:, 0]] != y[pairs[:, 1]]])
     weights = np.diag(told.mahalanobis_)
     assert weights.argmax() == 3
     assert weights[3] > 1.2 * np.median(weights)
@@ -248,7 +249,7 @@ def test_a_kernel_separates_rings_that_no_line_does(kernel):
     train, test = np.arange(0, 200, 2), np.arange(1, 200, 2)
     hit = {}
     for name in (None, kernel):
-        model = EquivalenceMetric(1, kernel=name, degree=2).fit(X[train], y[train])
+        model = EquivalenceMetric(1, kernel=name, degree=2, regularization=30).fit(X[train], y[train])
         hit[name] = neighbour_hit(model.transform(X[test]), y[test])
     assert hit[kernel] > 0.97
     assert hit[None] < 0.8
@@ -293,3 +294,63 @@ def test_labels_that_are_no_classes_are_refused(y):
 def test_an_unknown_form_is_refused():
     with pytest.raises(ValueError, match=r"^EquivalenceMetric: form=convex is not an option\. Choose one of"):
         EquivalenceMetric(form="convex").fit(RNG.normal(size=(10, 3)))
+
+
+def test_pairs_that_say_nothing_mostly_leave_the_metric_as_it_is():
+    kept = 0
+    for seed in range(8):
+        X, pairs = np.random.default_rng(seed).normal(size=(60, 5)), random_pairs(60, 24, seed)
+        model = EquivalenceMetric().fit(X, same=pairs[:12], different=pairs[12:])
+        if np.isinf(model.regularization_):
+            kept += 1
+            np.testing.assert_allclose(model.mahalanobis_, np.eye(5), atol=1e-12)
+    assert kept >= 7
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_forty_same_pairs_are_enough_to_be_sure(seed):
+    X, y = nuisance(seed, n=160, d=30)
+    rng = np.random.default_rng(seed)
+    same = [rng.choice(np.flatnonzero(y == k % 4), 2, replace=False) for k in range(40)]
+    model = EquivalenceMetric().fit(X, same=np.unique(np.sort(same, axis=1), axis=0))
+    assert np.isfinite(model.regularization_)
+    assert neighbour_hit(model.transform(X), y) > 0.9 > 0.5 > neighbour_hit(X, y)
+
+
+def test_fewer_than_three_pairs_leave_the_metric_euclidean_unless_taken_at_their_word():
+    X, same = RNG.normal(size=(30, 4)), [[0, 1], [2, 3]]
+    np.testing.assert_allclose(EquivalenceMetric().fit(X, same=same).mahalanobis_, np.eye(4), atol=1e-12)
+    told = EquivalenceMetric(regularization=4).fit(X, same=same)
+    assert told.regularization_ == 4
+    assert np.abs(told.mahalanobis_ - np.eye(4)).max() > 0.01
+
+
+def test_neighbours_under_the_metric_of_twenty_pairs_are_no_worse_than_without_it():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, worse = StandardScaler().fit_transform(X), []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(X))
+        first, second = order[:280], order[280:]
+        pairs = random_pairs(280, 20, seed)
+        equal = y[first][pairs[:, 0]] == y[first][pairs[:, 1]]
+        model = EquivalenceMetric().fit(X[first], same=pairs[equal], different=pairs[~equal])
+        hits = [
+            KNeighborsClassifier(3).fit(mapped(X[first]), y[first]).score(mapped(X[second]), y[second])
+            for mapped in (np.asarray, model.transform)
+        ]
+        worse.append(hits[0] - hits[1])
+    assert np.mean(worse) <= 0.005
+
+
+def test_pairs_that_share_rows_count_as_what_is_independent_of_them():
+    """All pairs of four rows of noise are six, of which three are independent: no evidence."""
+    X = np.random.default_rng(3).normal(size=(50, 4))
+    same = [[i, j] for i in range(4) for j in range(i)]
+    assert np.isinf(EquivalenceMetric().fit(X, same=same).regularization_)
+
+
+def test_a_saved_metric_keeps_the_weight_of_its_prior(tmp_path):
+    X = RNG.normal(size=(30, 4))
+    for model in (EquivalenceMetric().fit(X), EquivalenceMetric(regularization=3).fit(X, same=[[0, 1]])):
+        save(model, tmp_path / "metric")
+        assert load(tmp_path / "metric").regularization_ == model.regularization_

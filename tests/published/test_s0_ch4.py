@@ -81,7 +81,7 @@ def test_section_4_3_1_one_pair_seen_through_the_other_transformations():
 
 def test_section_4_3_1_kernel_smoother_after_the_inverse_of_r():
     """Faces from places of the other set: latents times the inverse of R of the class, then one wide kernel."""
-    model = MultipleRelationalEmbedding(2, use_data=False, max_iter=20)
+    model = MultipleRelationalEmbedding(2, use_data=False, extend=False, max_iter=20)
     with pytest.warns(ConvergenceWarning):
         model.fit(None, relations={"class": Relation.from_labels(np.arange(N) % 2), "data": Relation.from_data(X)})
     names = list(model.relation_names_)
@@ -112,6 +112,8 @@ def test_fig_4_3_two_relations_of_one_pair_align_two_sets_in_the_setting_of_the_
         "last": Relation.from_pairs([[11, 27]], 28),
     }
     for seed in range(5):
-        model = MultipleRelationalEmbedding(2, init="random", random_state=seed).fit(None, relations=relations)
+        model = MultipleRelationalEmbedding(2, extend=False, init="random", random_state=seed).fit(
+            None, relations=relations
+        )
         shared = model.embedding_[:, int(model.relation_shares_[0].argmin())]
         assert np.corrcoef(shared[:12], t)[0, 1] * np.corrcoef(shared[12:], u)[0, 1] > 0.8

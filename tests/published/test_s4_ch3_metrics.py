@@ -105,5 +105,5 @@ def test_section_3_5_distances_of_a_metric_are_found_again():
     pairs = np.array([(i, j) for i in range(8) for j in range(i)])
     A = np.diag([1.0, 0.0, 4.0, 0.0])
     d = np.sqrt(np.einsum("ij,jk,ik->i", differences(pairs), A, differences(pairs)))
-    model = DistanceMetric(regularization=1e-9, tol=1e-13).fit(X, pairs=pairs, distances=d)
+    model = DistanceMetric(prior="trace", regularization=1e-9, tol=1e-13).fit(X, pairs=pairs, distances=d)
     np.testing.assert_allclose(model.mahalanobis_, A, atol=1e-3)

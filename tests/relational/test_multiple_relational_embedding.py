@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 import sidelight
 from sidelight import MultipleRelationalEmbedding, Pairs, Relation, Relations
 from sidelight.datasets import s_curve
+from sidelight.relational._relational_prediction import _ridge
 
 
 def told(values, share=0.2, seed=0):
@@ -258,7 +259,7 @@ def test_a_grid_search_cuts_relations_with_the_rows():
         }
     )
     with config_context(enable_metadata_routing=True):
-        model = MultipleRelationalEmbedding(2, max_iter=30, tol=1e-3).set_fit_request(relations=True)
+        model = MultipleRelationalEmbedding(2, max_iter=100, tol=1e-3).set_fit_request(relations=True)
         search = GridSearchCV(model, {"n_components": [1, 2]}, cv=2).fit(X, relations=relations)
     assert search.best_estimator_.relation_names_ == ["data", "a", "p"]
 
@@ -442,3 +443,85 @@ def test_a_start_too_far_out_is_refused():
     X, _ = three_factors(40)
     with pytest.raises(ValueError, match=r"init=1e\+200 is 1e12 widths of the latent kernel or more away"):
         MultipleRelationalEmbedding(init=np.full((40, 2), 1e200)).fit(X)
+
+
+# relations that are extended to rows that were not told
+
+
+def groups(n=150, seed=0):
+    """Five groups in 4 columns, and six of noise, which hide them; and which rows are told their group."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 5
+    X = np.hstack([3.0 * np.random.default_rng(9).normal(size=(5, 4))[y], np.zeros((n, 6))])
+    X += rng.normal(size=(n, 10)) * np.repeat([1.0, 2.0], [4, 6])
+    return X, y, np.sort(rng.choice(n, n // 5, replace=False))
+
+
+def nearest_told(points, y, known):
+    rest = np.setdiff1d(np.arange(len(y)), known)
+    near = ((points[rest, None] - points[known]) ** 2).sum(axis=2).argmin(axis=1)
+    return np.mean(y[known][near] == y[rest])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_without_labels_lie_with_their_group_at_least_as_often_as_by_the_nearest_row(seed):
+    X, y, known = groups(seed=seed)
+    relations = {"group": Relation.from_labels(y[known], known, n_samples=len(X))}
+    model = MultipleRelationalEmbedding(2, tol=1e-4).fit(X, relations=relations)
+    assert nearest_told(model.embedding_, y, known) >= nearest_told(X, y, known)
+    assert 0.5 < model.relation_scores_["group"] <= 1
+    assert model.relations_["group"].index.tolist() == known.tolist()
+
+
+def test_without_extension_no_relation_is_predicted():
+    X, y, known = groups()
+    relations = {"group": Relation.from_labels(y[known], known, n_samples=len(X))}
+    Z = {
+        extend: MultipleRelationalEmbedding(2, extend=extend, tol=1e-4).fit(X, relations=relations)
+        for extend in (True, False)
+    }
+    assert Z[False].relation_scores_ == {}
+    assert nearest_told(Z[False].embedding_, y, known) < nearest_told(Z[True].embedding_, y, known)
+
+
+def test_labels_and_values_that_the_data_does_not_tell_are_not_extended():
+    rng = np.random.default_rng(0)
+    X, known = rng.normal(size=(100, 3)), np.arange(0, 100, 4)
+    relations = {
+        "coin": Relation.from_labels(np.arange(25) % 2, known, n_samples=100),
+        "noise": Relation.from_values(rng.normal(size=25), known, n_samples=100),
+    }
+    model = MultipleRelationalEmbedding(2, tol=1e-3).fit(X, relations=relations)
+    assert set(model.relation_scores_) < {"coin", "noise"}
+
+
+def test_values_of_rows_that_were_not_told_are_those_of_a_regression():
+    X, F = three_factors(n=200)
+    heard, rest = told(F[:, 0], 0.1)
+    model = MultipleRelationalEmbedding(2).fit(X, relations={"a": Relation.from_values(heard)})
+    known = np.setdiff1d(np.arange(200), rest)
+    linear = np.column_stack([X, np.ones(200)])
+    guess = linear @ np.linalg.lstsq(linear[known], F[known, 0], rcond=1e-3)[0]
+    ours, rival = (abs(spearmanr(found[rest], F[rest, 0])[0]) for found in (model.embedding_[:, 0], guess))
+    assert ours > rival - 0.02
+    assert model.relation_scores_["a"] > 0.8
+
+
+def test_leave_one_out_is_what_a_fit_without_the_row_predicts():
+    X, F = three_factors(n=60)
+    known = np.arange(0, 60, 3)
+    columns = np.exp(-((X[:, None] - X[known]) ** 2).sum(axis=2) / 20.0)
+    targets = F[known, :1] - F[known, :1].mean()
+    fit = _ridge(columns, known, targets)
+    K = columns[known]
+    errors = []
+    for ridge in 10.0 ** np.arange(1.0, -9.0, -1.0):
+        left_out = []
+        for i in range(len(known)):
+            others = np.delete(np.arange(len(known)), i)
+            alpha = np.linalg.solve(K[np.ix_(others, others)] + ridge * np.eye(len(others)), targets[others])
+            left_out.append(K[i, others] @ alpha)
+        errors.append((np.mean((np.array(left_out) - targets) ** 2), np.array(left_out)))
+    best = min(errors, key=lambda entry: entry[0])
+    assert fit.error == pytest.approx(best[0], rel=1e-5)
+    np.testing.assert_allclose(fit.left_out, best[1], atol=1e-5)

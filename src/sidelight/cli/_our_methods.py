@@ -82,8 +82,8 @@ OURS = (
     Method(
         "relational", "sidelight", "MultipleRelationalEmbedding", "Several relations (--relation), an axis for each",
         family=_KNOWN,
-        use="Axes with a meaning: rows alike in a column are near along the axes of that column.",
-        avoid="To remove what is known from a map; that is --given.",
+        use="Axes with a meaning: rows alike in a column are near along the axes of that column, known of all or some.",
+        avoid="To remove what is known from a map; that is --given. To predict a label or a value: use a classifier.",
         example="faces.npz --relation light --relation pan --dims 3",
     ),
     Method(

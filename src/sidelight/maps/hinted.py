@@ -10,6 +10,7 @@ On coordinates T (n, p) in which the data has a diagonal scatter S (``maps.span`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,15 @@ import numpy.typing as npt
 from sidelight.objectives.scatter import Scatter, pooled
 from sidelight.solvers.generalised import principal_factor, relative_factor, smallest_directions
 
-__all__ = ["informed_directions", "literal_directions", "regression", "ridge_of", "variances_of", "weight_of"]
+__all__ = [
+    "PairStatistics",
+    "informed_directions",
+    "literal_directions",
+    "regression",
+    "ridge_of",
+    "usual_weight",
+    "variances_of",
+]
 
 Array = npt.NDArray[Any]
 _BELIEVED = 30.0  # pairs; chosen on faces (four same pairs) and on iris, wine, digits and breast cancer (40 to 200)
@@ -43,9 +52,9 @@ def variances_of(T: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", T, T) / max(len(T) - 1, 1))
 
 
-def weight_of(regularization: float | str, p: int) -> float:
-    """Weight of the prior, in pairs; "auto" is the number p of coordinates, at most 30."""
-    return float(min(p, _BELIEVED)) if isinstance(regularization, str) else float(regularization)
+def usual_weight(p: int) -> float:
+    """Weight of the prior, in pairs, where nothing is held out: the number p of coordinates, at most 30."""
+    return float(min(p, _BELIEVED))
 
 
 def literal_directions(same: Scatter, different: Scatter, T: Array, r: int) -> Array:
@@ -59,14 +68,8 @@ def literal_directions(same: Scatter, different: Scatter, T: Array, r: int) -> A
     return np.pad(V, ((0, 0), (0, r - V.shape[1])))
 
 
-def informed_directions(
-    same: Scatter, different: Scatter, T: Array, regularization: float | str, r: int | None
-) -> Array:
+def informed_directions(same: Scatter, different: Scatter, T: Array, weight: float, r: int | None) -> Array:
     """Factor (p, r) of the learned metric along its principal axes, widest first.
-
-    Scatters are shrunk to a prior: same rows differ equally in all directions, different rows as any two rows do. The
-    scatter of different rows gets a prior of more pairs if there are more than 30 coordinates, since ratios of scatters
-    are noisier than scatters. The total variance of T is preserved.
 
     Parameters
     ----------
@@ -74,21 +77,60 @@ def informed_directions(
         Of the pairs of each kind.
     T : array of shape (n, p)
         Coordinates in which the data has diagonal scatter.
-    regularization : float or "auto"
-        Weight of the prior, in pairs.
+    weight : float
+        Weight of the prior, in pairs; ``inf``: the Euclidean metric.
     r : int or None
         Directions kept; None: all.
     """
-    n, p = T.shape
-    weight, variances = weight_of(regularization, p), variances_of(T)
-    S, identity = np.diag(variances), np.eye(p)
-    plain = float(variances.mean()) if p else 1.0
-    within = same.matrix(T)
-    squares = float(np.mean(variances**2)) if p else 0.0
-    typical = plain**2 / squares if squares > 0 else 1.0  # small if a few directions have most of the variance
-    apart = float(np.trace(within)) / p if same.n_pairs and p else 0.0
-    W = pooled(within, same.n_free, typical * (apart or plain) * identity, weight)
-    D = pooled(different.matrix(T), different.n_free, S, weight * max(1.0, p / _BELIEVED))
-    B = relative_factor(W, *(pooled(M, n, plain * identity, weight) for M in (D, S)))
-    spread = float(np.einsum("pr,p,pr->", B, variances, B))
-    return principal_factor(T, B * np.sqrt(float(variances.sum()) / spread if spread > 0 else 1.0), r)
+    return principal_factor(T, PairStatistics.of(same, different, T).factor(weight), r)
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """What a metric from pairs depends on.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    variances : array of shape (p,)
+        Of the coordinates.
+    within, between : array of shape (p, p)
+        Scatters of same and of different pairs.
+    n_same, n_different : int
+        Independent differences of each kind.
+    """
+
+    n: int
+    variances: Array
+    within: Array
+    between: Array
+    n_same: int
+    n_different: int
+
+    @classmethod
+    def of(cls, same: Scatter, different: Scatter, T: Array) -> PairStatistics:
+        """The statistics of pairs of rows T (n, p)."""
+        matrices = same.matrix(T), different.matrix(T)
+        return cls(len(T), variances_of(T), *matrices, same.n_free, different.n_free)
+
+    def factor(self, weight: float) -> Array:
+        """Factor B (p, p) of the learned metric BBᵀ.
+
+        Scatters are shrunk to a prior: same rows differ equally in all directions, different rows as any two rows do.
+        The scatter of different rows gets a prior of more pairs if there are more than 30 coordinates, since ratios of
+        scatters are noisier than scatters. The total variance is preserved. A strong prior has the identity as its
+        limit.
+        """
+        variances, p = self.variances, len(self.variances)
+        if np.isinf(weight) or not p:
+            return np.eye(p)
+        S, identity = np.diag(variances), np.eye(p)
+        plain, squares = float(variances.mean()), float(np.mean(variances**2))
+        typical = plain**2 / squares if squares > 0 else 1.0  # small if a few directions have most of the variance
+        apart = float(np.trace(self.within)) / p
+        W = pooled(self.within, self.n_same, typical * (apart or plain) * identity, weight)
+        D = pooled(self.between, self.n_different, S, weight * max(1.0, p / _BELIEVED))
+        B = relative_factor(W, *(pooled(M, self.n, plain * identity, weight) for M in (D, S)))
+        spread = float(np.einsum("pr,p,pr->", B, variances, B))
+        return np.asarray(B * np.sqrt(float(variances.sum()) / spread if spread > 0 else 1.0))

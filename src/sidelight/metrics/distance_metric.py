@@ -37,12 +37,15 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         Rank of the metric, and columns of ``transform``. None: the rank with the lowest objective.
     kernel, gamma, degree, kernel_coordinates
         As in :class:`EquivalenceMetric`.
-    prior : {"trace", "identity"}, default="trace"
-        What decides in directions that the distances leave free: a metric of low trace (few, short directions), or one
-        near the Euclidean, at the scale that fits best.
+    prior : {"auto", "identity", "trace"}, default="auto"
+        What decides in directions that the distances leave free: "identity" is a metric near the Euclidean, at the
+        scale that fits best; "trace" one of few and short directions. "auto": the one that predicts held-out distances
+        best (above 200 dimensions "trace" only), or the Euclidean metric itself where neither is surely better.
+        Distances of two values, one of them 0, say which rows are the same, and no metric has them: "auto" takes the
+        metric of :class:`EquivalenceMetric`, at the scale that fits best.
     regularization : float or "auto", default="auto"
-        Weight of the prior. "auto": the weight that predicts held-out distances best (1e-3 where fewer than 20 are
-        known, or fewer than there are dimensions).
+        Weight of the prior (of "identity" if that is "auto"). "auto": the weight that predicts held-out distances best
+        (with a prior that is named 1e-3 where fewer than 20 are known, or fewer than there are dimensions).
     max_iter : int, default=5000
     tol : float, default=1e-8
         The search ends when a step gains less; the misfit of the metric A = 0 is 1.
@@ -57,8 +60,10 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         The factor C of A = CᵀC, widest direction of the data first (absent with a kernel).
     misfit_ : float
         Sum of squared errors of d², relative to the sum of d⁴.
+    prior_ : str
+        The prior used; "pairs" where the distances had two values.
     regularization_ : float
-        The weight used.
+        The weight used; inf: the metric is Euclidean, scaled to the known distances.
     n_iter_ : int
     history_ : list of dict
     mahalanobis_ : array of shape (d, d)
@@ -98,7 +103,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         gamma: float | None = None,
         degree: int = 3,
         kernel_coordinates: str = "pca",
-        prior: str = "trace",
+        prior: str = "auto",
         regularization: float | str = "auto",
         max_iter: int = 5000,
         tol: float = 1e-8,
@@ -132,7 +137,7 @@ class DistanceMetric(MetricMixin, BaseEstimator):
             Their distances; not needed where the pairs carry ``values``.
         """
         del y
-        check_choice(self, "prior", self.prior, ("trace", "identity"))
+        check_choice(self, "prior", self.prior, ("auto", "identity", "trace"))
         check_integer(self, "max_iter", self.max_iter, 1)
         check_number(self, "tol", self.tol, 0.0)
         X = self._checked_fit_rows(X)
@@ -146,15 +151,14 @@ class DistanceMetric(MetricMixin, BaseEstimator):
         owner, path = type(self).__name__, None
         if len(index) == 0:
             metric = learned_metric(owner, span, T, np.eye(span.width)[:, : self.n_components], self.n_components)
-            strength = 0.0
+            prior, strength, misfit = "identity", np.inf, 0.0
         else:
             size = float(values.max()) or 1.0  # squares of 1e150 and of 1e-150 are no numbers
             found = self._search(KnownDistances(T, index, (values / size) ** 2))
             metric = learned_metric(owner, span, T, found.factor * size, self.n_components, units=1.0)
-            strength, path = found.strength, found.path
+            prior, strength, misfit, path = found.prior, found.strength, found.misfit, found.path
         self._keep_metric(metric)
-        self.regularization_ = strength
-        self.misfit_ = path.history[-1].terms["misfit"] if path is not None and path.history else 0.0
+        self.prior_, self.regularization_, self.misfit_ = prior, strength, misfit
         self.n_iter_ = 1 if path is None else max(path.n_iter, 1)
         self.history_ = [] if path is None else [asdict(record) for record in path.history]
         if path is not None:

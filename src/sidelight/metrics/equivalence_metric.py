@@ -16,6 +16,7 @@ from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 
+from ._chosen_prior import chosen_weight
 from ._learned_metric import FORMS, Kernel, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
@@ -47,7 +48,9 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         [1]_ does (section 3.4), which give narrow directions less weight still.
     regularization : float or "auto", default="auto"
         Weight of the prior, as a number of pairs: without hints, same rows differ equally in all directions, and
-        different rows as any two rows do. "auto": the number of dimensions, at most 30. Not used by the literal form.
+        different rows as any two rows do. "auto": the weight under which held-out pairs are told from random ones best;
+        infinite, so that the metric is Euclidean, where none is surely better than that (always with fewer than three
+        pairs). A number takes the pairs at their word. Not used by the literal form.
     form : {"generalised", "literal"}, default="generalised"
         "literal" is the problem of [1]_: minimise ``Σ_same |x_i - x_j|²_A - Σ_different |x_i - x_j|²_A`` over A with
         A ⪯ I/r and tr A = 1. It depends on the units of the columns.
@@ -65,6 +68,8 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         What ``transform`` subtracts, so the row that it takes to 0 (absent with a kernel).
     n_pairs_ : tuple of int
         Same and different pairs that were used.
+    regularization_ : float
+        The weight of the prior that was used; inf: the hints did not change the metric (0 in the literal form).
     n_components_ : int
     n_features_in_ : int
 
@@ -131,12 +136,22 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         span, T = span_rows(X, self.kernel, self.gamma, self.degree, self.kernel_coordinates)
         if self.form == "literal":
             r = int(self.n_components or 1)
-            V = literal_directions(together, apart, T, r) / np.sqrt(r)
+            V, weight = literal_directions(together, apart, T, r) / np.sqrt(r), 0.0
         else:
-            V = informed_directions(together, apart, T, self.regularization, self.n_components)
+            weight = self._weight(together, apart, T)
+            V = informed_directions(together, apart, T, weight, self.n_components)
         self._keep_metric(learned_metric(type(self).__name__, span, T, V, self.n_components))
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
+        self.regularization_ = weight
         return self
+
+    def _weight(self, same: Scatter, different: Scatter, T: Array) -> float:
+        """The weight of the prior, in pairs: that asked for, or chosen by held-out pairs."""
+        return (
+            chosen_weight(same, different, T, self.n_components)
+            if isinstance(self.regularization, str)
+            else float(self.regularization)
+        )
 
     def _scatters(self, y: object, same: object, different: object, n: int) -> tuple[Scatter, Scatter]:
         """Scatter matrices of same and of different pairs, from labels or from pairs."""

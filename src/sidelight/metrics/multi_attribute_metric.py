@@ -13,7 +13,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer
-from sidelight.maps.hinted import informed_directions, literal_directions, variances_of, weight_of
+from sidelight.maps.hinted import informed_directions, literal_directions, usual_weight, variances_of
 from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter, pooled
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
@@ -37,8 +37,11 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
     n_components : int, default=1
         Directions for each attribute. The metric has this many times the number of attributes, or fewer where two
         attributes share a direction.
-    kernel, gamma, degree, kernel_coordinates, regularization, form
+    kernel, gamma, degree, kernel_coordinates, form
         As in :class:`EquivalenceMetric`.
+    regularization : float or "auto", default="auto"
+        Weight of the prior, as a number of pairs. "auto": the number of dimensions, at most 30: a metric of so few
+        directions has no Euclidean one to fall back to, so that nothing is held out to choose it.
 
     Attributes
     ----------
@@ -121,7 +124,7 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         """Directions of one attribute, (p, n_components)."""
         if self.form == "literal":
             return literal_directions(same, different, T, int(self.n_components))
-        return informed_directions(same, different, T, self.regularization, int(self.n_components))
+        return informed_directions(same, different, T, self._weight(T.shape[1]), int(self.n_components))
 
     def _inner(self, T: Array) -> Array:
         """The diagonal (p,) of the inner product in which the joined directions are orthonormal."""
@@ -129,7 +132,11 @@ class MultiAttributeMetric(MetricMixin, BaseEstimator):
         if self.form == "literal" or not p:
             return np.ones(p)
         variances = variances_of(T)
-        return pooled(variances, n, np.full(p, variances.mean()), weight_of(self.regularization, p))
+        return pooled(variances, n, np.full(p, variances.mean()), self._weight(p))
+
+    def _weight(self, p: int) -> float:
+        """Weight of the prior, in pairs, for p coordinates."""
+        return usual_weight(p) if isinstance(self.regularization, str) else float(self.regularization)
 
     def _scatters(self, y: object, same: object, different: object, n: int) -> dict[str, tuple[Scatter, Scatter]]:
         """Scatter matrices of same and of different pairs of each attribute, from labels or from pairs."""

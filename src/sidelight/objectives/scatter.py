@@ -38,6 +38,18 @@ class Scatter(ABC):
     def apply(self, T: Array) -> Array:
         """Laplacian product ``L T`` (n, p)."""
 
+    @abstractmethod
+    def rows(self) -> Array:
+        """Row numbers that are in a pair, in increasing order."""
+
+    @abstractmethod
+    def partners(self, row: int) -> Array:
+        """Rows that make a pair with ``row``, in increasing order."""
+
+    @abstractmethod
+    def without(self, rows: Array) -> Scatter:
+        """The scatter of the pairs that contain none of these rows."""
+
     def matrix(self, T: Array) -> Array:
         """Mean scatter of ``δδᵀ / 2`` (p, p), exactly symmetric; 0 without pairs."""
         M = T.T @ self.apply(T) / (2.0 * max(self.n_pairs, 1))
@@ -56,6 +68,7 @@ class PairScatter(Scatter):
 
     def __init__(self, index: Array, n: int) -> None:
         self.n_pairs = len(index)
+        self._index, self._n = index, n
         rows, columns = np.concatenate([index, index[:, ::-1]]).astype(np.int64).T
         self._adjacency = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
         self._degree = np.asarray(self._adjacency.sum(axis=1))
@@ -65,11 +78,25 @@ class PairScatter(Scatter):
         """``Σ_{j ~ i} (t_i - t_j)``."""
         return np.asarray(self._degree[:, None] * T - self._adjacency @ T)
 
+    def rows(self) -> Array:
+        """Row numbers that are in a pair."""
+        return np.unique(self._index)
+
+    def partners(self, row: int) -> Array:
+        """Rows that make a pair with ``row``."""
+        start, stop = self._adjacency.indptr[row], self._adjacency.indptr[row + 1]
+        return np.sort(self._adjacency.indices[start:stop])
+
+    def without(self, rows: Array) -> PairScatter:
+        """The listed pairs that contain none of these rows."""
+        return PairScatter(self._index[~np.isin(self._index, rows).any(axis=1)], self._n)
+
 
 class LabelScatter(Scatter):
     """Scatter of all pairs of rows with equal labels, or with ``different`` ones; codes (n,), -1 where unlabelled."""
 
     def __init__(self, codes: Array, *, different: bool = False) -> None:
+        self._all_codes = codes
         self._known = codes >= 0
         self._codes = codes[self._known]
         self._sizes = np.bincount(self._codes).astype(np.float64)
@@ -88,6 +115,28 @@ class LabelScatter(Scatter):
         out = np.zeros_like(T)
         out[self._known] = len(known) * known - known.sum(axis=0) - within if self._different else within
         return out
+
+    def rows(self) -> Array:
+        """Labelled rows that have a partner."""
+        codes = self._all_codes
+        count = self._sizes[codes] if len(self._sizes) else np.zeros(len(codes))
+        has_partner = count < len(self._codes) if self._different else count > 1
+        return np.flatnonzero(self._known & has_partner)
+
+    def partners(self, row: int) -> Array:
+        """Other rows with the same label, or rows with different ones."""
+        codes = self._all_codes
+        alike = codes == codes[row]
+        if self._different:
+            return np.flatnonzero(self._known & ~alike)
+        alike[row] = False
+        return np.flatnonzero(alike)
+
+    def without(self, rows: Array) -> LabelScatter:
+        """The same for the labels of the other rows."""
+        codes = np.array(self._all_codes)
+        codes[rows] = -1
+        return LabelScatter(codes, different=self._different)
 
 
 def pooled(S: Array, n_free: int, believed: Array, weight: float) -> Array:

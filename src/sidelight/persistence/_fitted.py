@@ -177,6 +177,7 @@ FITTED: dict[str, dict[str, str]] = {
         "relation_weights_": "~float (R, q)",
         "relation_shares_": "~float (R, q)",
         "axis_names_": "~list:q string",
+        "relation_scores_": "~dict number",
         "maps_": "dict record q=q",
     },
     "ProbabilisticPCA": _ROWS
@@ -217,9 +218,9 @@ FITTED: dict[str, dict[str, str]] = {
         "view_columns_": "list index:D (*)",
         "cross_": "record D=D",
     },
-    "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count"},
+    "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count", "regularization_": "~number~"},
     "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},
-    "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number"},
+    "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number~", "prior_": "~string"},
     "CountEncoder": _ROWS | {"shares_": "float (d)", "total_": "positive", "reduction_": "record D=d"},
     "TableEncoder": _ROWS
     | {

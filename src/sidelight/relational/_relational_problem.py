@@ -6,7 +6,7 @@ The unknowns are one array: the latent points Z (n, q), then the transformations
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from ._relational_start import Start
 __all__ = ["ObjectiveSettings", "first_unknowns", "relational_objective"]
 
 
+_EXTENDED = 5.0  # weight of an extended relation: its axis is to show what was predicted, not what the data bends it to
 _SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # scales of the start to try: the one with the smallest objective is taken
 
 
@@ -35,7 +36,9 @@ class ObjectiveSettings:
     ----------
     transformation : "diagonal", "full" or "identity"
     weights : dict of name to float
-        1 where not given.
+        1 where not given, 5 for extended relations.
+    extended : collection of str
+        Names of the relations that were extended to all rows.
     latent_kernel : str
     sparsity : float
     n_jobs : int or None
@@ -43,6 +46,7 @@ class ObjectiveSettings:
 
     transformation: str
     weights: Mapping[str, float]
+    extended: Collection[str]
     latent_kernel: str
     sparsity: float
     n_jobs: int | None
@@ -68,7 +72,7 @@ def relational_objective(
             name,
             relation.index,
             Divergence(found, latent, n_jobs=settings.n_jobs),
-            float(settings.weights.get(name, 1.0)),
+            float(settings.weights.get(name, _EXTENDED if name in settings.extended else 1.0)),
             labels=relation.kind == "labels",
             one_pair=_is_one_pair(relation),
             few_axes=relation.kind in ("labels", "values", "pairs") and not _is_one_pair(relation),

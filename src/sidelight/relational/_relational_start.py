@@ -22,7 +22,7 @@ from sidelight.side.relation import Relation
 from sidelight.solvers.eigen import graph_spectrum, landmark_scaling
 from sidelight.solvers.harmonic import harmonic
 
-__all__ = ["Start", "relational_start"]
+__all__ = ["Start", "data_coordinates", "relational_start"]
 
 
 _WIDTHS = np.array([0.3, 1.0, 3.0, 10.0, 30.0])  # of the ridge's kernel, in mean squared distances
@@ -118,13 +118,14 @@ def _layout_of(relations: Sequence[Relation], similarities: Sequence[Similarity]
     for relation, own in zip(relations, similarities, strict=True):
         if relation.kind not in ("data", "matrix"):
             continue
-        Y = _coordinates(relation, own)
+        Y = data_coordinates(relation, own)
         spread = float(Y[:, 0].std()) if Y.shape[1] else 0.0
         found.append(carrier.carry(relation.index, (Y - Y.mean(axis=0)) / (spread or 1.0)))
     return np.hstack(found) if found else graph_spectrum(carrier.graph, _LAYOUT).coordinates(_LAYOUT)
 
 
-def _coordinates(relation: Relation, own: Similarity) -> Array:
+def data_coordinates(relation: Relation, own: Similarity) -> Array:
+    """Coordinates (m, 10) of the rows of a relation of data or of a matrix: distances along its graph, laid out."""
     if relation.kind == "matrix":
         return graph_spectrum(own.matrix, _LAYOUT).coordinates(_LAYOUT)
     points = relation.entries - relation.entries.mean(axis=0)

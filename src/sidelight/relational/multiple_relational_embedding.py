@@ -11,7 +11,7 @@ placed along its axes by the data. Cost of an evaluation: O(pairs stored · q), 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +41,7 @@ from sidelight.solvers.annealing import end_progress
 from sidelight.solvers.eigen import graph_spectrum
 
 from ._relational_checks import check_relations, check_weights, with_two_rows
+from ._relational_extension import Extension, extend_relations
 from ._relational_maps import RelationalMaps, relational_maps
 from ._relational_mixin import RelationalMixin
 from ._relational_problem import ObjectiveSettings, first_unknowns, relational_objective
@@ -66,7 +67,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
     transformation : "diagonal", "full" or "identity", default="diagonal"
         The linear map R_c of each relation: a weight for each axis, a full matrix, or the identity.
     weights : dict, default=None
-        Weight of each relation in the objective, by name; 1 where not given.
+        Weight of each relation in the objective, by name; 1 where not given, 5 for relations that ``extend`` extends.
     latent_kernel : "gaussian" or "student", default="gaussian"
         How similarity falls with latent distance: as in SNE, or with heavy tails.
     sparsity : float, default=0
@@ -78,6 +79,9 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         Neighbours in the graph along which that relation measures distances (geodesic); None: straight-line distances.
     use_data : bool, default=True
         Whether X gives a relation ("data") of its own.
+    extend : bool, default=True
+        Whether labels and values that are known of some rows are predicted for the others, from the data, before the
+        fit. False: rows that a relation does not know follow the other relations only, as in [2]_.
     init : "relations", "random" or array of shape (n, q), default="relations"
         Initial latent points: axes made from the relations, the same for every seed; random noise, as in [2]_; or the
         given points.
@@ -110,6 +114,9 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         The relation that each axis belongs to, "" for axes left to the data.
     relations_ : Relations
         The relations passed to ``fit``.
+    relation_scores_ : dict of name to float
+        Of relations that were extended to all rows: how well known rows are predicted without themselves (the share of
+        labels that is right, R² of values).
     history_ : list of dict
         iteration, objective, terms (the divergence of each relation by name) and seconds of each iteration.
     n_iter_ : int
@@ -151,6 +158,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         perplexity: float = 10.0,
         n_neighbors: int | None = 15,
         use_data: bool = True,
+        extend: bool = True,
         init: str | Array = "relations",
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -167,6 +175,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         self.perplexity = perplexity
         self.n_neighbors = n_neighbors
         self.use_data = use_data
+        self.extend = extend
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -208,7 +217,13 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         refuse_if_too_large(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
         check_relations(owner, every, n)
         similarities = [similarity(relation, self.n_jobs) for relation in every.values()]
-        objective = relational_objective(every, similarities, n, self._objective_settings())
+        extension = extend_relations(every, similarities, n) if self.extend else Extension(every, {})
+        similarities = [
+            own if extension.relations[name] is every[name] else similarity(extension.relations[name], self.n_jobs)
+            for name, own in zip(every, similarities, strict=True)
+        ]
+        every = extension.relations
+        objective = relational_objective(every, similarities, n, self._objective_settings(extension.scores))
         start = relational_start(list(every.values()), similarities, n, self.n_components)
         unknowns = first_unknowns(owner, objective, start, self.init, self.random_state)
         path = self._solve(objective, unknowns, start.graph)
@@ -218,6 +233,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             axes = replace(axes, Z=group_means(axes.Z, equal_row_groups(X)))
         maps = relational_maps(_data_spaces(X, given), axes.Z, n_jobs=self.n_jobs)
         self._keep(given, list(every), path, axes, maps, None if X is None else X.dtype)
+        self.relation_scores_ = extension.scores
         raise_if_interrupted(path.status is Status.INTERRUPTED)
         return self
 
@@ -257,9 +273,9 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             own[_DATA] = Relation.from_data(X, perplexity=self.perplexity, n_neighbors=self.n_neighbors)
         return own | with_two_rows(type(self).__name__, dict(given.items()))
 
-    def _objective_settings(self) -> ObjectiveSettings:
+    def _objective_settings(self, extended: Collection[str]) -> ObjectiveSettings:
         return ObjectiveSettings(
-            self.transformation, self.weights or {}, self.latent_kernel, self.sparsity, self.n_jobs
+            self.transformation, self.weights or {}, extended, self.latent_kernel, self.sparsity, self.n_jobs
         )
 
     def _solve(self, objective: RelationalSum, start: Array, graph: SparseMatrix) -> Path:
