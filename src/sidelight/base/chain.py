@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 _BLOCK = 2048  # rows whose columns are all computed at a time, where some columns are asked for
 
 _OF_THE_MAP = frozenset({
-    "embedding_", "given_", "explained_", "confounded_", "history_", "n_iter_", "gram_eigenvalues_",
+    "embedding_", "given_", "explained_", "confounded_", "only_here_", "history_", "n_iter_", "gram_eigenvalues_",
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
     "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_",
 })  # fmt: skip

@@ -64,6 +64,8 @@ Untyped: TypeAlias = Any
 
 - an object that is recognised by its methods (the ``metric`` of a hybrid embedding: array, transformer or function; a
   batch of rows; a sparse matrix of any format);
+- rows that may be dense or sparse (mixtures, ``corrected``): the types of NumPy and SciPy share no indexing, so a union
+  of them would be narrowed at every line;
 - a matrix that is only multiplied: those of NumPy, SciPy and ``kernels`` have no type in common (``solvers.eigen``);
 - a library that may be missing (finufft);
 - the parameter of a generic bound, where Python has no "some type" (``Family[Untyped]``);
