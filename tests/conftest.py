@@ -66,6 +66,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 def pytest_collection_finish():
     gc.freeze()  # what is in memory now stays until the end, and is not looked at again
     gc.enable()
+    gc.set_threshold(100_000, 20, 20)  # arrays are freed without it; looking for cycles takes a twentieth of the time
 
 
 def pytest_collection_modifyitems(items):

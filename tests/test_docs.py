@@ -215,8 +215,13 @@ RUN = (
 )
 
 
+TAKE_SECONDS = {"missing_values", "anndata"}
+
+
 @pytest.mark.usefixtures("one_turntable")
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.thorough if page in TAKE_SECONDS else ()) for page in RUN]
+)
 def test_snippets_of_a_page_run(page, tmp_path, monkeypatch):
     if page in EXTRAS:
         pytest.importorskip(EXTRAS[page], reason=f"needs the extra {page}")

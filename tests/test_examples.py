@@ -22,7 +22,10 @@ def test_every_example_is_run_here():
 
 
 @pytest.mark.filterwarnings("default", "error::UserWarning")
-@pytest.mark.parametrize("name", sorted(WRITES))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.thorough if name == "two_way_tsne.py" else ()) for name in sorted(WRITES)],
+)
 def test_example_runs_and_writes_its_files(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [name, "out"])

@@ -141,6 +141,7 @@ def test_attributes_are_not_embedded_and_colour_the_map(folder, run, flowers):
 
 
 @pytest.mark.parametrize("said", OPTIONS)
+@pytest.mark.thorough
 def test_the_saved_model_is_a_pipeline_that_every_command_can_use(said, folder, run, flowers):
     embed(run, *OPTIONS[said])
     model = sidelight.load("out/model.sidelight")

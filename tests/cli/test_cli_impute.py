@@ -209,6 +209,7 @@ def test_arrays_are_filled_and_written_as_arrays(run, here):
     assert {"x0", "x0_low", "x0_high"} <= set(pd.read_csv(here / "out.csv"))
 
 
+@pytest.mark.thorough
 def test_standard_input_is_read(here, gapped):
     import subprocess
 

@@ -43,8 +43,14 @@ def fitted(make, X):
     return model.fit(X, **hints(model, len(X)))
 
 
-@parametrize_with_checks([make() for make in METRICS.values()])
+@parametrize_with_checks([make() for make in DEFAULT_METRICS.values()])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@parametrize_with_checks([make() for name, make in METRICS.items() if name not in DEFAULT_METRICS])
+def test_scikit_learn_checks_of_further_variants(estimator, check):
     check(estimator)
 
 

@@ -37,6 +37,7 @@ def model(curves):
     return CoordinatedCCA(1, n_charts=10, random_state=0).fit(X, Y)
 
 
+@pytest.mark.thorough
 def test_two_views_give_the_parameter_they_share():
     X, Y, t = two_curves(300, seed=2)
     found = CoordinatedCCA(1, random_state=0).fit(X, Y)

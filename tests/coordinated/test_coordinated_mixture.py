@@ -112,6 +112,7 @@ def test_the_way_back_finds_the_sheet(model, sheet):
 
 
 @pytest.mark.parametrize("options", [{"n_charts": 8}, {"n_charts": 6, "n_mixtures": 2}, {}])
+@pytest.mark.thorough
 def test_batches_give_the_map_of_all_rows(options):
     X = s_curve(400, noise=0.05, random_state=0).X
     whole = CoordinatedMixture(random_state=3, **options).fit(X)

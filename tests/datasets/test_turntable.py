@@ -116,6 +116,7 @@ def test_every_views_nearest_neighbour_is_the_same_object(views):
     assert (index[squared.argmin(axis=1)] == index).all()
 
 
+@pytest.mark.thorough
 def test_nearly_all_views_have_a_neighbouring_view_nearest():
     data = turntable(72)
     hits = []

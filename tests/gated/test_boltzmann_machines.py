@@ -47,6 +47,7 @@ def test_the_flow_of_held_out_pairs_is_right(shifts, form, bar):
     np.testing.assert_array_equal(flow[:, 2, 3, 0], columns[:, 13] // 5 - 2)
 
 
+@pytest.mark.thorough
 def test_a_transformation_is_transferred_to_other_pictures(shifts):
     X, Y, ways = shifted(100, 1)
     others = shifted(100, 2)[0]
@@ -139,6 +140,7 @@ def model_of_bits():
     return RestrictedBoltzmannMachine(8, visible="binary", random_state=0, max_iter=1000).fit(four_bits(500))
 
 
+@pytest.mark.thorough
 def test_a_short_chain_stays_near_its_start(model_of_bits):
     X = four_bits(500)
     near = model_of_bits.sample(200, random_state=0, start=X[:200], n_steps=1)
@@ -153,6 +155,7 @@ def test_broken_rows_score_lower_and_are_mended(model_of_bits):
     assert ((model_of_bits.reconstruct(broken) > 0.5) == X[:100]).mean() > 0.95
 
 
+@pytest.mark.thorough
 def test_counts_and_one_hot_rows_are_learned():
     rng = np.random.default_rng(0)
     bits = rng.integers(2, size=(1000, 1))

@@ -77,6 +77,7 @@ def test_the_learned_distance_tells_what_turning_hides(learned):
     np.testing.assert_allclose(np.diag(model.distance(templates, queries, soft=True)), reconstructed, rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_distances_serve_scikit_learns_neighbours(learned):
     model, rng = learned
     templates = rng.normal(size=(40, 12))

@@ -129,6 +129,7 @@ def fitted():
     return GatedField(model, patch_size=5).fit(X, moved(X))
 
 
+@pytest.mark.thorough
 def test_shifted_pictures_give_shifted_answers_inside(fitted):
     X = pictures(1, 24, 26, seed=3)
     Y = moved(X)

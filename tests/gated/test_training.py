@@ -239,6 +239,7 @@ def test_a_changed_rate_is_used_from_the_next_call_on():
     assert not same(model.partial_fit(X, Y), other)
 
 
+@pytest.mark.thorough
 def test_data_on_the_fly_through_partial_fit_learns_the_transformation():
     model = gated(learning_rate=0.02)
     for seed in range(300):

@@ -70,6 +70,7 @@ def test_every_start_gives_the_same_sheet(init):
     assert evaluate.sheet_correlation(Z, data.factors) >= 0.98
 
 
+@pytest.mark.thorough
 def test_new_rows_land_where_their_neighbours_are():
     data = datasets.s_curve(1200, random_state=2)
     model = KernelInformationEmbedding().fit(data.X[:1000])

@@ -61,6 +61,7 @@ def test_the_map_of_a_graph_is_that_of_the_rows_to_the_bit(solver, k):
     np.testing.assert_allclose(graph.bandwidth_ * rows.frame_.scale**2, rows.bandwidth_, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_several_levels_of_a_graph_are_those_of_the_rows(monkeypatch):
     monkeypatch.setattr("sidelight.information._multilevel._COARSEST", 60)
     X, labels = clusters(200)
@@ -184,6 +185,7 @@ def test_a_report_of_a_graph_shows_the_map_and_no_columns(fitted, tmp_path):
     assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
 
 
+@pytest.mark.thorough
 def test_nothing_is_made_of_all_pairs():
     n = 6000
     graph = kneighbors_graph(np.random.default_rng(0).normal(size=(n, 3)), 30, mode="distance")

@@ -161,6 +161,7 @@ OTHER_NUMBERS = pytest.param({"bandwidth": (0.5, 1.0)}, marks=pytest.mark.slow) 
 
 
 @pytest.mark.parametrize("options", [{}, {"objective": "joint"}, OTHER_NUMBERS], ids=str)
+@pytest.mark.thorough
 def test_a_seed_gives_the_same_bytes_with_one_and_two_threads_and_from_a_file(options, tmp_path):
     """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""
     X, Y, X_seen, Y_seen = curves(600, 430)  # 515 rows of either view: two tiles

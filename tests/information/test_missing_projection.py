@@ -43,6 +43,7 @@ def test_the_maps_decide_what_is_filled():
     assert np.abs(smooth - embedding().fit(GAPS).filled_)[GONE].max() > 0.01  # "impute" would not see λ
 
 
+@pytest.mark.thorough
 def test_given_conditions_the_projection():
     groups = np.arange(len(GAPS)) % 2
     shift = 3.0 * groups[:, None] * np.array([1, 0, 0, 0])

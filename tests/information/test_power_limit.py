@@ -25,6 +25,7 @@ def test_power_is_the_limit_where_given_is_factored_out():
     assert power(model.fit(X, given=np.arange(60) % 2).embedding_) == pytest.approx(2.0, rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_limit_that_the_minimum_does_not_reach_has_no_multiplier():
     """The error of kernel regression is least at a finite size, other than information, which grows with it."""
     model = UnsupervisedKernelRegression(regularization=Annealing(1e-6, limit=1e6), **EXACT).fit(X)

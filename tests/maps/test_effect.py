@@ -63,6 +63,7 @@ def test_matched_rows_recover_the_shift_of_confounded_groups(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("groups", [2, 5])
+@pytest.mark.thorough
 def test_groups_of_pure_noise_are_not_called_confounded(seed, groups):
     rng = np.random.default_rng(seed)
     assert not category_effect(rng.normal(size=(200, 6)), one_hot(np.arange(200) % groups), np.arange(200) % groups)[1]

@@ -133,6 +133,7 @@ def trees(n=150):
     return fit_entry_model(interacting(n)[1], "trees", **HOW)
 
 
+@pytest.mark.thorough
 def test_trees_learn_what_the_gaussian_cannot():
     X, gaps = interacting()
     gone = np.isnan(gaps[:, 4])

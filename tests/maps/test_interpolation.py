@@ -96,6 +96,7 @@ def largest_jump(mapped, a, b, n_halvings=40):
     return float(steps.max())
 
 
+@pytest.mark.thorough
 def test_the_map_is_continuous_where_the_regression_alone_jumps():
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(150, 10)), rng.normal(size=(150, 2))

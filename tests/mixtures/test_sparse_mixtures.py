@@ -149,6 +149,7 @@ def test_missing_entries_of_sparse_rows_are_refused(model):
     [ProbabilisticPCA(3), PPCAMixture(2, 1, n_init=1, max_iter=20, tol=1.0), BernoulliMixture(2, n_init=1, tol=10.0)],
     ids=lambda model: type(model).__name__,
 )
+@pytest.mark.thorough
 def test_no_dense_copy_is_made(model):
     X = sparse.random_array((20_000, 4000), density=1e-3, rng=np.random.default_rng(0), format="csr")
     tracemalloc.start()

@@ -88,6 +88,7 @@ def test_refused_files_take_memory_of_a_small_multiple_of_their_size(tmp_path):
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.thorough
 def test_a_refused_file_is_not_unfolded(name, file):
     write(file, *BOMBS[name])
     with pytest.raises(ModelFileError):

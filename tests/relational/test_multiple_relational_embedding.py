@@ -118,6 +118,7 @@ def test_a_full_transformation_finds_the_axes_too():
         assert spearmanr(model.embedding_[:, axis], F[:, "abc".index(name)])[0] > 0.95
 
 
+@pytest.mark.thorough
 def test_heavy_tails_find_the_same_axes():
     X, F = three_factors(seed=4)
     heard, rows = told(F[:, 0])
@@ -157,6 +158,7 @@ def test_a_heavier_relation_is_shown_better():
     assert losses[1]["data"] > losses[0]["data"]
 
 
+@pytest.mark.thorough
 def test_a_start_of_noise_may_fail_where_ours_does_not():
     X, F = three_factors(seed=7)
     heard, _ = told(F[:, 0], 0.1)

@@ -155,6 +155,7 @@ def test_what_the_rest_of_a_row_tells_is_used(method):
     assert model.held_out_[method] * X.std() == pytest.approx(error, rel=0.25)
 
 
+@pytest.mark.thorough
 def test_auto_chooses_by_held_out_entries():
     _, G = correlated(150)
     model = Imputer().fit(G)
@@ -313,6 +314,7 @@ def test_rows_one_by_one_are_filled_as_together(method):
     np.testing.assert_allclose(alone, together, rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_an_imputer_that_was_saved_gives_the_same_bytes(tmp_path):
     frame = holes(mixed(90), 0.2)
     for method in ("gaussian", "mixture", "neighbours"):

@@ -59,6 +59,7 @@ def test_drawn_categories_have_their_probabilities():
             assert shares.get(level, 0.0) == pytest.approx(wanted[level].item(), abs=0.03)
 
 
+@pytest.mark.thorough
 def test_draws_are_the_same_for_a_seed_and_as_many_as_asked_for():
     _, G = correlated(80)
     model = Imputer("gaussian", random_state=3).fit(G)
@@ -91,6 +92,7 @@ def band(level, asked, held_out, share=0.999):
 
 
 @pytest.mark.parametrize(("n", "fits"), [(800, 3), (25, 30)], ids=["many rows", "few rows"])
+@pytest.mark.thorough
 def test_intervals_hold_their_share_of_a_gaussian(n, fits):
     held = total = judged = 0
     for seed in range(fits):

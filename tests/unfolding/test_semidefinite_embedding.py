@@ -72,6 +72,7 @@ def test_equalities_that_are_rigid_are_softened_and_it_is_said(roll):
     assert abs(model.certificate_["gap"]) <= 0.1
 
 
+@pytest.mark.thorough
 def test_landmarks_unfold_the_same_sheet():
     data = swiss_roll(900, random_state=0)
     model = SemidefiniteEmbedding(n_landmarks=300).fit(data.X)
