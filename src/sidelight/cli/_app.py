@@ -220,8 +220,7 @@ def counterfactual(
     from ._changed_rows import Asked
     from ._from_model import counterfactual as run
 
-    wishes = ColumnRoles(label=label)
-    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+    how = Reading(ColumnRoles(label=label), key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         asked = Asked(given or (), now or (), residual, columns or ())
         run(talk, model, data, out, how, asked, missing=missing.value, force=force)
