@@ -81,9 +81,11 @@ def pytest_collection_modifyitems(items):
 
 
 def variants_in(item):
-    """The entries of ``registry`` that a test was made for, found in its parameters."""
+    """The entries of ``registry`` that a contract was made for, found in its parameters."""
     from registry import VARIANT_OF
 
-    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    named = {value for value in parameters if isinstance(value, str)}
+    if item.path.parent.name not in ("common", "persistence") or not hasattr(item, "callspec"):
+        return set()
+    parameters = item.callspec.params.values()
+    named = {item.callspec.id} | {value for value in parameters if isinstance(value, str)}
     return named | {VARIANT_OF[value] for value in parameters if callable(value) and value in VARIANT_OF}

@@ -167,6 +167,7 @@ def test_a_map_that_is_only_turned_is_drawn_as_the_first():
 @pytest.mark.browser
 @pytest.mark.skipif(find_chromium() is None, reason="no Chromium")
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+@pytest.mark.thorough
 def test_the_page_opens_offline_and_finds_a_row_on_every_map(compared, tmp_path, width, dark):
     with Page(tmp_path / "profile", width=width, dark=dark) as page:
         page.open("out/compare.html")

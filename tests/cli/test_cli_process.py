@@ -79,6 +79,7 @@ def test_without_its_extra_the_command_line_says_how_to_get_it(monkeypatch, caps
     assert capsys.readouterr().err == 'The command line needs typer. Run: pip install "sidelight[cli]".\n'
 
 
+@pytest.mark.thorough
 def test_imports_stay_light_for_the_library_and_for_a_small_command():
     """A fresh process prints what is loaded after importing the library, and after listing the methods."""
     code = """

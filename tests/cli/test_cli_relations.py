@@ -153,6 +153,7 @@ def test_rows_that_are_left_out_are_not_in_the_relation(folder, run, table, inne
     np.testing.assert_array_equal(model.relations_["azimuth"].entries[:, 0], left)
 
 
+@pytest.mark.thorough
 def test_a_metric_may_go_before_the_relations(folder, run, truth):
     truth.assign(kind=np.where(truth["person"] == 1, "a", "b")).to_csv("kinds.csv", index=False)
     options = ["--relation", "azimuth", "--attribute", "kind", "--drop", "person", "--drop", "turn"]
@@ -167,6 +168,7 @@ def test_a_metric_may_go_before_the_relations(folder, run, truth):
     assert "z1_azimuth" in pd.read_csv("out/embedding.csv").columns
 
 
+@pytest.mark.thorough
 def test_arrays_cells_and_folders_have_relations_too(folder, run, table):
     X = table[FEATURES].to_numpy()
     np.savez("few.npz", X=X, azimuth=table["azimuth"].to_numpy())

@@ -148,7 +148,15 @@ TORCH = (
 _EVERY = VARIANTS | METRICS | MIXTURES | ENCODERS
 VARIANT_OF = {make: name for name, make in _EVERY.items()}
 _FIRST = {*DEFAULTS, *DEFAULT_METRICS, *DEFAULT_MIXTURES, "count-encoder", "table-encoder", "imputer"}
-FURTHER_VARIANTS = _EVERY.keys() - _FIRST
+_FURTHER_GATED = {"rbm-learned-persistent", "rbm-gaussian-hidden", "gbm-factored", "gbm-premapped"}
+_FURTHER_GATED |= {
+    "gbm-learned-few-biases",
+    "gbm-persistent",
+    "gated-rbm-learned-persistent",
+    "gated-rbm-gaussian-hidden",
+}
+_FURTHER_GIVEN = {"cosine", "fixed", "period", "product-number", "random-3d", "student-straight", "loo-l2", "weight-0"}
+FURTHER_VARIANTS = (_EVERY.keys() - _FIRST) | _FURTHER_GATED | _FURTHER_GIVEN
 """Variants beside the first of their class: their contracts are the thorough tests."""
 
 

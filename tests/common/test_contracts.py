@@ -153,12 +153,16 @@ ONE_MORE_OF_THEIR_KIND = {
 """Variants whose sums over tiles are those of another one: they compare threads in the slow tests."""
 
 
+def _threads_compared(name):
+    """The flagship by default, the others in the thorough tests, those like another one in the slow ones."""
+    if name in ONE_MORE_OF_THEIR_KIND:
+        return pytest.mark.slow
+    return () if name == "kie" else pytest.mark.thorough
+
+
 @pytest.mark.parametrize(
     "make",
-    [
-        pytest.param(make, id=name, marks=pytest.mark.slow if name in ONE_MORE_OF_THEIR_KIND else ())
-        for name, make in VARIANTS.items()
-    ],
+    [pytest.param(make, id=name, marks=_threads_compared(name)) for name, make in VARIANTS.items()],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_same_seed_gives_the_same_bytes_with_one_and_two_threads(make):

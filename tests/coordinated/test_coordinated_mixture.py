@@ -192,6 +192,7 @@ class _WithCharts(BaseEstimator):
         return self
 
 
+@pytest.mark.thorough
 def test_an_estimator_that_has_charts_once_it_is_fitted_plugs_in(sheet):
     found = CoordinatedMixture(mixture=_WithCharts(10)).fit(sheet.X)
     charts = PPCAMixture(10, 2, random_state=0).fit(sheet.X).charts_

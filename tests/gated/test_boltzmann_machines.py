@@ -10,6 +10,8 @@ from enumeration import machine
 from sidelight.gated import GatedBoltzmannMachine, RestrictedBoltzmannMachine
 from sidelight.gated._flow import arrows, targets
 
+pytestmark = pytest.mark.thorough  # each of them learns a model
+
 
 def shifted(n, seed, density=0.2, side=5):
     """Binary pictures that go round by one pixel in one of four ways, flat, and the ways."""

@@ -12,6 +12,8 @@ import sidelight.gated._distance as module
 from sidelight.gated import GatedBoltzmannMachine
 from sidelight.gated._distance import pairwise_distance
 
+pytestmark = pytest.mark.thorough  # each of them learns a model
+
 FORMS = {"full": {}, "factored": {"n_factors": 3}, "premapped": {"premapped": True}, "no biases": {"biases": ()}}
 
 

@@ -94,6 +94,7 @@ def test_overlapping_outputs_are_the_product_of_the_patches(kind, stride):
     torch.testing.assert_close(site.apply(x, z)[0, 0], slow_mean(site, x, z, kind))
 
 
+@pytest.mark.thorough
 def test_samples_have_the_mean_and_variance_of_the_product():
     site = product()
     x = field(1)
@@ -141,6 +142,7 @@ def test_shifted_pictures_give_shifted_answers_inside(fitted):
     np.testing.assert_allclose(fitted.infer(X[:, 2:, 3:], Y[:, 2:, 3:]), codes[:, 2:, 3:], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_what_was_done_to_a_picture_is_done_to_another_of_any_size(fitted):
     X, new = pictures(2, 30, 30, seed=5), pictures(1, 41, 22, seed=6)
     Y = moved(X)

@@ -145,6 +145,7 @@ def test_cd_tends_to_the_exact_gradient_as_its_steps_grow(visible):
     assert far[20].norm() < 0.05 * exact.norm()
 
 
+@pytest.mark.thorough
 def test_mean_field_learning_finds_standard_deviations_that_no_unit_explains():
     torch.manual_seed(0)
     y = torch.randn(500, 3) * torch.tensor([0.2, 1.0, 3.0])

@@ -92,6 +92,7 @@ def test_noise_is_taken_off_a_new_sequence():
     assert field.score([x_new], [y_new]) > 0.9
 
 
+@pytest.mark.thorough
 def test_patches_that_answer_for_themselves_generalise_better_than_averages_only():
     rng = np.random.default_rng(3)
     y = 1.5 * np.sin(2 * np.pi * np.arange(1000) / 20 + 0.3)

@@ -56,6 +56,7 @@ def test_what_low_rank_cannot_do_is_refused(options, rule):
         model.fit(np.abs(X[:, :1] - X[:, :1].T))
 
 
+@pytest.mark.thorough
 def test_beside_given_a_kernel_is_dense_or_sparse_but_not_of_low_rank():
     given = np.repeat(["a", "b"], 75)
     models = {

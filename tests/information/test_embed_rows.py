@@ -136,6 +136,7 @@ def test_a_model_without_refinement_places_by_its_own_map():
         embed_rows(cut(), model=model, refine=True)
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_rows(fitted, tmp_path):
     def walk(n):
         return lambda: (np.random.default_rng(k).normal(size=(500, 3)) for k in range(n // 500))

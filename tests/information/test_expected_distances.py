@@ -44,7 +44,7 @@ def test_variances_change_the_map_and_new_rows_with_gaps_are_embedded_one_by_one
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("given", ["category", "number"])
+@pytest.mark.parametrize("given", ["category", pytest.param("number", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     "how",
     [

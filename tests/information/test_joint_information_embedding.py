@@ -65,6 +65,7 @@ def test_the_published_objective_finds_what_is_shared():
 
 
 @pytest.mark.parametrize("objective", ["alternating", "joint"])
+@pytest.mark.thorough
 def test_every_start_ends_at_the_same_value(objective):
     X, Y, *_ = two_views(200, shared=2)
     starts = [{"init": "spectral"}, *({"init": "random", "random_state": seed} for seed in range(2))]

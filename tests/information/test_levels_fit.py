@@ -64,6 +64,7 @@ def test_the_same_bytes_with_one_and_two_threads_and_any_seed():
     assert one.embedding_.tobytes() == two.embedding_.tobytes()
 
 
+@pytest.mark.thorough
 def test_several_levels_end_where_one_level_does_not_do_better(monkeypatch):
     monkeypatch.setattr(_multilevel, "_COARSEST", 200)
     X, _ = clusters(800, seed=1)

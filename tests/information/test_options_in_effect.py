@@ -205,6 +205,7 @@ def test_by_levels_a_bandwidth_of_categories_is_used():
     assert np.abs(wide.embedding_ - narrow.embedding_).max() > 1e-3
 
 
+@pytest.mark.thorough
 def test_by_levels_a_bandwidth_too_narrow_for_factors_is_widened_and_said():
     X, _, numbers = rows(200)
     model = KernelInformationEmbedding(solver="multilevel", conditioning=Conditioning(bandwidth=1e-3), **QUICK)

@@ -23,6 +23,7 @@ def test_every_draw_of_a_rolled_sheet_is_unrolled(seed):
     assert objective(model) < 0.012
 
 
+@pytest.mark.thorough
 def test_every_random_start_ends_where_the_default_does():
     X = s_curve(250, random_state=0).X
     ends = [objective(UnsupervisedKernelRegression().fit(X))]

@@ -17,6 +17,8 @@ from sidelight.maps.entry_densities import Blend, entry_moments, fit_densities
 from sidelight.maps.entry_models import MODELS, fit_entry_model, hold_out
 from sidelight.maps.forest_fill import completion_work, grown
 
+pytestmark = pytest.mark.thorough  # each of them learns a model
+
 HOW = {"owner": "Test", "seed": 0, "n_jobs": 1}
 
 

@@ -251,6 +251,7 @@ def test_the_model_that_imputes_passes_the_checks_that_touch_its_rows(name):
         check(clone(model))
 
 
+@pytest.mark.thorough
 def test_rounds_end_where_held_out_entries_are_predicted_best():
     X = load_wine().data
     X = (X - X.mean(axis=0)) / X.std(axis=0)

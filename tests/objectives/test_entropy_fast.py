@@ -127,6 +127,7 @@ def test_tiles_that_are_not_kept_give_the_same_bytes(name, kind, monkeypatch):
     assert computed_again.gradient.tobytes() == kept.gradient.tobytes()
 
 
+@pytest.mark.thorough
 def test_twenty_thousand_rows_without_a_transform_stay_in_bounded_memory():
     Z = 50 * np.random.default_rng(0).random((20_000, 1))
     objective = EntropySum([Entropy("H(Z)", 1.0)], QUARTIC)

@@ -245,6 +245,7 @@ def test_bad_attributes_get_a_sentence(relational, views, attributes, words, tmp
 @pytest.mark.browser
 @pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (apt-get install chromium)")
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+@pytest.mark.thorough
 def test_it_is_shown_without_an_error_and_within_the_page(page, width, dark, tmp_path):
     (tmp_path / "r.html").write_text(page, encoding="utf-8")
     with Page(tmp_path / "profile", width=width, dark=dark) as browser:

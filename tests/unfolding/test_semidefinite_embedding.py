@@ -46,6 +46,7 @@ def test_certificate_holds_for_the_answer(unfolded):
     np.testing.assert_allclose(certificate["bound"] / trace - 1, certificate["gap"], atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_distances_of_neighbours_are_not_exceeded(roll):
     X = roll.X[::2]
     model = SemidefiniteEmbedding(n_components=len(X)).fit(X)  # all dimensions of the solution
@@ -99,6 +100,7 @@ def test_more_components_than_the_gram_matrix_has_are_empty():
     assert np.abs(model.embedding_[:, 1:]).max() < 0.05 * np.abs(model.embedding_[:, 0]).max()
 
 
+@pytest.mark.thorough
 def test_pieces_are_joined_so_that_the_program_is_bounded():
     X = np.concatenate([flat(30)[0], flat(30, 1)[0] + 50.0])
     problem = semidefinite_problem(X, 4, None, equality=False, n_jobs=1)
@@ -173,6 +175,7 @@ def test_a_bad_parameter_is_named_with_its_value_and_a_way_out(name, value, roll
         SemidefiniteEmbedding(**{name: value}).fit(roll.X)
 
 
+@pytest.mark.thorough
 def test_a_thin_roll_whose_neighbours_bridge_its_layers_is_unfolded_too():
     data = swiss_roll(200, random_state=1)
     model = SemidefiniteEmbedding().fit(data.X)
@@ -181,6 +184,7 @@ def test_a_thin_roll_whose_neighbours_bridge_its_layers_is_unfolded_too():
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 60])
+@pytest.mark.thorough
 def test_precomputed_distances_give_what_the_rows_give(n_landmarks):
     X = swiss_roll(100, random_state=1).X
     by_rows = SemidefiniteEmbedding(n_landmarks=n_landmarks, tol=1e-5).fit(X)
@@ -190,6 +194,7 @@ def test_precomputed_distances_give_what_the_rows_give(n_landmarks):
     assert by_distances.certificate_["bound"] == pytest.approx(by_rows.certificate_["bound"], rel=1e-3)
 
 
+@pytest.mark.thorough
 def test_new_rows_are_placed_by_their_distances_to_the_training_rows(roll):
     model = SemidefiniteEmbedding(metric="precomputed").fit(cdist(roll.X[::2], roll.X[::2]))
     Z = model.transform(cdist(roll.X[1::2], roll.X[::2]))
