@@ -49,17 +49,19 @@ def in_order(cells: Cells, seed: int, dimensions: tuple[int, ...]) -> dict[str, 
     return {name: Z[np.argsort(order)] for name, Z in found.items()}
 
 
-def measure_totals(cells: Cells, orders: int, *, scvi: bool) -> dict[str, list[float]]:
-    """The totals of every method: one per row order for ours, one for a rival."""
+def measure_totals(cells: Cells, orders: int, *, scvi: bool) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Totals of every method, and its mixing of batches within types: one per row order for ours, one for a rival."""
     embeddings = {
         f"{name} #{seed}": Z for seed in range(orders) for name, Z in in_order(cells, seed, _DIMENSIONS).items()
     }
     embeddings |= rivals(cells, scvi=scvi)
     totals = scib_totals(cells.X, cells.batch, cells.label, embeddings)
     found: dict[str, list[float]] = {}
+    mixed: dict[str, list[float]] = {}
     for name, parts in totals.items():
         found.setdefault(name.split(" #")[0], []).append(parts["Total"])
-    return found
+        mixed.setdefault(name.split(" #")[0], []).append(mixing(embeddings[name], cells.batch, cells.label))
+    return found, mixed
 
 
 def measure_removals(cells: Cells, orders: int) -> list[dict[str, Any]]:
@@ -135,8 +137,10 @@ def measured(names: Iterable[str], orders: int, *, with_totals: bool, with_remov
     for name in names:
         cells = replace(({**CHOOSING, **REPORTING})[name](), name=name)
         if with_totals:
-            totals[name] = measure_totals(cells, orders, scvi=scvi)
-            print(f"  {name}: " + ", ".join(f"{n} {np.mean(v):.3f}" for n, v in totals[name].items()), flush=True)
+            totals[name], mixed = measure_totals(cells, orders, scvi=scvi)
+            report.details[f"{name}, mixing"] = mixed
+            for what, values in (("totals", totals[name]), ("mixing", mixed)):
+                print(f"  {name}, {what}: " + ", ".join(f"{n} {np.mean(v):.3f}" for n, v in values.items()), flush=True)
         if with_removals:
             report.details[f"{name}, removals"] = found = measure_removals(cells, orders)
             hold_removals(report, name, found)

@@ -325,13 +325,14 @@ def test_fewer_than_three_pairs_leave_the_metric_euclidean_unless_taken_at_their
     assert np.abs(told.mahalanobis_ - np.eye(4)).max() > 0.01
 
 
-def test_neighbours_under_the_metric_of_twenty_pairs_are_no_worse_than_without_it():
+@pytest.mark.parametrize("count", [20, 100])
+def test_neighbours_under_the_metric_of_few_pairs_are_no_worse_than_without_it(count):
     X, y = load_breast_cancer(return_X_y=True)
     X, worse = StandardScaler().fit_transform(X), []
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(X))
         first, second = order[:280], order[280:]
-        pairs = random_pairs(280, 20, seed)
+        pairs = random_pairs(280, count, seed)
         equal = y[first][pairs[:, 0]] == y[first][pairs[:, 1]]
         model = EquivalenceMetric().fit(X[first], same=pairs[equal], different=pairs[~equal])
         hits = [
