@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
+from sidelight.maps.effect import Effect, category_effect, local_effect, subtract_effect
 from sidelight.maps.matched import mismatch
+from sidelight.maps.smooth_effect import smooth_effect
 
 
 def one_hot(codes):
@@ -253,6 +254,7 @@ def test_the_smooth_effect_of_many_rows_is_chosen_on_a_sample_and_fitted_on_all(
     features = np.hstack([one_hot(groups), standard(t)])
     everything = smooth_effect(X, features)(features)
     monkeypatch.setattr("sidelight.maps.effect._MANY", 500)
+    monkeypatch.setattr("sidelight.maps.smooth_effect._MANY", 500)
     effect = smooth_effect(X, features)
     assert np.linalg.norm(effect(features) - everything) < 0.1 * np.linalg.norm(everything)
     np.testing.assert_allclose(subtract_effect(X, effect, features), X - effect(features), atol=1e-12)

@@ -50,10 +50,4 @@ def change_of_given(
         return np.asarray(effect.at_rest(rest, to.features) - taken_off)
     if features is None:
         return -taken_off
-    distinct, counts = np.unique(features, axis=0, return_counts=True)
-    if effect.local is None:
-        return np.asarray(np.average(effect(distinct), axis=0, weights=counts) - taken_off)
-    wanted = np.zeros_like(rest)
-    for value, count in zip(distinct, counts / counts.sum(), strict=True):  # of categories, which are few
-        wanted += count * effect.at_rest(rest, np.broadcast_to(value, (len(rest), len(value))))
-    return np.asarray(wanted - taken_off)
+    return np.asarray(effect.mean_at_rest(rest, features) - taken_off)

@@ -298,10 +298,10 @@ class CounterfactualMixin(InformedMixin):
         points, density = Z, self.latent_density_
         if self.confounded_:
             points, density = self.frame_.inside(dense_points(X)), self.density_
-        sizes = [column.width for column in self.given_.columns]
-        categories = np.repeat([column.kind == "category" for column in self.given_.columns], sizes)
         out = np.full(len(X), np.nan)
         rows = known.complete
         if rows.any():
-            out[rows] = group_overlap(density, points[rows], known.features[rows], self.given_features_, categories)
+            out[rows] = group_overlap(
+                density, points[rows], known.features[rows], self.given_features_, self.given_.of_categories
+            )
         return out

@@ -12,11 +12,12 @@ from sidelight.kernels.data_kernel import DataKernel
 from sidelight.kernels.given_kernels import side_kernel
 from sidelight.kernels.side_kernel import SideKernel
 from sidelight.maps.conditional import conditional_forward, product_backward, product_forward
-from sidelight.maps.effect import Effect, smooth_effect, subtract_effect
+from sidelight.maps.effect import Effect, subtract_effect
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import BackwardMap, InterpolatingMap, interpolate
 from sidelight.maps.kernel_map import KernelMap, adaptive_weights, precomputed_weights
 from sidelight.maps.parzen import ParzenDensity, fit_density, kernel_density
+from sidelight.maps.smooth_effect import smooth_effect
 from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.uncertain import map_uncertain, with_uncertain_rows
 from sidelight.maps.weights import FixedWeights, PrecomputedWeights

@@ -49,7 +49,7 @@ from sidelight.kernels.given_kernels import (
 )
 from sidelight.kernels.hints import with_hints
 from sidelight.kernels.matrices import SymmetricTiles
-from sidelight.maps.effect import Effect, category_effect, local_effect, smooth_effect, subtract_effect
+from sidelight.maps.effect import Effect, local_effect
 from sidelight.maps.nearby import MANY
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points
 from sidelight.neighbours.strata import merged
@@ -57,7 +57,8 @@ from sidelight.objectives.entropy import Entropy, conditional_information, infor
 from sidelight.side.given import EncodedGiven, Given
 
 from ._data_kernel import ChosenKernel, Latent, as_chosen_kernel, choose_kernel, effective_perplexity
-from ._representation import Representation, representation_of
+from ._given_effect import effect_on_rows
+from ._representation import Representation
 from ._settings import GivenSettings, KernelSettings
 
 __all__ = ["Problem", "SideInformation", "informed_problem", "mixed_factors", "plain_problem", "with_refined_effect"]
@@ -218,19 +219,19 @@ def informed_problem(
     if settings.conditioning == "product":
         return _conditional_problem(points, scale, side, kernel, latent, widths)
     rest: Points = points
-    effect, confounded, explained = None, False, 0.0
+    effect, confounded, explained, there = None, False, 0.0, None
     if not kernel.precomputed:
         rows = dense_points(points)
-        effect, confounded = _effect(rows, side, kernel.n_jobs)
-        rest = subtract_effect(rows, effect, known.features)
-        explained = _explained(rows, rest)
-        rest = _unless_explained(kernel.owner, rows, rest, _ROUNDING if given.categorical else _REGRESSION)
+        compared = hints is None and settings.conditioning == "balanced"
+        found = effect_on_rows(
+            rows, given, known.features, categories, strata, compared=compared, n_jobs=kernel.n_jobs
+        )  # fmt: skip
+        effect, confounded, there = found.effect, found.confounded, found.there
+        explained = _explained(rows, found.rest)
+        rest = _unless_explained(kernel.owner, rows, found.rest, _ROUNDING if given.categorical else _REGRESSION)
     if settings.conditioning == "residual":
-        found = _conditional_problem(rest, scale, side, kernel, latent, widths)
-        return replace(found, effect=effect, confounded=confounded, explained=explained)
-    there = None
-    if effect is not None and hints is None:
-        there = representation_of(dense_points(rest), categories, matched=confounded, n_jobs=kernel.n_jobs)
+        conditional = _conditional_problem(rest, scale, side, kernel, latent, widths)
+        return replace(conditional, effect=effect, confounded=confounded, explained=explained)
     factors = None
     if kernel.multilevel:
         factors, widths = _few_factors(side, known, kernel.owner, settings, widths, there)
@@ -284,13 +285,6 @@ def _conditional_problem(
     return Problem(points, chosen, conditional_information(chosen.kernel.matrix, G), given_bandwidth=widths)
 
 
-def _effect(points: Array, side: SideInformation, n_jobs: int | None) -> tuple[Effect, bool]:
-    """What ``given`` does to the rows, and whether matched rows had to decide it."""
-    if side.given.categorical:
-        return category_effect(points, side.features, side.categories, n_jobs)
-    return smooth_effect(points, side.features), False
-
-
 def _balanced(
     points: Points,
     rest: Points,
@@ -306,7 +300,7 @@ def _balanced(
     if side.hints is not None:
         rows, others = dense_points(points), dense_points(rest)
         rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
-    represented = None if there is None else there.of_strata(side.categories, side.strata)
+    represented = None if there is None else there.of_strata(side.strata)
     kernel = balanced_kernel(
         rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed, confounded=confounded,
         represented=represented, short=settings.multilevel, variance=side.variance, n_jobs=n_jobs,

@@ -41,10 +41,10 @@ class Representation:
         own = counts[self.codes]
         return np.asarray((self.share @ counts - own) / (len(self.codes) - own))
 
-    def of_strata(self, categories: Array, strata: Array) -> Array:
+    def of_strata(self, strata: Array) -> Array:
         """The representation (n, S) in strata, each of which belongs to one of the groups."""
         first = np.unique(strata, return_index=True)[1]
-        return np.asarray(self.share[:, categories[first]])
+        return np.asarray(self.share[:, self.codes[first]])
 
     def moved_to_middle(self, rows: Array) -> Array:
         """Codes ``rows`` (n, f) of ``given``, moved to the middle of all values; all the way if not represented."""
@@ -73,8 +73,11 @@ class Representation:
 def described(
     there: Representation | None, given: Given | None, known: EncodedGiven | None, fitted: Array
 ) -> tuple[Array | None, list[str]]:
-    """The representation (n, C) of all rows, NaN for those that were not ``fitted`` (m,), and what it says in words."""
-    if there is None or given is None or known is None:
+    """The representation (n, C) of all rows, NaN for those that were not ``fitted`` (m,), and what it says in words.
+
+    None where there are no categories: the groups are then cells of numbers, which have no names.
+    """
+    if there is None or given is None or known is None or not given.of_categories.any():
         return None, []
     share = np.full((len(known.values), there.share.shape[1]), np.nan)
     share[fitted] = there.share
@@ -88,7 +91,7 @@ def _name(given: Given, values: Array) -> str:
 
 
 def representation_of(
-    points: Array, codes: Array, *, matched: bool, n_jobs: int | None = None
+    points: Array, codes: Array, *, matched: bool = False, numbers: bool = False, n_jobs: int | None = None
 ) -> Representation | None:
     """The representation of rows whose effect of ``given`` is subtracted; None where groups cannot be compared.
 
@@ -99,6 +102,9 @@ def representation_of(
         Group of each row, 0 to C - 1.
     matched : bool
         Whether matched rows decided on the effect.
+    numbers : bool
+        Whether the groups are cells of numbers. Most rows may then lack counterparts in most of them (cells far off),
+        and groups count as lying in each other if those do that have.
     n_jobs : int or None
         Threads.
     """
@@ -107,6 +113,7 @@ def representation_of(
         return None
     found = counterparts(points @ principal_axes(points), codes, n_jobs=n_jobs)
     there = Representation(found.share, codes)
-    if (not matched and found.separation > TOGETHER) or there.alone.mean() > _TOO_MANY:
+    apart = found.separation_of_matches if numbers else found.separation
+    if (not matched and apart > TOGETHER) or there.alone.mean() > _TOO_MANY:
         return None
     return there

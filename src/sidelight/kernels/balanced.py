@@ -13,7 +13,8 @@ with its distance,
     a_is = n_s / n · min(1, exp(-4 (d²_is / d²_i - 1))),   d_is to its nearest rows, d_i the best of another stratum
 
 Where it is known how far row i is represented in stratum s (``neighbours.counterparts``), r_is in [0, 1], that is the
-factor instead: a_is = n_s / n · r_is, and a row without counterparts has its neighbours in its own stratum.
+factor instead, and the share is that of the stratum around the row (``local_shares``): a_is = m_is r_is. A row without
+counterparts has its neighbours in its own stratum, and a type that is rarer in s has fewer of them there.
 
 Only the order of the rows *within* a stratum matters, so distances need not be comparable between strata.
 Cost: the neighbours (``neighbours.strata``), O(n k log k) for paths along the graph; memory O(n (3 perplexity + 6 S)).
@@ -38,6 +39,7 @@ from sidelight.neighbours.strata import InStratum, nearest_in_strata
 from .bandwidths import perplexity_rows
 from .data_kernel import DataKernel
 from .expected import expected_neighbours
+from .local_shares import local_shares
 
 __all__ = ["NEAREST", "balanced_kernel", "confounded_stratum_factors", "stratum_distances"]
 
@@ -45,6 +47,7 @@ __all__ = ["NEAREST", "balanced_kernel", "confounded_stratum_factors", "stratum_
 NEAREST = 5
 """Rows that a distance to a stratum is averaged over."""
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
+_LEAST_SHARE = 0.3  # of the share of a stratum, which it must have around a row to be its neighbour in the graph
 _SHARPNESS = 4.0
 _VISITS = 12  # strata that a row searches, with short lists
 _WALK = 3  # times as many rows are searched along the graph as are kept, so that every stratum is met
@@ -105,11 +108,18 @@ def balanced_kernel(
         close = confounded_stratum_factors(stratum_distances(strata, n), codes)
     graph = None
     if n_neighbors is not None:
-        graph = joined_graph(points, _edges(strata, close, edges), precomputed=precomputed)
+        near = close
+        if represented is not None:
+            around = local_shares(strata, [P for P, _ in _weights(strata, p, k)], codes, close)
+            near = np.where(around > _LEAST_SHARE * share, close, 0.0)
+            near[np.arange(n), codes] = 1.0
+        graph = joined_graph(points, _edges(strata, near, edges), precomputed=precomputed)
         strata = _along(graph, strata, codes, k, n_jobs)
     if variance is not None and not isinstance(points, SparseDistances):
         strata = _expected(strata, points, variance, p, k, n_jobs)
-    return _assembled(strata, close * share, p, k, graph)
+    weights = _weights(strata, p, k)
+    around = share if represented is None else local_shares(strata, [P for P, _ in weights], codes, close)
+    return _assembled(strata, weights, close * around, graph)
 
 
 def stratum_distances(strata: list[InStratum], n: int) -> Array:
@@ -198,26 +208,38 @@ def _radius(stratum: InStratum, n: int) -> Array:
     return radius
 
 
-def _assembled(strata: list[InStratum], mass: Array, p: Array, k: Array, graph: SparseMatrix | None) -> DataKernel:
-    """Combine the lists of all strata into the kernel: weights by perplexity, masses, normalised and symmetric."""
-    n = len(mass)
-    rows, cols, weights, lists = [], [], [], []
-    total, bandwidth = np.zeros(n), np.zeros(n)
+def _weights(strata: list[InStratum], p: Array, k: Array) -> list[tuple[Array, Array]]:
+    """Weights (m, k) of the lists of each stratum by perplexity, and the bandwidths (m,) behind them."""
+    found = []
     for s, stratum in enumerate(strata):
-        index, distance = (part[:, : k[s]] for part in vars(stratum.neighbours).values())
-        width = index.shape[1]
-        P, h = perplexity_rows(distance**2, min(float(p[s]), 0.8 * width)) if width > 1 else (np.ones_like(distance), 0)
+        distance = stratum.neighbours.distance[:, : k[s]]
+        width = distance.shape[1]
+        one = np.ones_like(distance), np.zeros(len(distance))
+        found.append(one if width <= 1 else perplexity_rows(distance**2, min(float(p[s]), 0.8 * width)))
+    return found
+
+
+def _assembled(
+    strata: list[InStratum], weights: list[tuple[Array, Array]], mass: Array, graph: SparseMatrix | None
+) -> DataKernel:
+    """Combine the lists of all strata into the kernel: weights times masses (n, S), normalised and symmetric."""
+    n = len(mass)
+    rows, cols, values, lists = [], [], [], []
+    total, bandwidth = np.zeros(n), np.zeros(n)
+    for s, (stratum, (P, h)) in enumerate(zip(strata, weights, strict=True)):
+        width = P.shape[1]
+        index, distance = (part[:, :width] for part in vars(stratum.neighbours).values())
         a = mass[stratum.rows, s]
         rows.append(np.repeat(stratum.rows, width))
         cols.append(index.ravel())
-        weights.append((a[:, None] * P).ravel())
+        values.append((a[:, None] * P).ravel())
         total[stratum.rows] += a
         bandwidth[stratum.rows] += a * h
         if len(stratum.rows) == n:  # otherwise a stratum of one row: that row has no list in it
             lists.append((index, distance))
     at = np.concatenate(rows)
     total = np.where(total > 0, total, 1.0)
-    W = csr_array(coo_array((np.concatenate(weights) / total[at], (at, np.concatenate(cols))), shape=(n, n)))
+    W = csr_array(coo_array((np.concatenate(values) / total[at], (at, np.concatenate(cols))), shape=(n, n)))
     K = csr_array(0.5 * (W + W.T))
     K.eliminate_zeros()
     K.sort_indices()

@@ -62,9 +62,7 @@ def strata_of(given: Given, known: EncodedGiven) -> tuple[Array, Array]:
     if len(names) == len(given.columns):
         return categories, codes_of(merged(categories)[:, None])
     coarse = merged(categories)
-    edges = np.cumsum([0, *(column.width for column in given.columns)])
-    numeric = np.concatenate([np.arange(*edges[c : c + 2]) for c in range(len(given.columns)) if c not in names])
-    cell = cells(known.features[:, numeric], max(1, MOST_STRATA // (int(coarse.max()) + 1)))
+    cell = cells(known.features[:, ~given.of_categories], max(1, MOST_STRATA // (int(coarse.max()) + 1)))
     return categories, codes_of(np.column_stack([coarse, cell]))
 
 

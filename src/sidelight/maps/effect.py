@@ -5,9 +5,8 @@ matched   categories that are confounded with the residual: offsets that bring *
           (``maps.matched``). A batch with only one cell type is then shifted by its difference from the same cells in
           other batches, not by its mean. Where the groups of a part of the data are still apart, the part has further
           offsets (``maps.local_offsets``), and the effect depends on the row, too.
-smooth    numbers and angles, alone or with categories: kernel ridge regression on the features of ``given``; bandwidth
-          and ridge by leave-one-out error, at most 300 landmarks                   O(n m²), m landmarks
-          (beyond 8,192 rows the error is computed on so many of them, the regression on all)
+smooth    numbers and angles: kernel ridge regression on their features (``maps.smooth_effect``)
+both      categories and numbers: the sum of the two
 
 local     once there is an embedding: difference between the local mean of the row's group and that of all rows,
           m(z, g) - m(z), both at its latent point. With few rows of the group nearby it is shrunk to the overall
@@ -24,10 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight.base.tiles import run_tiles, spans, sum_in_order
+from sidelight.base.tiles import run_tiles, spans
 from sidelight.kernels.given_kernels import gaussian_factors
 from sidelight.neighbours.distances import squared_distances
-from sidelight.neighbours.strata import MOST_STRATA, centres
+from sidelight.neighbours.strata import MOST_STRATA
 
 from .latent_grid import LatentGrid, grid_is_affordable
 from .local_offsets import LocalOffsets, local_offsets
@@ -36,16 +35,14 @@ from .matched import group_means, matched_offsets
 __all__ = [
     "Effect",
     "category_effect",
+    "design_matrix",
     "local_effect",
     "principal_axes",
-    "smooth_effect",
+    "spread_evenly",
     "subtract_effect",
 ]
 
 Array = npt.NDArray[Any]
-_LANDMARKS = 300
-_BANDWIDTHS = np.array([0.1, 0.3, 1.0])  # tried, in units of the mean squared distance between features
-_LEAST_FREEDOM = 1e-6  # smallest 1 - leverage: with less, a leave-one-out error is dominated by rounding
 _ROWS = 1500  # rows used to find matches
 _PLACE = 0.1  # bandwidth of the local effect, as a share of the mean squared latent distance
 _MANY = 8192  # rows up to which all pairs are computed; with more, a sample of this size is used
@@ -58,7 +55,8 @@ class Effect:
     """Fitted ``effect(f) = k(f) A`` with ``k_l(f) = exp(-|f - landmark_l|² / bandwidth)``, and 1 as last feature.
 
     For categories the landmarks are their encoded features and the bandwidth is 0: coefficients are looked up, and an
-    unseen combination gets the mean of the nearest ones.
+    unseen combination gets the mean of the nearest ones. The effect of categories *and* numbers is that of the
+    categories, with that of the numbers as its ``further`` effect.
 
     Parameters
     ----------
@@ -67,20 +65,27 @@ class Effect:
     coefficients : array of shape (m + 1, d), or (m, d) for categories
     local : LocalOffsets or None
         For categories: what the effect on a row differs by in its part of the data.
+    columns : array of shape (k,) or None
+        The features that it depends on; None: all.
+    further : Effect or None
+        An effect that is added.
     """
 
     landmarks: Array
     bandwidth: float
     coefficients: Array
     local: LocalOffsets | None = None
+    columns: Array | None = None
+    further: Effect | None = None
 
     def at_rows(self, rows: Array, features: Array) -> Array:
         """Effect (n, d) on rows (n, d) with features (n, f)."""
         out = self(features)
         if self.local is not None:
+            other = None if self.further is None else self.further(features)
             for part in spans(len(rows), _MANY):
-                member = _basis(features[part], self.landmarks, self.bandwidth)
-                out[part] += self.local.at_rows(rows[part], self.coefficients, member)
+                own = rows[part] if other is None else rows[part] - other[part]
+                out[part] += self.local.at_rows(own, self.coefficients, self._design(features[part]))
         return out
 
     def at_rest(self, rest: Array, features: Array) -> Array:
@@ -88,15 +93,35 @@ class Effect:
         out = self(features)
         if self.local is not None:
             for part in spans(len(rest), _MANY):
-                out[part] += self.local.at_rest(rest[part], _basis(features[part], self.landmarks, self.bandwidth))
+                out[part] += self.local.at_rest(rest[part], self._design(features[part]))
+        return out
+
+    def mean_at_rest(self, rest: Array, features: Array) -> Array:
+        """Effect on rows without the effect, ``rest`` (n, d), in the mean over rows of features (m, f): (n or 1, d)."""
+        distinct, counts = np.unique(features, axis=0, return_counts=True)
+        mean = np.average(self(distinct), axis=0, weights=counts)[None]
+        if self.local is None:
+            return mean
+        own = features if self.columns is None else features[:, self.columns]
+        distinct, counts = np.unique(own, axis=0, return_counts=True)  # of categories, which are few
+        members = design_matrix(distinct, self.landmarks, self.bandwidth)
+        out = np.repeat(mean, len(rest), axis=0)
+        for part in spans(len(rest), _MANY):
+            here = rest[part]
+            for member, share in zip(members, counts / counts.sum(), strict=True):
+                out[part] += share * self.local.at_rest(here, np.broadcast_to(member, (len(here), len(member))))
         return out
 
     def __call__(self, features: Array) -> Array:
         """Effect (n, d) at features (n, f), of the whole groups."""
         out = np.empty((len(features), self.coefficients.shape[1]))
         for rows in spans(len(features), _MANY):
-            np.matmul(_basis(features[rows], self.landmarks, self.bandwidth), self.coefficients, out=out[rows])
-        return out
+            np.matmul(self._design(features[rows]), self.coefficients, out=out[rows])
+        return out if self.further is None else np.asarray(out + self.further(features))
+
+    def _design(self, features: Array) -> Array:
+        own = features if self.columns is None else features[:, self.columns]
+        return design_matrix(own, self.landmarks, self.bandwidth)
 
 
 def subtract_effect(points: Array, effect: Effect, features: Array) -> Array:
@@ -110,7 +135,7 @@ def subtract_effect(points: Array, effect: Effect, features: Array) -> Array:
     return out
 
 
-def _basis(features: Array, landmarks: Array, bandwidth: float) -> Array:
+def design_matrix(features: Array, landmarks: Array, bandwidth: float) -> Array:
     """Design matrix of the effect: kernel values and a constant column, or for bandwidth 0 the nearest landmarks."""
     D = squared_distances(features, landmarks)
     if bandwidth == 0:
@@ -157,7 +182,7 @@ def category_effect(points: Array, features: Array, codes: Array, n_jobs: int | 
     return Effect(features[first], 0.0, offsets, local), True
 
 
-def _spread(n: int, most: int) -> Array:
+def spread_evenly(n: int, most: int) -> Array:
     """Indices of at most ``most`` of n rows, evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
@@ -169,7 +194,7 @@ def _some_of_each(codes: Array, most: int) -> Array:
     order = np.argsort(codes, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(codes))[:-1])
     share = most / len(codes)
-    return np.sort(np.concatenate([m[_spread(len(m), max(5, round(share * len(m))))] for m in members]))
+    return np.sort(np.concatenate([m[spread_evenly(len(m), max(5, round(share * len(m))))] for m in members]))
 
 
 def principal_axes(points: Array, most: int = 50) -> Array:
@@ -179,48 +204,11 @@ def principal_axes(points: Array, most: int = 50) -> Array:
     """
     if points.shape[1] <= most:
         return np.eye(points.shape[1])
-    some = points[_spread(len(points), 1000)]
+    some = points[spread_evenly(len(points), 1000)]
     some = some - some.mean(axis=0)
     values, vectors = np.linalg.eigh(some @ some.T)
     kept = np.flatnonzero(values > 1e-12 * max(values[-1], 1e-300))[-most:]
     return np.asarray(some.T @ (vectors[:, kept] / np.sqrt(values[kept]))) if len(kept) else np.eye(points.shape[1])
-
-
-def smooth_effect(points: Array, features: Array, *, bandwidths: Array = _BANDWIDTHS) -> Effect:
-    """Kernel ridge regression of ``points`` (n, d) on ``features`` (n, f); bandwidth and ridge by leave-one-out error.
-
-    The error is computed on the projection to the principal directions, which is enough for the choice.
-    """
-    landmarks, mean = _landmarks(features), points.mean(axis=0)
-    rows = _spread(len(points), _MANY)
-    centred = points[rows] - mean
-    projected = centred @ principal_axes(centred)
-    spread = 2.0 * float(features.var(axis=0).sum()) or 1.0
-    choices = [(h, _Ridge.of(_basis(features[rows], landmarks, h))) for h in spread * bandwidths]
-    scored = [(*ridge.best(projected), bandwidth, ridge) for bandwidth, ridge in choices]
-    _, penalty, bandwidth, ridge = min(scored, key=lambda entry: entry[0])
-    if len(rows) == len(points):
-        coefficients = ridge.solve(centred, penalty)
-    else:
-        coefficients = _regression(points, mean, features, landmarks, float(bandwidth), penalty)
-    coefficients[-1] += mean
-    return Effect(landmarks, float(bandwidth), coefficients)
-
-
-def _regression(
-    points: Array, mean: Array, features: Array, landmarks: Array, bandwidth: float, penalty: float
-) -> Array:
-    """Ridge coefficients (m + 1, d) from all rows by the normal equations, tile by tile; penalty chosen on a sample."""
-
-    def one(rows: slice) -> tuple[Array, Array]:
-        B = _basis(features[rows], landmarks, bandwidth)
-        return B.T @ B, B.T @ (points[rows] - mean)
-
-    parts = [one(rows) for rows in spans(len(points), _MANY)]
-    squares, products = (sum_in_order([part[which] for part in parts]) for which in (0, 1))
-    S, V = np.linalg.eigh(squares)
-    S = np.maximum(S, 0.0) + max(penalty, 1e-13 * float(S[-1]))
-    return np.asarray(V @ ((V.T @ products) / S[:, None]))
 
 
 def local_effect(
@@ -289,41 +277,3 @@ def _on_places(points: Array, Z: Array, features: Array, categories: Array, typi
         found, count = found[:, :-1], np.maximum(found[:, -1:], 0.0)
         out[rows] = (found + count * out[rows] + _SHRINKAGE_COUNT * typical[rows]) / (count + _SHRINKAGE_COUNT)
     return out
-
-
-def _landmarks(features: Array) -> Array:
-    """Landmarks: the distinct rows, or 300 cluster centres if there are more."""
-    distinct, weight = np.unique(features, axis=0, return_counts=True)
-    return np.asarray(distinct) if len(distinct) <= _LANDMARKS else centres(distinct, weight, _LANDMARKS)[0]
-
-
-@dataclass(frozen=True)
-class _Ridge:
-    """Ridge regression on a design matrix ``B = U diag(S) Vt``, for any penalty."""
-
-    U: Array
-    S: Array
-    Vt: Array
-
-    @classmethod
-    def of(cls, B: Array) -> _Ridge:
-        U, S, Vt = np.linalg.svd(B, full_matrices=False)
-        kept = 1e-10 * S[0] < S
-        return cls(U[:, kept], S[kept], Vt[kept])
-
-    def best(self, rows: Array) -> tuple[float, float]:
-        """Least leave-one-out sum of squares over a grid of penalties, and its penalty."""
-        V = self.U.T @ rows
-        found = []
-        for penalty in self.S[0] ** 2 * 10.0 ** np.arange(0.0, -16.0, -1.0):
-            shrunk = self.S**2 / (self.S**2 + penalty)
-            leverage = np.einsum("ij,j,ij->i", self.U, shrunk, self.U)
-            if leverage.max() > 1 - _LEAST_FREEDOM:
-                break
-            residual = (rows - self.U @ (shrunk[:, None] * V)) / (1 - leverage)[:, None]
-            found.append((float(np.einsum("ij,ij->", residual, residual)), float(penalty)))
-        return min(found, key=lambda entry: entry[0])
-
-    def solve(self, rows: Array, penalty: float) -> Array:
-        """Coefficients (m, d) for targets ``rows`` (n, d)."""
-        return np.asarray(self.Vt.T @ ((self.S / (self.S**2 + penalty))[:, None] * (self.U.T @ rows)))

@@ -56,10 +56,13 @@ class Counterparts:
         r above, in [0, 1]; 1 in the own group, and where a group has too few rows to tell.
     separation : float
         Median of e over rows and other groups: how far apart groups are, near 0 where they lie in each other.
+    separation_of_matches : float
+        The same over rows and groups with t < 0, mutual neighbours: rows without counterparts do not count in it.
     """
 
     share: Array
     separation: float
+    separation_of_matches: float
 
 
 def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_jobs: int | None = None) -> Counterparts:
@@ -71,11 +74,11 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
     told = [group for group, count in enumerate(counts.tolist()) if count >= FEWEST]
     share = np.ones((len(points), len(counts)))
     if len(told) < 2:
-        return Counterparts(share, 0.0)
+        return Counterparts(share, 0.0, 0.0)
     smallest = int(counts[told].min())
     widths = np.clip(np.ceil(2 * _NEAR * counts / smallest), _POOLED, _MOST).astype(int)
     lists = _Lists.of(nearest_in_strata(points, codes, widths, n_jobs=n_jobs), len(points))
-    distances = []
+    distances, of_matches = [], []
     for a in told:
         rows = np.flatnonzero(codes == a)
         rivalry_bar, distance_bar = _null(lists, rows, a)
@@ -90,7 +93,10 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
             excess += np.maximum(distance - left_of_effect - distance_bar, 0.0)
             share[rows, s] = np.exp(-excess / _SOFT)
             distances.append(distance)
-    return Counterparts(share, float(np.median(np.concatenate(distances))))
+            of_matches.append(distance[rivalry < 0])
+    matches = np.concatenate(of_matches)
+    apart = float(np.median(np.concatenate(distances)))
+    return Counterparts(share, apart, float(np.median(matches)) if len(matches) else apart)
 
 
 def _reach(counts: Array, a: int, s: int) -> int:

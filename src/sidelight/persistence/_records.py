@@ -136,6 +136,8 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "bandwidth": "number",
         "coefficients": "float (c, b)",
         "local": "?record b=b c=c",
+        "columns": "?int (*)",
+        "further": "?record b=b",
     },
     "LocalOffsets": {"centres": "float (p, b)", "offsets": "float (p, c, b)", "width": "positive"},
     "ChangeModel": {

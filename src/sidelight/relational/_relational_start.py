@@ -16,7 +16,7 @@ from scipy.sparse import coo_array, csr_array
 
 from sidelight.base.types import Array, SparseMatrix
 from sidelight.kernels.relations import Similarity, similarity
-from sidelight.maps.effect import smooth_effect
+from sidelight.maps.smooth_effect import smooth_effect
 from sidelight.neighbours.landmarks import landmark_distances
 from sidelight.side.relation import Relation
 from sidelight.solvers.eigen import graph_spectrum, landmark_scaling

@@ -178,6 +178,11 @@ class Given:
         return tuple((int(start), column.matrix) for start, column in found if column.matrix is not None)
 
     @property
+    def of_categories(self) -> Array:
+        """Whether each feature (f,) belongs to a categorical column."""
+        return np.repeat([c.kind == "category" for c in self.columns], [c.width for c in self.columns])
+
+    @property
     def categorical(self) -> bool:
         """Whether every column is a category."""
         return all(column.kind == "category" for column in self.columns)

@@ -1,0 +1,55 @@
+"""The share of a stratum around a row, by how often rows of the strata choose each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.kernels.balanced import balanced_kernel
+from sidelight.kernels.local_shares import local_shares
+from sidelight.neighbours.strata import nearest_in_strata
+
+
+def two_kinds_in_two_groups(shift=0.0):
+    """Group 0 has 300 rows of kind 0 and 60 of kind 1, group 1 has 100 and 240; group 1 is shifted."""
+    rng = np.random.default_rng(0)
+    kind, codes = np.repeat([0, 1, 0, 1], [300, 60, 100, 240]), np.repeat([0, 0, 1, 1], [300, 60, 100, 240])
+    X = rng.normal(size=(700, 3)) + 20.0 * kind[:, None] + shift * codes[:, None]
+    return X, kind, codes
+
+
+def shares(X, codes, close=None):
+    strata = nearest_in_strata(X, codes, np.array([10, 10]))
+    weights = [np.full(stratum.neighbours.index.shape, 0.1) for stratum in strata]
+    return local_shares(strata, weights, codes, np.ones((len(X), 2)) if close is None else close)
+
+
+def test_shares_are_those_of_the_kind_and_not_of_the_groups():
+    X, kind, codes = two_kinds_in_two_groups()
+    found = shares(X, codes)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    for which, share in ((0, 0.25), (1, 0.8)):  # of group 1
+        assert abs(np.median(found[kind == which, 1]) - share) < 0.08
+
+
+def test_an_effect_that_is_left_does_not_change_them():
+    """Rows shifted so far that the nearest ones of a row are all of its own group."""
+    X, kind, codes = two_kinds_in_two_groups(shift=4.0)
+    found = shares(X, codes)
+    for which, share in ((0, 0.25), (1, 0.8)):
+        assert abs(found[kind == which, 1].mean() - share) < 0.1
+
+
+def test_rows_that_are_represented_nowhere_give_nothing_to_others():
+    X, _, codes = two_kinds_in_two_groups()
+    close = np.eye(2)[codes]
+    np.testing.assert_array_equal(shares(X, codes, close), close)
+
+
+def test_neighbourhoods_have_the_shares_of_their_kind():
+    X, kind, codes = two_kinds_in_two_groups()
+    K = balanced_kernel(X, codes, 20.0, 15, represented=np.ones((700, 2))).matrix.toarray()
+    in_group_1 = K[:, codes == 1].sum(axis=1) / K.sum(axis=1)
+    assert abs(in_group_1[kind == 0].mean() - 0.25) < 0.05
+    assert abs(in_group_1[kind == 1].mean() - 0.8) < 0.05
+    everywhere = balanced_kernel(X, codes, 20.0, 15).matrix.toarray()
+    assert abs((everywhere[:, codes == 1].sum(axis=1) / everywhere.sum(axis=1))[kind == 0].mean() - 0.25) > 0.1
