@@ -40,7 +40,11 @@ def list_methods(talk: Output) -> None:
     installed = [method for method in METHODS.values() if method.installed]
     for family, members in groupby(sorted(installed, key=_family_order), key=lambda method: method.family):
         talk.say(f"\n{family}", style="bold")
-        talk.table(("method", "what it is"), [(method.name, method.summary) for method in members])
+        for method in members:
+            talk.say(f"{method.name}: {method.summary}")
+            for word, text in (("Use it", method.use), ("Rather not", method.avoid)):
+                if text:
+                    talk.say(f"    {word}: {text}")
     names = " and ".join(other.name for other in PYTHON_ONLY)
     talk.say(f"\nsidelight methods NAME explains one. From Python only: {names} (no table holds their input).")
     talk.answer["methods"] = [
@@ -49,6 +53,8 @@ def list_methods(talk: Output) -> None:
             "library": method.library,
             "family": method.family,
             "summary": method.summary,
+            "use": method.use,
+            "avoid": method.avoid,
             "default": method.name == DEFAULT,
         }
         for method in installed
