@@ -86,9 +86,7 @@ def graph_without_shortcuts(
     return graph
 
 
-def long_detours(
-    graph: SparseMatrix, low: Array, high: Array, length: Array, *, n_jobs: int | None = None
-) -> Array:
+def long_detours(graph: SparseMatrix, low: Array, high: Array, length: Array, *, n_jobs: int | None = None) -> Array:
     """Which edges (m,) of another graph shortcut paths of this one: longer than ``max(3 · length, 0.3 · diameter)``.
 
     Parameters

@@ -17,8 +17,8 @@ share    They leave the sheet. The share of the squared length of an edge i → 
 
 Everything else keeps the graph of all mutual neighbours, to the bit. Chosen on swiss rolls of 200 to 600 rows with
 noise up to 1, and on rings, tubes, spheres and tables that have to stay as they are (decision 0034).
-Cost: where the misfit of the whole graph is not small already, one search for shortcuts, and up to three more on sheets
-and for up to 1,000 rows.
+Cost: where the misfit of the whole graph is not small already, one search for shortcuts; up to three more on sheets,
+and for up to 1,000 rows with a local dimension of at most 3.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array, triu
+from scipy.sparse import triu
 from scipy.spatial.distance import pdist, squareform
 
 from sidelight.base.eigenvalues import selected_pairs
 from sidelight.base.types import Array, SparseMatrix
 
 from .bridges import graph_without_shortcuts, long_detours
+from .dimension import local_dimension
 from .distances import squared_distances
 from .graph import joined_graph, joined_links
 from .landmarks import landmark_distances, spread_rows
@@ -41,18 +42,29 @@ from .sparse_distances import Points, SparseDistances
 
 __all__ = ["planar_misfit", "sheet_graph"]
 
-Edges = coo_array
-"""Edges of a graph: the upper triangle of its lengths."""
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges of a graph, each once: ends ``row`` and ``col`` (m,), lengths ``data`` (m,)."""
+
+    row: Array
+    col: Array
+    data: Array
+
+    @classmethod
+    def of(cls, graph: SparseMatrix) -> Edges:
+        upper = triu(graph, k=1).tocoo()
+        return cls(upper.row.astype(np.int64), upper.col.astype(np.int64), upper.data)
 
 
 _FLAT = 0.005  # misfit of a graph that needs no improvement: unfolded sheets have 0.001 to 0.004
 _BETTER = 0.25  # of the misfit with all edges: sheets come below 0.1, most tables and pictures stay above 0.45
 _SHEET = 0.015  # misfit of an unfolded sheet at the most; tables and pictures that pass the others have 0.02 to 0.08
 _MOST = 0.08  # of the edges may be bridges; rolls of 200 rows have 0.05, loops through three clusters lost 0.15
-_WORTH = 0.5  # of it, in the first search among many rows: else they are no sheet, and no other search is made
+_WORTH = 0.5  # of it, in the first search: else the rows are no sheet, and no other search is made,
+_FEW, _THIN = 1000, 3.0  # unless they are few, with so few dimensions: noisy rolls need all searches
 _INSIDE = 0.6  # of the share of usual edges: bridges have 0.1 to 0.59, edges that close a ring 0.65 and more
 _PARTS = (0.8, 1.0, 2 / 3, 8 / 15)  # of the neighbours, that the searches for shortcuts look at
-_FEW = 1000  # rows up to which all searches are made
 _FEWEST = 6  # rows for each neighbour, below which no sheet can be told
 _LANDMARKS, _COMPARED, _SURROUNDINGS = 128, 40, 8
 
@@ -84,12 +96,13 @@ def sheet_graph(
     misfit = planar_misfit(whole, n_jobs=n_jobs)
     if misfit <= _FLAT:
         return whole
-    rows, edges = _Rows(X, precomputed, n_jobs), triu(whole, k=1).tocoo()
+    rows, edges = _Rows(X, precomputed, n_jobs), Edges.of(whole)
     best, least, usual = whole, min(_SHEET, _BETTER * misfit), 0.0
     tried: set[bytes] = set()
+    hasty = n > _FEW or local_dimension(neighbours.distance) > _THIN
     for part in _PARTS:
         sparse = rows.without_shortcuts(neighbours, part)
-        if n > _FEW and not tried and planar_misfit(sparse, n_jobs=n_jobs) > _WORTH * misfit:
+        if hasty and not tried and planar_misfit(sparse, n_jobs=n_jobs) > _WORTH * misfit:
             return whole
         far = long_detours(sparse, edges.row, edges.col, edges.data, n_jobs=n_jobs)
         if far.tobytes() in tried:
@@ -151,8 +164,8 @@ class _Rows:
 
     def left(self, edges: Edges, far: Array) -> SparseMatrix:
         """The graph of the edges that are not ``far`` (m,), in one piece."""
-        low, high = edges.row[~far].astype(np.int64), edges.col[~far].astype(np.int64)
-        return joined_links(self.X, low, high, edges.data[~far], precomputed=self.precomputed)
+        left = edges.row[~far], edges.col[~far], edges.data[~far]
+        return joined_links(self.X, *left, precomputed=self.precomputed)
 
     def share_inside(self, graph: SparseMatrix, edges: Edges, which: Array) -> float:
         """Mean share of the squared lengths of edges in the planes of the neighbours of their ends, of at most 40."""
