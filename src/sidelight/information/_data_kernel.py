@@ -99,7 +99,7 @@ def choose_kernel(
         perplexity = effective_perplexity(settings.perplexity, len(points))
         kernel = perplexity_kernel(
             points, perplexity, settings.n_neighbors,
-            precomputed=settings.precomputed, n_jobs=settings.n_jobs, variance=variance,
+            precomputed=settings.precomputed, n_jobs=settings.n_jobs, variance=variance, unfold=True,
         )  # fmt: skip
         return as_chosen_kernel(kernel, perplexity)
     if variance is not None:

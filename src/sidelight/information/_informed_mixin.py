@@ -20,6 +20,7 @@ from sidelight.maps.changed_rows import ChangeModel
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
 from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.local_density import LocalDensity
 from sidelight.maps.modes import conditional_mode, content_mode
 from sidelight.maps.truncated import outside_in_columns
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
@@ -43,6 +44,7 @@ def _smooth_mean(mapped: BackwardMap, rows: Array, n_jobs: int | None) -> Array:
 class InformedMixin(TwoWayMixin):
     """``TwoWayMixin`` with ``given`` in every method, and ``counterfactual``."""
 
+    bandwidth: str | float
     metric: str
     penalty: str
     regularization: float | Annealing
@@ -58,6 +60,11 @@ class InformedMixin(TwoWayMixin):
     product_scale_: float | Array
     given_features_: Array | None = None  # a default, because older model files lack it
     change_: ChangeModel | None = None  # likewise
+
+    def _shaped_density(self) -> LocalDensity | None:
+        """None with one bandwidth for all rows: map, objective and density are then one model, as published."""
+        return self.density_.shaped if self.bandwidth == "perplexity" else None
+
     confounded_: bool
     only_here_: Sequence[str] = ()  # likewise
 

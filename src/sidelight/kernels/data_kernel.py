@@ -26,6 +26,7 @@ from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
+from sidelight.neighbours.sheets import sheet_graph
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
@@ -101,6 +102,7 @@ def perplexity_kernel(
     precomputed: bool = False,
     n_jobs: int | None = None,
     variance: Array | None = None,
+    unfold: bool = False,
 ) -> DataKernel:
     """Sparse adaptive kernel: each row has the given perplexity over its ``3 · perplexity`` nearest rows.
 
@@ -117,6 +119,8 @@ def perplexity_kernel(
     variance : array of shape (n, d) or None
         Variances of the entries, where ``points`` are means: the kernel is the expected one (``kernels.expected``) on
         the neighbour lists and along the graph of the means.
+    unfold : bool
+        Whether bridges between the layers of a folded sheet are left out of the graph (``neighbours.sheets``).
 
     Returns
     -------
@@ -134,7 +138,10 @@ def perplexity_kernel(
     graph, neighbours = None, straight
     if n_neighbors is not None:
         near = Neighbours(found.index[:, :n_neighbors], found.distance[:, :n_neighbors])
-        graph = joined_graph(points, near, precomputed=precomputed)
+        if unfold:
+            graph = sheet_graph(points, near, precomputed=precomputed, n_jobs=n_jobs)
+        else:
+            graph = joined_graph(points, near, precomputed=precomputed)
         neighbours = along_graph(graph, k=k, start_radius=1.3 * reach(straight), n_jobs=n_jobs)
     if variance is not None:
         neighbours = expected_neighbours(dense_points(points), variance, neighbours, perplexity, n_jobs=n_jobs)

@@ -28,6 +28,7 @@ from .interpolation import BackwardMap, interpolate, smooth_part
 from .kernel_map import KernelMap, adaptive_map, adaptive_weights
 from .kernel_projection import KernelProjection
 from .linear import LinearMaps
+from .local_density import LocalDensity
 from .modes import conditional_mode
 from .parzen import ParzenDensity, kernel_density, neighbourhood_density
 from .truncated import TruncatedFrame, outside_in_columns
@@ -137,7 +138,7 @@ class TwoWayMaps:
         return self.forward, self.density
 
 
-def framed_log_density(density: ParzenDensity, frame: AnyFrame, X: Array, n_jobs: int | None) -> Array:
+def framed_log_density(density: ParzenDensity | LocalDensity, frame: AnyFrame, X: Array, n_jobs: int | None) -> Array:
     """Log-density (m,) of rows (m, d) in their own units, by a density inside the frame."""
     logs = density.log_density(frame.inside(X), n_jobs)
     return np.asarray(logs - X.shape[1] * np.log(frame.scale))

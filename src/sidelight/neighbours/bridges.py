@@ -27,10 +27,11 @@ from sidelight.base.types import Array, Slice, SparseMatrix
 from .graph import joined_graph
 from .search import Neighbours
 
-__all__ = ["graph_without_shortcuts"]
+__all__ = ["graph_without_shortcuts", "long_detours"]
 
 
 _TILE, _LANDMARKS = 128, 32
+_STRETCH, _SHARE = 3.0, 0.3
 
 
 def graph_without_shortcuts(
@@ -38,8 +39,8 @@ def graph_without_shortcuts(
     neighbours: Neighbours,
     *,
     core: int,
-    stretch: float = 3.0,
-    share: float = 0.3,
+    stretch: float = _STRETCH,
+    share: float = _SHARE,
     precomputed: bool = False,
     n_jobs: int | None = None,
 ) -> SparseMatrix:
@@ -83,6 +84,30 @@ def graph_without_shortcuts(
         graph = _with_edges(graph, low[taken], high[taken], length[taken])
         left, limit = left[~near], np.maximum(limit, reach)
     return graph
+
+
+def long_detours(graph: SparseMatrix, low: Array, high: Array, length: Array, *, n_jobs: int | None = None) -> Array:
+    """Which edges (m,) of another graph shortcut paths of this one: longer than ``max(3 · length, 0.3 · diameter)``.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Connected.
+    low, high, length : arrays of shape (m,)
+        Ends and lengths of the edges.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    array of shape (m,)
+        Booleans.
+    """
+    far = np.ones(len(low), dtype=bool)
+    for limit in (_STRETCH * length, np.maximum(_STRETCH * length, _SHARE * _diameter(graph))):
+        left = np.flatnonzero(far)  # few are left to the long search
+        far[left] = ~_within(graph, low[left], high[left], limit[left], n_jobs)
+    return far
 
 
 def _diameter(graph: SparseMatrix) -> float:
