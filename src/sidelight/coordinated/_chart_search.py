@@ -1,12 +1,14 @@
 """Choose the number of charts of a view: mixtures of more and more charts, glued, until the maps are good enough.
 
-The search sees a sample of the rows. A fit that is stopped or interrupted keeps the best of what was tried.
+The search sees a sample of the rows. Where no number of charts makes a sheet, and ``alignment="auto"``, the charts that
+were tried are also placed along neighbourhood graphs, and one chart along the principal components (``_targets.py``).
+A fit that is stopped or interrupted keeps the best of what was tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,17 +23,17 @@ from sidelight.objectives.coordination import bridging
 from sidelight.objectives.mixtures import MixtureParameters
 from sidelight.rows import ArrayRows, Rows
 
-from ._coordination_fit import Coordinated, glue
+from ._coordination_fit import Coordinated, best_placement, glue, placed, with_explained
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
+from ._targets import GRAPHS, Placement, target
 
-__all__ = ["FittedCharts", "fit_planes", "mixture_numbers", "search_charts"]
+__all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixture_numbers", "search_charts"]
 
 
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
-_ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no more charts
-_FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
+_MOST_PLACED = 80  # charts up to which more are tried along a graph
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
 _N_INIT = 4  # starts of a mixture: with one, twice as fast, maps of many columns were worse (mfeat, decision 0008)
@@ -103,6 +105,15 @@ def fit_planes(
 
 
 @dataclass(frozen=True)
+class SearchedCharts:
+    """The number of charts that was chosen, mixtures of so many, fitted to the sample, and how to place them."""
+
+    k: int
+    mixtures: list[FittedPlanes]
+    placement: Placement
+
+
+@dataclass(frozen=True)
 class _Trial:
     """Mixtures of k charts, how well they fit (the lower, the better) and how good their maps are."""
 
@@ -112,64 +123,113 @@ class _Trial:
     found: Coordinated
 
     @property
-    def is_enough(self) -> bool:
-        """Flat charts that agree on one stretching."""
-        return self.found.distortion < _ISOMETRIC and float(self.found.off_plane.max()) < _FLAT
+    def views(self) -> list[ChartedView]:
+        """The mixtures, as views of the columns of the sample."""
+        return [_as_view(own) for own in self.mixtures]
+
+    @property
+    def searched(self) -> SearchedCharts:
+        return SearchedCharts(self.k, self.mixtures, self.found.placement)
 
 
 def search_charts(
     sample: Array, n_local: int | str, settings: CoordinationSettings, progress: FitProgress
-) -> tuple[int, list[FittedPlanes]]:
-    """The number of charts with the best maps, and mixtures of so many, fitted to the sample (m, d)."""
+) -> SearchedCharts:
+    """The number of charts with the best maps, of a sample (m, d)."""
+    auto, settings = settings.alignment == "auto", replace(settings, alignment="coordination")
+    search = _Search(sample, n_local, settings, progress)
     tried: list[_Trial] = []
+    best: _Trial | None = None
     try:
-        for trial in _trials(sample, n_local, settings, progress):
-            tried.append(trial)
-            if progress.ended:
-                break
+        tried.extend(search.doubled())
+        best = min(tried, key=lambda trial: trial.found.criterion)
+        if auto and not (best.found.is_sheet or progress.ended):
+            best = search.best_placed(tried)
+        if best.found.placement.alignment == "coordination":
+            for trial in search.restarted(best):
+                best = min(best, trial, key=lambda trial: trial.found.criterion)
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(tried))
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    return best.k, best.mixtures
+    return (best or min(tried, key=lambda trial: trial.found.criterion)).searched
 
 
-def _trials(
-    sample: Array, n_local: int | str, settings: CoordinationSettings, progress: FitProgress
-) -> Iterator[_Trial]:
-    """Numbers of charts, doubled until they are flat and agree, or until more of them help neither fit nor maps.
+@dataclass(frozen=True)
+class _Search:
+    """Trials on a sample (m, d)."""
 
-    Where none are enough, other starts are tried, too.
-    """
-    most = max(1, len(sample) // (_ROWS_EACH * (1 + (settings.n_components if isinstance(n_local, str) else n_local))))
-    k, seed = min(_FIRST, most), settings.seed
-    tried: list[_Trial] = []
-    while k:
-        tried.append(_trial(sample, k, n_local, seed, settings, progress))
-        yield tried[-1]
-        k = 0 if tried[-1].is_enough else _next_number(tried, most)
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    for again in range(1, _STARTS if best.k > 1 else 1):
-        if not best.is_enough:
-            other = _trial(sample, best.k, n_local, seed + again * _APART, settings, progress)
-            yield other
-            best = min(best, other, key=lambda trial: trial.found.criterion)
+    sample: Array
+    n_local: int | str
+    settings: CoordinationSettings
+    progress: FitProgress
+
+    @property
+    def most(self) -> int:
+        """Charts that the sample has rows for."""
+        q = self.settings.n_components if isinstance(self.n_local, str) else self.n_local
+        return max(1, len(self.sample) // (_ROWS_EACH * (1 + q)))
+
+    def doubled(self) -> Iterator[_Trial]:
+        """Numbers of charts, doubled until they are flat and agree, or until more help neither fit nor maps."""
+        k, tried = min(_FIRST, self.most), list[_Trial]()
+        while k:
+            tried.append(self.trial(k, self.settings.seed))
+            yield tried[-1]
+            k = 0 if tried[-1].found.is_sheet or self.progress.ended else _next_number(tried, self.most)
+
+    def restarted(self, best: _Trial) -> Iterator[_Trial]:
+        """Other starts of so many charts, until one is good enough."""
+        for again in range(1, _STARTS if best.k > 1 else 1):
+            if best.found.is_sheet or self.progress.ended:
+                return
+            best = self.trial(best.k, self.settings.seed + again * _APART)
+            yield best
+
+    def best_placed(self, tried: Sequence[_Trial]) -> _Trial:
+        """The best of the glued charts, the charts placed along graphs, and one chart along the components."""
+        glued = min(tried, key=lambda trial: trial.found.criterion)
+        glued = replace(glued, found=with_explained(glued.found, self.sample, self.settings))
+        latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
+        along = [self._placed(trial, latents) for trial in tried]
+        while along[-1] is _least(along) and 2 * along[-1].k <= min(self.most, _MOST_PLACED):
+            if self.progress.ended:
+                break
+            along.append(self._placed(self.trial(2 * along[-1].k, self.settings.seed), latents))
+        linear = Placement("linear")
+        one = self._placed(self.trial(1, self.settings.seed), {linear: self._latent(linear)})
+        trials = [glued, one, _least(along)]
+        chosen = best_placement([trial.found for trial in trials])
+        return next(trial for trial in trials if trial.found is chosen)
+
+    def trial(self, k: int, seed: int) -> _Trial:
+        """Mixtures of k charts, glued."""
+        rows, n_jobs = ArrayRows(self.sample, n_jobs=self.settings.n_jobs), self.settings.n_jobs
+        mixtures = [
+            fit_planes(rows, k, self.n_local, seed + i, self.settings, self.progress)
+            for i in mixture_numbers(self.settings.n_mixtures, self.progress)
+        ]
+        found = glue(rows, [_as_view(own) for own in mixtures], self.sample, self.settings)
+        fits = [
+            information_criterion(by_block(own.charts.log_density, self.sample, n_jobs), own.charts.n_parameters)
+            for own in mixtures
+        ]
+        return _Trial(k, mixtures, float(np.mean(fits)), found)
+
+    def _latent(self, placement: Placement) -> Array:
+        return target(self.sample, placement, self.settings.n_components, self.settings.n_jobs)
+
+    def _placed(self, trial: _Trial, latents: dict[Placement, Array]) -> _Trial:
+        """The same charts, at the best of the latent points."""
+        found = placed(trial.views, self.sample, latents, self.settings)
+        return replace(trial, found=min(found, key=lambda one: one.unexplained))
 
 
-def _trial(
-    sample: Array, k: int, n_local: int | str, seed: int, settings: CoordinationSettings, progress: FitProgress
-) -> _Trial:
-    rows, d = ArrayRows(sample, n_jobs=settings.n_jobs), sample.shape[1]
-    mixtures = [
-        fit_planes(rows, k, n_local, seed + i, settings, progress)
-        for i in mixture_numbers(settings.n_mixtures, progress)
-    ]
-    views = [ChartedView(own.charts, np.arange(d), np.zeros(d), 1.0) for own in mixtures]
-    found = glue(rows, views, sample, settings)
-    fits = [
-        information_criterion(by_block(own.charts.log_density, sample, settings.n_jobs), own.charts.n_parameters)
-        for own in mixtures
-    ]
-    return _Trial(k, mixtures, float(np.mean(fits)), found)
+def _as_view(own: FittedPlanes) -> ChartedView:
+    d = len(own.charts.centre)
+    return ChartedView(own.charts, np.arange(d), np.zeros(d), 1.0)
+
+
+def _least(trials: Sequence[_Trial]) -> _Trial:
+    return min(trials, key=lambda trial: trial.found.unexplained)
 
 
 def _next_number(tried: Sequence[_Trial], most: int) -> int:

@@ -245,6 +245,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         self.disagreement_ = found.disagreement
         self.balance_ = found.balance
         self.distortion_ = found.distortion
+        self.alignment_ = found.placement.alignment
         self.off_plane_ = found.off_plane
         self.bridging_ = np.flatnonzero(bridging(found.off_plane))
 

@@ -27,3 +27,4 @@ class CoordinationSettings:
     seed: int
     n_jobs: int | None
     verbose: int
+    alignment: str = "coordination"

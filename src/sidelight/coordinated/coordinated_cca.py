@@ -296,7 +296,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         views: list[ChartedView] = []
         for number, own in enumerate(columns):
             mixture = self.mixture[number] if isinstance(self.mixture, (list, tuple)) else self.mixture
-            views += fit_charts(rows, sample, own, number, mixture, settings, progress)
+            views += fit_charts(rows, sample, own, number, mixture, settings, progress).mixtures
         found = glue(rows, views, sample, settings)
         smoothing = float(self.smoothing)
         cross = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)

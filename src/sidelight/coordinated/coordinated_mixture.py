@@ -8,6 +8,7 @@ rows are sums, so it runs in batches; the eigenproblem has the size of the chart
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,11 +19,10 @@ from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, validated
-from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
 from sidelight.rows import ArrayRows, Rows, as_rows
 
-from ._coordinated_charts import fit_charts, view_frame
+from ._coordinated_charts import FittedView, fit_charts, view_frame
 from ._coordinated_mixin import CoordinatedMixin
 from ._coordination_fit import align, glue
 from ._fit_progress import FitProgress
@@ -153,7 +153,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
-        alignment: str = "coordination",
+        alignment: str = "auto",
         n_neighbors: int = 12,
         max_iter: int = 500,
         tol: float = 1e-4,
@@ -192,9 +192,11 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         rows, settings, progress = ArrayRows(X, n_jobs=self.n_jobs), self._settings(), FitProgress(self.callback)
-        views, sample, frame = self._charts(rows, settings, progress)
-        automatic = self.alignment == "automatic"
-        found = align(X, views, settings, self.n_neighbors) if automatic else glue(rows, views, sample, settings)
+        own, sample, frame = self._charts(rows, settings, progress)
+        if self.alignment == "automatic":
+            found = align(X, own.mixtures, settings, self.n_neighbors)
+        else:
+            found = glue(rows, own.mixtures, sample, settings, own.placement)
         embedding = by_block(found.map.backward, X, self.n_jobs)
         self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), sample, progress)
         self.embedding_ = embedding
@@ -217,26 +219,29 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
             .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         self._check_parameters()
-        check_choice(self, "alignment", self.alignment, ("coordination",))
+        check_choice(self, "alignment", self.alignment, ("auto", "coordination", "geodesic"))
         rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
         settings, progress = self._settings(), FitProgress(self.callback)
-        views, sample, frame = self._charts(rows, settings, progress)
-        found = glue(rows, views, sample, settings)
+        own, sample, frame = self._charts(rows, settings, progress)
+        found = glue(rows, own.mixtures, sample, settings, own.placement)
         self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), sample, progress)
         progress.finish()
         return self
 
     def _charts(
         self, rows: Rows, settings: CoordinationSettings, progress: FitProgress
-    ) -> tuple[list[ChartedView], Array, Frame]:
+    ) -> tuple[FittedView, Array, Frame]:
         """The charts, a sample of the rows, and the frame of the columns."""
         sample = Rows.sample(rows, _SAMPLE, settings.seed)
         columns = np.arange(rows.n_features)
         mixture = self.mixture[0] if isinstance(self.mixture, (list, tuple)) else self.mixture
-        views = fit_charts(rows, sample, columns, 0, mixture, settings, progress)
-        return views, sample, view_frame(sample, columns)
+        own = fit_charts(rows, sample, columns, 0, mixture, settings, progress)
+        return own, sample, view_frame(sample, columns)
+
+    def _settings(self) -> CoordinationSettings:
+        return replace(super()._settings(), alignment=self.alignment)
 
     def _check_parameters(self) -> None:
         self._check_shared()
-        check_choice(self, "alignment", self.alignment, ("coordination", "automatic"))
+        check_choice(self, "alignment", self.alignment, ("auto", "coordination", "geodesic", "automatic"))
         check_integer(self, "n_neighbors", self.n_neighbors, 1)
