@@ -34,6 +34,7 @@ __all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixt
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
 _MOST_PLACED = 80  # charts up to which more are tried along a graph
+_GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
 _N_INIT = 4  # starts of a mixture: with one, twice as fast, maps of many columns were worse (mfeat, decision 0008)
@@ -137,7 +138,7 @@ def search_charts(
 ) -> SearchedCharts:
     """The number of charts with the best maps, of a sample (m, d)."""
     auto, settings = settings.alignment == "auto", replace(settings, alignment="coordination")
-    search = _Search(sample, n_local, settings, progress)
+    search = _Search(sample, n_local, settings, progress, _GAIN if auto else 0.0)
     tried: list[_Trial] = []
     best: _Trial | None = None
     try:
@@ -161,6 +162,7 @@ class _Search:
     n_local: int | str
     settings: CoordinationSettings
     progress: FitProgress
+    gain: float
 
     @property
     def most(self) -> int:
@@ -174,7 +176,7 @@ class _Search:
         while k:
             tried.append(self.trial(k, self.settings.seed))
             yield tried[-1]
-            k = 0 if tried[-1].found.is_sheet or self.progress.ended else _next_number(tried, self.most)
+            k = 0 if tried[-1].found.is_sheet or self.progress.ended else _next_number(tried, self.most, self.gain)
 
     def restarted(self, best: _Trial) -> Iterator[_Trial]:
         """Other starts of so many charts, until one is good enough."""
@@ -188,17 +190,23 @@ class _Search:
         """The best of the glued charts, the charts placed along graphs, and one chart along the components."""
         glued = min(tried, key=lambda trial: trial.found.criterion)
         glued = replace(glued, found=with_explained(glued.found, self.sample, self.settings))
-        latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
-        along = [self._placed(trial, latents) for trial in tried]
-        while along[-1] is _least(along) and 2 * along[-1].k <= min(self.most, _MOST_PLACED):
-            if self.progress.ended:
-                break
-            along.append(self._placed(self.trial(2 * along[-1].k, self.settings.seed), latents))
         linear = Placement("linear")
         one = self._placed(self.trial(1, self.settings.seed), {linear: self._latent(linear)})
-        trials = [glued, one, _least(along)]
+        trials = [glued, one, self._along_graphs(tried)]
         chosen = best_placement([trial.found for trial in trials])
         return next(trial for trial in trials if trial.found is chosen)
+
+    def _along_graphs(self, tried: Sequence[_Trial]) -> _Trial:
+        """Charts placed along graphs: more of them, also than were tried, as long as that is better by a tenth."""
+        latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
+        best = last = self._placed(tried[0], latents)
+        for trial in tried[1:]:
+            last = self._placed(trial, latents)
+            best = best if best_placement([best.found, last.found]) is best.found else last
+        while last is best and 2 * last.k <= min(self.most, _MOST_PLACED) and not self.progress.ended:
+            last = self._placed(self.trial(2 * last.k, self.settings.seed), latents)
+            best = best if best_placement([best.found, last.found]) is best.found else last
+        return best
 
     def trial(self, k: int, seed: int) -> _Trial:
         """Mixtures of k charts, glued."""
@@ -228,16 +236,12 @@ def _as_view(own: FittedPlanes) -> ChartedView:
     return ChartedView(own.charts, np.arange(d), np.zeros(d), 1.0)
 
 
-def _least(trials: Sequence[_Trial]) -> _Trial:
-    return min(trials, key=lambda trial: trial.found.unexplained)
-
-
-def _next_number(tried: Sequence[_Trial], most: int) -> int:
+def _next_number(tried: Sequence[_Trial], most: int, gain: float) -> int:
     """How many charts to try next; 0: no more."""
     last, before = tried[-1], tried[:-1]
     fits = [trial.fit for trial in before]
     maps = [trial.found.criterion for trial in before]
-    if before and last.fit >= min(fits) and last.found.criterion > _WORTH * min(maps):
+    if before and min(fits) - last.fit <= gain * (fits[0] - last.fit) and last.found.criterion > _WORTH * min(maps):
         return 0
     if 2 * last.k <= most:
         return 2 * last.k
