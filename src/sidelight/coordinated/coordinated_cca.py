@@ -23,7 +23,7 @@ from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, ColumnSelector, NamedValues, RandomState
 from sidelight.base.validation import check_rows, checked_array, validated
 from sidelight.maps.coordinated import ChartedView, CoordinatedMap
-from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows
+from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows, with_kernels
 from sidelight.maps.frames import Frame
 from sidelight.maps.views import as_columns
 from sidelight.rows import ArrayRows, Rows, as_rows
@@ -300,6 +300,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         found = glue(rows, views, sample, settings)
         smoothing = float(self.smoothing)
         cross = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
+        cross = with_kernels(cross, rows, sample)
         return _FittedViews(tuple(frames), found, cross, sample)
 
     def _keep(self, found: _FittedViews, columns: list[Array], n_features: int, progress: FitProgress) -> None:
