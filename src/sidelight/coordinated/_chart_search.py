@@ -34,6 +34,8 @@ __all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixt
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
 _MOST_PLACED = 80  # charts up to which more are tried along a graph
+_FAR = 0.7  # charts of a larger distortion, twice in turn, are those of no sheet
+_NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
@@ -138,7 +140,7 @@ def search_charts(
 ) -> SearchedCharts:
     """The number of charts with the best maps, of a sample (m, d)."""
     auto, settings = settings.alignment == "auto", replace(settings, alignment="coordination")
-    search = _Search(sample, n_local, settings, progress, _GAIN if auto else 0.0)
+    search = _Search(sample, n_local, settings, progress)
     tried: list[_Trial] = []
     best: _Trial | None = None
     try:
@@ -162,7 +164,6 @@ class _Search:
     n_local: int | str
     settings: CoordinationSettings
     progress: FitProgress
-    gain: float
 
     @property
     def most(self) -> int:
@@ -176,11 +177,13 @@ class _Search:
         while k:
             tried.append(self.trial(k, self.settings.seed))
             yield tried[-1]
-            k = 0 if tried[-1].found.is_sheet or self.progress.ended else _next_number(tried, self.most, self.gain)
+            done = tried[-1].found.is_sheet or self.progress.ended
+            k = 0 if done else _next_number(tried, self.most, thorough=self.settings.thorough)
 
     def restarted(self, best: _Trial) -> Iterator[_Trial]:
         """Other starts of so many charts, until one is good enough."""
-        for again in range(1, _STARTS if best.k > 1 else 1):
+        likely = self.settings.thorough or best.found.distortion < _NEAR
+        for again in range(1, _STARTS if best.k > 1 and likely else 1):
             if best.found.is_sheet or self.progress.ended:
                 return
             best = self.trial(best.k, self.settings.seed + again * _APART)
@@ -236,12 +239,15 @@ def _as_view(own: FittedPlanes) -> ChartedView:
     return ChartedView(own.charts, np.arange(d), np.zeros(d), 1.0)
 
 
-def _next_number(tried: Sequence[_Trial], most: int, gain: float) -> int:
+def _next_number(tried: Sequence[_Trial], most: int, *, thorough: bool) -> int:
     """How many charts to try next; 0: no more."""
     last, before = tried[-1], tried[:-1]
     fits = [trial.fit for trial in before]
     maps = [trial.found.criterion for trial in before]
-    if before and min(fits) - last.fit <= gain * (fits[0] - last.fit) and last.found.criterion > _WORTH * min(maps):
+    if not thorough and before and min(trial.found.distortion for trial in tried[-2:]) > _FAR:
+        return 0
+    least = 0.0 if thorough or not before else _GAIN * (fits[0] - last.fit)
+    if before and min(fits) - last.fit <= least and last.found.criterion > _WORTH * min(maps):
         return 0
     if 2 * last.k <= most:
         return 2 * last.k

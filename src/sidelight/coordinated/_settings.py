@@ -13,6 +13,7 @@ class CoordinationSettings:
     """Parameters of ``CoordinatedMixture`` and ``CoordinatedCCA`` that a fit needs.
 
     ``owner`` is the class name, for messages; ``seed`` is drawn from ``random_state``; the rest is as documented there.
+    ``thorough``: whether the search for the number of charts goes on where it is unlikely to find a sheet.
     """
 
     owner: str
@@ -28,3 +29,4 @@ class CoordinationSettings:
     n_jobs: int | None
     verbose: int
     alignment: str = "coordination"
+    thorough: bool = False

@@ -239,7 +239,8 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         return own, sample, view_frame(sample, columns)
 
     def _settings(self) -> CoordinationSettings:
-        return replace(super()._settings(), alignment=self.alignment)
+        thorough = self.alignment not in ("auto", "geodesic")  # these have other ways to place charts
+        return replace(super()._settings(), alignment=self.alignment, thorough=thorough)
 
     def _check_parameters(self) -> None:
         self._check_shared()

@@ -6,7 +6,7 @@ s is one unit for all columns, or one for each; γ, λ and s are those of the le
 rows, ``e_i = a_i / ((K + λI)⁻¹)_ii``. λ belongs to a kernel of height 1: it is the ratio of noise and signal, and does
 not depend on the number of rows. With more rows than centres w_i (m of them, a sample) the sums over all rows are
 enough: ``a = A⁻¹ K_mn (y - ȳ)``, ``A = K_mn K_nm + λ K_mm``; the leverage of row n is then ``k_nᵀ A⁻¹ k_n``.
-Cost: O(500³) for each of ten kernels, O(m³) for the coefficients, O(n m²) for the sums.
+Cost: O(500³) for each of six kernels, O(m³) for the coefficients, O(n m²) for the sums.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["KernelRegression", "KernelShape", "best_shape", "fit_centres", "fit_
 
 Array = npt.NDArray[Any]
 _CHOSEN_ON = 500  # rows on which the kernel is chosen
-_WIDTHS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)  # γ
+_WIDTH, _TIMES = 1.0, (1 / 64, 1 / 16, 1 / 4, 4.0)  # γ with which units are chosen, and times which it is tried then
 _PENALTIES = np.logspace(-5, 1, 13)  # λ
 _TARGETS = 30  # principal components of y that errors are measured on
 _NARROW = 1e-3  # least unit of a column, as a share of the root mean variance
@@ -92,15 +92,18 @@ def best_shape(U: Array, Y: Array) -> KernelShape | None:
     common, total = float(np.sqrt(np.mean(deviation**2))), float((T**2).sum())
     if len(U) < 3 or not common > 0.0 or not total > 0.0:
         return None
-    root, tried = np.sqrt(U.shape[1]), list[tuple[float, KernelShape]]()
-    for units in (np.full(len(origin), common), np.maximum(deviation, _NARROW * common)):
-        W = (U - origin) / (units * root)
-        D = squared_distances(W, W)
-        for gamma in _WIDTHS:
-            errors = _left_out(np.exp(-gamma * D), T)
-            best = len(errors) - 1 - int(np.argmin(errors[::-1]))  # the largest penalty of ties
-            tried.append((errors[best], KernelShape(origin, units * root, gamma, float(_PENALTIES[best]))))
-    return min(tried, key=lambda one: one[0])[1]
+    root = np.sqrt(U.shape[1])
+
+    def tried(units: Array, gamma: float) -> tuple[float, KernelShape]:
+        W = (U - origin) / units
+        errors = _left_out(np.exp(-gamma * squared_distances(W, W)), T)
+        best = len(errors) - 1 - int(np.argmin(errors[::-1]))  # the largest penalty of ties
+        return float(errors[best]), KernelShape(origin, units, gamma, float(_PENALTIES[best]))
+
+    kinds = (np.full(len(origin), common), np.maximum(deviation, _NARROW * common))
+    first = min((tried(units * root, _WIDTH) for units in kinds), key=lambda one: one[0])
+    others = (tried(first[1].units, _WIDTH * times) for times in _TIMES)
+    return min((first, *others), key=lambda one: one[0])[1]
 
 
 def fit_centres(view: int, shape: KernelShape, U: Array, Y: Array) -> KernelRegression:
