@@ -16,6 +16,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import Charts
 from sidelight.maps.coordinated import ChartedView
+from sidelight.maps.held_out import refitted_planes
 from sidelight.maps.mixture_fit import EMSettings, FittedMixture, fit_mixture, information_criterion
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_mixture import PlaneKind, refit_planes
@@ -23,10 +24,10 @@ from sidelight.objectives.coordination import bridging
 from sidelight.objectives.mixtures import MixtureParameters
 from sidelight.rows import ArrayRows, Rows
 
-from ._coordination_fit import Coordinated, best_placement, glue, placed, with_explained
+from ._coordination_fit import Coordinated, best_placement, glue, left_unexplained
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
-from ._targets import GRAPHS, Placement, target
+from ._targets import GLUED, GRAPHS, Placement, target
 
 __all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixture_numbers", "search_charts"]
 
@@ -38,6 +39,7 @@ _FAR = 0.7  # charts of a larger distortion, twice in turn, are those of no shee
 _NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
+_FOLDS, _ENOUGH = 5, 1_000  # a fifth of the rows is left out to judge placements; each fifth where rows are fewer
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
 _N_INIT = 4  # starts of a mixture: with one, twice as fast, maps of many columns were worse (mfeat, decision 0008)
 _OWNER = "PPCAMixture"  # in messages of EM: the mixture that is fitted by default
@@ -125,14 +127,14 @@ class _Trial:
     fit: float
     found: Coordinated
 
-    @property
-    def views(self) -> list[ChartedView]:
-        """The mixtures, as views of the columns of the sample."""
-        return [_as_view(own) for own in self.mixtures]
 
-    @property
-    def searched(self) -> SearchedCharts:
-        return SearchedCharts(self.k, self.mixtures, self.found.placement)
+@dataclass(frozen=True)
+class _Placed:
+    """Charts of a trial, a placement of them, and what it leaves unexplained of rows that were left out."""
+
+    trial: _Trial
+    placement: Placement
+    unexplained: float
 
 
 def search_charts(
@@ -143,17 +145,20 @@ def search_charts(
     search = _Search(sample, n_local, settings, progress)
     tried: list[_Trial] = []
     best: _Trial | None = None
+    placement = GLUED
     try:
         tried.extend(search.doubled())
         best = min(tried, key=lambda trial: trial.found.criterion)
         if auto and not (best.found.is_sheet or progress.ended):
-            best = search.best_placed(tried)
-        if best.found.placement.alignment == "coordination":
+            placed = search.best_placed(tried)
+            best, placement = placed.trial, placed.placement
+        if placement == GLUED:
             for trial in search.restarted(best):
                 best = min(best, trial, key=lambda trial: trial.found.criterion)
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(tried))
-    return (best or min(tried, key=lambda trial: trial.found.criterion)).searched
+    best = best or min(tried, key=lambda trial: trial.found.criterion)
+    return SearchedCharts(best.k, best.mixtures, placement)
 
 
 @dataclass(frozen=True)
@@ -189,26 +194,28 @@ class _Search:
             best = self.trial(best.k, self.settings.seed + again * _APART)
             yield best
 
-    def best_placed(self, tried: Sequence[_Trial]) -> _Trial:
-        """The best of the glued charts, the charts placed along graphs, and one chart along the components."""
+    def best_placed(self, tried: Sequence[_Trial]) -> _Placed:
+        """The best of one chart along the components, the glued charts, and the charts placed along graphs."""
         glued = min(tried, key=lambda trial: trial.found.criterion)
-        glued = replace(glued, found=with_explained(glued.found, self.sample, self.settings))
+        balance = None if np.isinf(glued.found.balance) else glued.found.balance
         linear = Placement("linear")
-        one = self._placed(self.trial(1, self.settings.seed), {linear: self._latent(linear)})
-        trials = [glued, one, self._along_graphs(tried)]
-        chosen = best_placement([trial.found for trial in trials])
-        return next(trial for trial in trials if trial.found is chosen)
+        options = [
+            self._judged(self.trial(1, self.settings.seed), {linear: self._latent(linear)}),
+            replace(self, settings=replace(self.settings, balance=balance))._judged(glued, {GLUED: np.empty((0, 0))}),
+            self._along_graphs(tried),
+        ]
+        return options[best_placement([one.unexplained for one in options])]
 
-    def _along_graphs(self, tried: Sequence[_Trial]) -> _Trial:
+    def _along_graphs(self, tried: Sequence[_Trial]) -> _Placed:
         """Charts placed along graphs: more of them, also than were tried, as long as that is better by a tenth."""
         latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
-        best = last = self._placed(tried[0], latents)
+        best = last = self._judged(tried[0], latents)
         for trial in tried[1:]:
-            last = self._placed(trial, latents)
-            best = best if best_placement([best.found, last.found]) is best.found else last
-        while last is best and 2 * last.k <= min(self.most, _MOST_PLACED) and not self.progress.ended:
-            last = self._placed(self.trial(2 * last.k, self.settings.seed), latents)
-            best = best if best_placement([best.found, last.found]) is best.found else last
+            last = self._judged(trial, latents)
+            best = (best, last)[best_placement([best.unexplained, last.unexplained])]
+        while last is best and 2 * last.trial.k <= min(self.most, _MOST_PLACED) and not self.progress.ended:
+            last = self._judged(self.trial(2 * last.trial.k, self.settings.seed), latents)
+            best = (best, last)[best_placement([best.unexplained, last.unexplained])]
         return best
 
     def trial(self, k: int, seed: int) -> _Trial:
@@ -218,7 +225,7 @@ class _Search:
             fit_planes(rows, k, self.n_local, seed + i, self.settings, self.progress)
             for i in mixture_numbers(self.settings.n_mixtures, self.progress)
         ]
-        found = glue(rows, [_as_view(own) for own in mixtures], self.sample, self.settings)
+        found = glue(rows, [_as_view(own.charts) for own in mixtures], self.sample, self.settings)
         fits = [
             information_criterion(by_block(own.charts.log_density, self.sample, n_jobs), own.charts.n_parameters)
             for own in mixtures
@@ -228,15 +235,23 @@ class _Search:
     def _latent(self, placement: Placement) -> Array:
         return target(self.sample, placement, self.settings.n_components, self.settings.n_jobs)
 
-    def _placed(self, trial: _Trial, latents: dict[Placement, Array]) -> _Trial:
-        """The same charts, at the best of the latent points."""
-        found = placed(trial.views, self.sample, latents, self.settings)
-        return replace(trial, found=min(found, key=lambda one: one.unexplained))
+    def _judged(self, trial: _Trial, latents: dict[Placement, Array]) -> _Placed:
+        """The best of some placements of the charts, by rows that are left out of charts and placement."""
+        fold = np.random.default_rng(0).permutation(len(self.sample)) % _FOLDS
+        total = dict.fromkeys(latents, 0.0)
+        for number in range(1 if len(self.sample) >= _ENOUGH else _FOLDS):
+            kept = self.sample[fold != number]
+            views = [_as_view(refitted_planes(own.charts, kept, self.settings.n_jobs)) for own in trial.mixtures]
+            own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}
+            lost = left_unexplained(views, kept, self.sample[fold == number], own, self.settings)
+            total = {one: total[one] + lost[one] for one in latents}
+        best = min(total, key=lambda one: total[one])
+        return _Placed(trial, best, total[best])
 
 
-def _as_view(own: FittedPlanes) -> ChartedView:
-    d = len(own.charts.centre)
-    return ChartedView(own.charts, np.arange(d), np.zeros(d), 1.0)
+def _as_view(charts: PlaneCharts) -> ChartedView:
+    d = len(charts.centre)
+    return ChartedView(charts, np.arange(d), np.zeros(d), 1.0)
 
 
 def _next_number(tried: Sequence[_Trial], most: int, *, thorough: bool) -> int:

@@ -29,6 +29,7 @@ from sidelight.base.validation import (
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
 from sidelight.maps.plane_charts import PlaneCharts
+from sidelight.maps.reduced_charts import ReducedCharts
 from sidelight.maps.typicality import COMPARED, lower_share, view_shares
 from sidelight.objectives.coordination import bridging
 
@@ -46,7 +47,7 @@ def _has_reference(model: CoordinatedMixin) -> bool:
 
 def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_jobs: int | None) -> Array:
     """Log densities (m, v) of training rows in each view; held out where ``sample`` is few for the parameters."""
-    planes = [view.charts for view in both.views if isinstance(view.charts, PlaneCharts)]
+    planes = [view.charts for view in both.views if isinstance(view.charts, PlaneCharts | ReducedCharts)]
     few = needs_folds(sample, sum(charts.n_parameters for charts in planes))
     if len(sample) >= MOST_ROWS or len(planes) < len(both.views) or not few:
         return by_block(both.view_log_densities, compared, n_jobs)
@@ -55,7 +56,11 @@ def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_
         views = []
         for view, charts in zip(both.views, planes, strict=True):
             Y, seen = view.inside(others)
-            views.append(replace(view, charts=refitted_planes(charts, Y[seen], n_jobs)))
+            if isinstance(charts, ReducedCharts):
+                moved = refitted_planes(charts.charts, charts.components.inside(Y[seen]), n_jobs)
+                views.append(replace(view, charts=replace(charts, charts=moved)))
+            else:
+                views.append(replace(view, charts=refitted_planes(charts, Y[seen], n_jobs)))
         return replace(both, views=tuple(views)).view_log_densities
 
     return held_out(sample, refit)

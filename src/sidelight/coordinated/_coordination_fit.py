@@ -40,7 +40,7 @@ from sidelight.solvers.eigen import fix_signs
 from ._settings import CoordinationSettings
 from ._targets import GLUED, GRAPHS, Placement, explained_by_neighbours, target
 
-__all__ = ["Coordinated", "align", "best_placement", "glue", "placed", "with_explained"]
+__all__ = ["Coordinated", "align", "best_placement", "glue", "left_unexplained"]
 
 
 _BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
@@ -209,31 +209,55 @@ def glue(
     problem = _Problem.of(rows, views, sample, settings)
     if placement is not None and placement.alignment != "coordination":
         latent = target(sample, placement, settings.n_components, settings.n_jobs)
-        return with_explained(problem.placed(sample, latent, placement), sample, settings)
+        return _with_explained(problem.placed(sample, latent, placement), sample, settings)
     if settings.alignment == "geodesic":
-        return best_placement(_geodesic(problem, sample, settings))
+        return _best(_geodesic(problem, sample, settings))
     found = problem.coordinated(settings.balance)
     if settings.alignment != "auto" or placement is not None or found.is_sheet:
         return found
-    return best_placement([with_explained(found, sample, settings), *_geodesic(problem, sample, settings)])
+    return _best([_with_explained(found, sample, settings), *_geodesic(problem, sample, settings)])
 
 
-def placed(
+def left_unexplained(
     views: Sequence[ChartedView],
-    sample: Array,
-    latents: Mapping[Placement, Array],
+    kept: Array,
+    left: Array,
+    placements: Mapping[Placement, Array],
     settings: CoordinationSettings,
-) -> list[Coordinated]:
-    """Charts of a sample (m, d), placed at each of several latent points (m, q), with how much neighbours tell."""
-    problem = _Problem.of(ArrayRows(sample, n_jobs=settings.n_jobs), views, sample, settings)
-    found = (problem.placed(sample, latent, placement) for placement, latent in latents.items())
-    return [with_explained(one, sample, settings) for one in found]
+) -> dict[Placement, float]:
+    """What each placement of charts leaves unexplained of rows that were left out.
+
+    Parameters
+    ----------
+    views : sequence of ChartedView
+        Charts that were fitted to ``kept``.
+    kept, left : arrays of shape (m, d) and (l, d)
+        Rows that charts are placed by, and rows that were left out.
+    placements : dict of Placement to array of shape (m, q)
+        Latent points of ``kept``; empty arrays for charts that are glued by the rows they share.
+    settings : CoordinationSettings
+    """
+    problem = _Problem.of(ArrayRows(kept, n_jobs=settings.n_jobs), views, kept, settings)
+    out = {}
+    for placement, latent in placements.items():
+        found = problem.placed(kept, latent, placement) if latent.size else problem.coordinated(settings.balance)
+        Z, new = found.map.backward(kept), found.map.backward(left)
+        Y, other = (views[0].inside(rows)[0] for rows in (kept, left))
+        told = explained_by_neighbours(Y, Z, settings.n_jobs, other, new)
+        out[placement] = found.map.loss(left, new) * (1.0 - told)
+    return out
 
 
-def best_placement(found: Sequence[Coordinated]) -> Coordinated:
-    """The map that leaves least unexplained; the first, unless another is better by a tenth."""
-    best = min(found, key=lambda one: one.unexplained)
-    return found[0] if found[0].unexplained <= _PREFERRED * best.unexplained else best
+def best_placement(unexplained: Sequence[float]) -> int:
+    """The number of the map that leaves least unexplained, the simplest first: another must be better by a tenth."""
+    best = 0
+    for number, lost in enumerate(unexplained):
+        best = number if _PREFERRED * lost < unexplained[best] else best
+    return best
+
+
+def _best(found: Sequence[Coordinated]) -> Coordinated:
+    return found[best_placement([one.unexplained for one in found])]
 
 
 def _geodesic(problem: _Problem, sample: Array, settings: CoordinationSettings) -> list[Coordinated]:
@@ -242,11 +266,11 @@ def _geodesic(problem: _Problem, sample: Array, settings: CoordinationSettings) 
     for number in GRAPHS:
         placement = Placement("geodesic", number)
         latent = target(sample, placement, settings.n_components, settings.n_jobs)
-        found.append(with_explained(problem.placed(sample, latent, placement), sample, settings))
+        found.append(_with_explained(problem.placed(sample, latent, placement), sample, settings))
     return found
 
 
-def with_explained(found: Coordinated, sample: Array, settings: CoordinationSettings) -> Coordinated:
+def _with_explained(found: Coordinated, sample: Array, settings: CoordinationSettings) -> Coordinated:
     """The maps, with the share of sampled rows (m, d) that neighbours on the map tell."""
     some = sample[:: -(-len(sample) // _JUDGED)]
     Y = found.map.views[0].inside(some)[0]

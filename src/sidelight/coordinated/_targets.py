@@ -66,11 +66,24 @@ def _principal(Y: Array, n_components: int) -> Array:
     return np.asarray(fix_signs(U[:, :n_components] * lengths[:n_components]))
 
 
-def explained_by_neighbours(Y: Array, Z: Array, n_jobs: int | None) -> float:
-    """Share of the variance of rows Y (m, d) that their neighbours at latent points Z (m, q) tell; at least 0."""
-    spread = float(((Y - Y.mean(axis=0)) ** 2).sum())
+def explained_by_neighbours(
+    Y: Array, Z: Array, n_jobs: int | None, new: Array | None = None, new_latent: Array | None = None
+) -> float:
+    """Share of the variance of rows that their neighbours on the map tell; at least 0.
+
+    Parameters
+    ----------
+    Y, Z : arrays of shape (m, d) and (m, q)
+        Rows and their latent points.
+    n_jobs : int or None
+        Threads.
+    new, new_latent : arrays of shape (l, d) and (l, q), or None
+        Other rows, told from neighbours among the first; None: the first are told from each other.
+    """
+    told = Y if new is None else new
+    spread = float(((told - Y.mean(axis=0)) ** 2).sum())
     if len(Y) < 2 or not spread > 0.0 or not np.isfinite(Z).all():
         return 0.0
-    lists = nearest(Z, k=min(_NEIGHBOURS, len(Z) - 1), n_jobs=n_jobs).index
-    lost = sum(float(((Y[n] - Y[own].mean(axis=0)) ** 2).sum()) for n, own in enumerate(lists))
+    lists = nearest(Z, new_latent, k=min(_NEIGHBOURS, len(Z) - 1), n_jobs=n_jobs).index
+    lost = sum(float(((told[n] - Y[own].mean(axis=0)) ** 2).sum()) for n, own in enumerate(lists))
     return max(0.0, 1.0 - lost / spread)

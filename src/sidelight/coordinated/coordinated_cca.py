@@ -21,7 +21,7 @@ from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, ColumnSelector, NamedValues, RandomState
-from sidelight.base.validation import check_rows, checked_array, validated
+from sidelight.base.validation import check_choice, check_rows, checked_array, validated
 from sidelight.maps.coordinated import ChartedView, CoordinatedMap
 from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows, with_kernels
 from sidelight.maps.frames import Frame
@@ -77,6 +77,10 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
         How much pairs of charts that share few rows count, as in :class:`CoordinatedMixture`.
+    regression : "auto", "charts" or "kernel", default="auto"
+        How ``predict`` and ``predict_view`` get from view to view. "charts": ridge regression on responsibilities and
+        local coordinates of the charts, and on the columns. "kernel": kernel ridge regression. "auto": for each view
+        the one of the smaller cross-validated error.
     max_iter : int, default=500
         EM steps of a default mixture.
     tol : float, default=1e-4
@@ -151,6 +155,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
+        regression: str = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         random_state: RandomState = None,
@@ -166,6 +171,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         self.n_local = n_local
         self.smoothing = smoothing
         self.balance = balance
+        self.regression = regression
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -185,7 +191,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         y : array of shape (n, e) or (n,), or None
             One more view.
         """
-        self._check_shared()
+        self._check_parameters()
         several = y is not None or self.views is not None
         kinds, finite = [np.float64, np.float32], "allow-nan" if several else True
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite=finite, ensure_min_samples=2))
@@ -217,7 +223,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         source : callable, array, list of arrays, or path
             As in :meth:`CoordinatedMixture.fit_batches`.
         """
-        self._check_shared()
+        self._check_parameters()
         rows = as_rows(source, owner=self, missing=self.views is not None, n_jobs=self.n_jobs)
         columns, progress = self._columns(rows.n_features, 0), FitProgress(self.callback)
         found = self._fit_views(rows, columns, progress)
@@ -287,6 +293,10 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
             )
         return float(self._explained(truth, found, self.view_columns_[-1], sample_weight))
 
+    def _check_parameters(self) -> None:
+        self._check_shared()
+        check_choice(self, "regression", self.regression, ("auto", "charts", "kernel"))
+
     def _fit_views(self, rows: Rows, columns: Sequence[Array], progress: FitProgress) -> _FittedViews:
         """Charts of each view, their gluing, and the regressions from view to view."""
         settings = self._settings()
@@ -300,7 +310,8 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         found = glue(rows, views, sample, settings)
         smoothing = float(self.smoothing)
         cross = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
-        cross = with_kernels(cross, rows, sample)
+        if self.regression != "charts":
+            cross = with_kernels(cross, rows, sample, always=self.regression == "kernel")
         return _FittedViews(tuple(frames), found, cross, sample)
 
     def _keep(self, found: _FittedViews, columns: list[Array], n_features: int, progress: FitProgress) -> None:

@@ -156,8 +156,8 @@ def cross_view(views: Sequence[ChartedView], sums: Sums, smoothing: float) -> Cr
     return CrossView(tuple(views), sums, full, smoothing)
 
 
-def with_kernels(cross: CrossView, rows: Rows, sample: Array) -> CrossView:
-    """The predictor with kernel regressions of the views that they predict better.
+def with_kernels(cross: CrossView, rows: Rows, sample: Array, *, always: bool = False) -> CrossView:
+    """The predictor with kernel regressions of the views that they predict better; or of all views.
 
     Parameters
     ----------
@@ -166,9 +166,12 @@ def with_kernels(cross: CrossView, rows: Rows, sample: Array) -> CrossView:
         All rows, read once for each view if there are more than 3,000.
     sample : array of shape (m, D)
         Rows from which kernels and centres are chosen.
+    always : bool
+        Keep the kernel regressions without a comparison.
     """
-    found = (_kernel_regression(cross, rows, sample, view) for view in range(len(cross.full)))
-    return replace(cross, kernels=tuple(one for one in found if one and one.error < cross.full[one.view].error))
+    found = [_kernel_regression(cross, rows, sample, view) for view in range(len(cross.full))]
+    kept = (one for one in found if one and (always or one.error < cross.full[one.view].error))
+    return replace(cross, kernels=tuple(kept))
 
 
 def _kernel_regression(cross: CrossView, rows: Rows, sample: Array, view: int) -> KernelRegression | None:

@@ -86,11 +86,13 @@ def best_shape(U: Array, Y: Array) -> KernelShape | None:
 
     None where one of both is constant, or there are fewer than three rows.
     """
+    if len(U) < 3:
+        return None
     U, Y = np.asarray(U[:_CHOSEN_ON], dtype=np.float64), np.asarray(Y[:_CHOSEN_ON], dtype=np.float64)
     origin, deviation = U.mean(axis=0), U.std(axis=0)
     T = _compressed(Y - Y.mean(axis=0))
     common, total = float(np.sqrt(np.mean(deviation**2))), float((T**2).sum())
-    if len(U) < 3 or not common > 0.0 or not total > 0.0:
+    if not common > 0.0 or not total > 0.0:
         return None
     root = np.sqrt(U.shape[1])
 

@@ -20,14 +20,14 @@ from sidelight.solvers.eigen import fix_signs
 
 from .plane_charts import PlaneCharts
 
-__all__ = ["Components", "ReducedCharts", "ReducedRows", "leading_components"]
+__all__ = ["LeadingComponents", "ReducedCharts", "ReducedRows", "leading_components"]
 
 Array = npt.NDArray[Any]
 _FLOOR = 1e-6  # least τ², as a share of the mean variance of the columns
 
 
 @dataclass(frozen=True)
-class Components:
+class LeadingComponents:
     """Principal components of rows: centre (d,), axes V (d, r) and the variance τ² of each direction across them."""
 
     centre: Array
@@ -35,7 +35,7 @@ class Components:
     noise: float
 
     def inside(self, X: Array) -> Array:
-        """Components (n, r) of rows (n, d)."""
+        """LeadingComponents (n, r) of rows (n, d)."""
         return np.asarray((np.asarray(X, dtype=np.float64) - self.centre) @ self.axes)
 
     def outside(self, P: Array) -> Array:
@@ -43,7 +43,7 @@ class Components:
         return np.asarray(P @ self.axes.T + self.centre)
 
 
-def leading_components(X: Array, most: int) -> Components:
+def leading_components(X: Array, most: int) -> LeadingComponents:
     """The ``most`` leading principal components of rows (n, d), at most as many as the rows have."""
     centre = X.mean(axis=0)
     A = np.asarray(X - centre, dtype=np.float64)
@@ -54,13 +54,13 @@ def leading_components(X: Array, most: int) -> Components:
     V = A.T @ vectors[:, :r] if short else vectors[:, :r]
     V = fix_signs(V / np.maximum(np.linalg.norm(V, axis=0), 1e-300))
     left = float(np.maximum(values[r:], 0.0).sum()) / (len(A) * max(A.shape[1] - r, 1))
-    return Components(centre, V, max(left, _FLOOR * float(values.sum()) / A.size, 1e-300))
+    return LeadingComponents(centre, V, max(left, _FLOOR * float(values.sum()) / A.size, 1e-300))
 
 
 class ReducedRows(Rows):
-    """Components of rows."""
+    """LeadingComponents of rows."""
 
-    def __init__(self, rows: Rows, components: Components) -> None:
+    def __init__(self, rows: Rows, components: LeadingComponents) -> None:
         self._rows, self._components = rows, components
         self.n_features = components.axes.shape[1]
 
@@ -77,7 +77,7 @@ class ReducedRows(Rows):
 class ReducedCharts:
     """A mixture of probabilistic PCA of the leading components of rows."""
 
-    components: Components
+    components: LeadingComponents
     charts: PlaneCharts
 
     @property
