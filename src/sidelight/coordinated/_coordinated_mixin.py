@@ -29,7 +29,7 @@ from sidelight.base.validation import (
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
 from sidelight.maps.plane_charts import PlaneCharts
-from sidelight.maps.reduced_charts import ReducedCharts
+from sidelight.maps.reduced_charts import ReducedCharts, leading_components
 from sidelight.maps.typicality import COMPARED, lower_share, view_shares
 from sidelight.objectives.coordination import bridging
 
@@ -56,14 +56,18 @@ def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_
         views = []
         for view, charts in zip(both.views, planes, strict=True):
             Y, seen = view.inside(others)
-            if isinstance(charts, ReducedCharts):
-                moved = refitted_planes(charts.charts, charts.components.inside(Y[seen]), n_jobs)
-                views.append(replace(view, charts=replace(charts, charts=moved)))
-            else:
-                views.append(replace(view, charts=refitted_planes(charts, Y[seen], n_jobs)))
+            views.append(replace(view, charts=_refitted(charts, Y[seen], n_jobs)))
         return replace(both, views=tuple(views)).view_log_densities
 
     return held_out(sample, refit)
+
+
+def _refitted(charts: PlaneCharts | ReducedCharts, Y: Array, n_jobs: int | None) -> PlaneCharts | ReducedCharts:
+    """Charts after a few EM steps on other rows (m, d), with the components of these."""
+    if isinstance(charts, PlaneCharts):
+        return refitted_planes(charts, Y, n_jobs)
+    moved = charts.moved(leading_components(Y, charts.components.axes.shape[1]))
+    return replace(moved, charts=refitted_planes(moved.charts, moved.components.inside(Y), n_jobs))
 
 
 class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, TransformerMixin):

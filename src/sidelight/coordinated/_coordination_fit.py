@@ -53,6 +53,7 @@ _RIDGE = 1e-3  # ρ
 _ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no better map
 _FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
 _PREFERRED = 1.1  # a map that leaves this many times as much unexplained is no worse than another
+_LEAST = 0.01  # what a good map may lose
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Coordinated:
     @property
     def unexplained(self) -> float:
         """To compare maps of any placement: what is lost there and back, times what neighbours do not tell."""
-        return self.loss * (1.0 - self.explained)
+        return _unexplained(self.loss, self.explained)
 
     @property
     def criterion(self) -> float:
@@ -163,10 +164,13 @@ class _Problem:
         found = [self.solved(self.overlaps.disagreement(one), H, one) for one in trials]
         return min(found, key=lambda trial: trial.criterion)
 
-    def placed(self, sample: Array, latent: Array, placement: Placement) -> Coordinated:
-        """The maps that take sampled rows (m, d) nearest to latent points (m, q), of mean 0 and mean variance 1."""
+    def features(self, X: Array) -> Array:
+        """``u_n`` (m, p) of rows (m, d), of which latent points are linear functions."""
+        return unfolded(*weighed(self.views, X, self.smoothing)[:2])
+
+    def placed(self, U: Array, latent: Array, placement: Placement) -> Coordinated:
+        """The maps that take rows of features U (m, p) nearest to latent points (m, q), of mean 0, mean variance 1."""
         overlaps = self.overlaps
-        U = unfolded(*weighed(self.views, sample, self.smoothing)[:2])
         G = U.T @ U
         size = np.diag(G)
         G[np.diag_indices_from(G)] += _RIDGE * size + max(1e-9 * float(size.max()), 1e-300)
@@ -209,7 +213,7 @@ def glue(
     problem = _Problem.of(rows, views, sample, settings)
     if placement is not None and placement.alignment != "coordination":
         latent = target(sample, placement, settings.n_components, settings.n_jobs)
-        return _with_explained(problem.placed(sample, latent, placement), sample, settings)
+        return problem.placed(problem.features(sample), latent, placement)
     if settings.alignment == "geodesic":
         return _best(_geodesic(problem, sample, settings))
     found = problem.coordinated(settings.balance)
@@ -238,14 +242,20 @@ def left_unexplained(
     settings : CoordinationSettings
     """
     problem = _Problem.of(ArrayRows(kept, n_jobs=settings.n_jobs), views, kept, settings)
+    U, new = problem.features(kept), problem.features(left)
+    Y, other = (views[0].inside(rows)[0] for rows in (kept, left))
     out = {}
     for placement, latent in placements.items():
-        found = problem.placed(kept, latent, placement) if latent.size else problem.coordinated(settings.balance)
-        Z, new = found.map.backward(kept), found.map.backward(left)
-        Y, other = (views[0].inside(rows)[0] for rows in (kept, left))
-        told = explained_by_neighbours(Y, Z, settings.n_jobs, other, new)
-        out[placement] = found.map.loss(left, new) * (1.0 - told)
+        found = problem.placed(U, latent, placement) if latent.size else problem.coordinated(settings.balance)
+        L = np.concatenate(found.map.maps)
+        told = explained_by_neighbours(Y, U @ L, settings.n_jobs, other, new @ L)
+        out[placement] = _unexplained(found.map.loss(left, new @ L), told)
     return out
+
+
+def _unexplained(loss: float, told: float) -> float:
+    """What is lost there and back, times what neighbours do not tell; maps with a hundredth of both are equals."""
+    return (_LEAST + loss) * (_LEAST + 1.0 - told)
 
 
 def best_placement(unexplained: Sequence[float]) -> int:
@@ -262,11 +272,11 @@ def _best(found: Sequence[Coordinated]) -> Coordinated:
 
 def _geodesic(problem: _Problem, sample: Array, settings: CoordinationSettings) -> list[Coordinated]:
     """The charts placed along each of the graphs."""
-    found = []
+    found, U = [], problem.features(sample)
     for number in GRAPHS:
         placement = Placement("geodesic", number)
         latent = target(sample, placement, settings.n_components, settings.n_jobs)
-        found.append(_with_explained(problem.placed(sample, latent, placement), sample, settings))
+        found.append(_with_explained(problem.placed(U, latent, placement), sample, settings))
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.rows import Rows, Statistic, Sums
 from sidelight.solvers.eigen import fix_signs
 
@@ -92,8 +93,8 @@ class ReducedCharts:
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters of the mixture, without those of the components, which all rows share."""
-        return self.charts.n_parameters
+        """Number of free parameters of the mixture and of the components."""
+        return self.charts.n_parameters + self.components.axes.size
 
     def responsibilities(self, X: Array) -> Array:
         """Posterior probabilities of the charts (n, k)."""
@@ -122,3 +123,11 @@ class ReducedCharts:
         E = rng.standard_normal((n, len(self.components.centre)))
         V = self.components.axes
         return self.components.outside(P) + np.sqrt(self.components.noise) * (E - (E @ V) @ V.T), chart
+
+    def moved(self, components: LeadingComponents) -> ReducedCharts:
+        """The same charts in other components of the rows: what of them lies across is left out."""
+        V, own = components.axes, self.charts
+        turn = V.T @ self.components.axes
+        offset = (V.T @ (self.components.centre - components.centre) + turn @ own.centre) / own.scale
+        planes = tuple(LinearGaussian(turn @ one.mean + offset, turn @ one.W, one.noise) for one in own.charts)
+        return ReducedCharts(components, PlaneCharts(np.zeros(V.shape[1]), own.scale, own.weights, planes))
