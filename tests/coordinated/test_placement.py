@@ -99,6 +99,14 @@ def test_a_sheet_is_glued_as_before():
     np.testing.assert_array_equal(auto.embedding_, glued.embedding_)
 
 
+def test_a_balance_that_is_given_is_one_of_coordination():
+    X = clusters(10)[0]
+    given = CoordinatedMixture(n_charts=4, balance=None, random_state=0).fit(X)
+    published = CoordinatedMixture(n_charts=4, balance=None, alignment="coordination", random_state=0).fit(X)
+    assert given.alignment_ == "coordination"
+    np.testing.assert_array_equal(given.embedding_, published.embedding_)
+
+
 def test_charts_of_the_user_are_placed_along_the_graph_too():
     X, labels = clusters()
     charts = PPCAMixture(6, 2, random_state=0).fit(X).charts_

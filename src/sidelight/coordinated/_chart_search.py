@@ -40,6 +40,7 @@ _NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
 _GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
 _FOLDS, _ENOUGH = 5, 1_000  # a fifth of the rows is left out to judge placements; each fifth where rows are fewer
+_FEWEST = 20  # rows from which placements are judged
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
 _N_INIT = 4  # starts of a mixture: with one, twice as fast, maps of many columns were worse (mfeat, decision 0008)
 _OWNER = "PPCAMixture"  # in messages of EM: the mixture that is fitted by default
@@ -149,7 +150,7 @@ def search_charts(
     try:
         tried.extend(search.doubled())
         best = min(tried, key=lambda trial: trial.found.criterion)
-        if auto and not (best.found.is_sheet or progress.ended):
+        if auto and len(sample) >= _FEWEST and not (best.found.is_sheet or progress.ended):
             placed = search.best_placed(tried)
             best, placement = placed.trial, placed.placement
         if placement == GLUED:

@@ -106,8 +106,9 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
-        The regressions from view to view.
-    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, centre_, scale_, history_,
+        The regressions from view to view; ``cross_.kernels`` are the kernel regressions, where they are used.
+    map_, n_charts_, n_local_, disagreement_, distortion_, alignment_, balance_, off_plane_, bridging_, centre_, scale_,
+    history_,
     training_densities_, training_latent_densities_
         As in :class:`CoordinatedMixture`; ``centre_`` and ``scale_`` have the columns of y after those of X.
     n_iter_ : int

@@ -43,7 +43,8 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         Latent dimensions.
     n_charts : int or "auto", default="auto"
         Charts of each default mixture. "auto": doubled until charts are flat and stretch the data evenly, or until more
-        charts give neither a better fit (Bayesian information criterion) nor better maps.
+        charts give neither a better fit (Bayesian information criterion) nor better maps. Rows of more than 64
+        columns are then fitted in their 50 leading principal components.
     n_mixtures : int, default=1
         Parallel mixtures from different starts, so that every row is covered by several charts.
     mixture : None, estimator, charts, or list of one of them, default=None
@@ -57,12 +58,15 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     smoothing : float, default=1.0
         Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
-        How much pairs of charts that share few rows count. None: in proportion to the rows they share, the objective
-        of [1]_. Small: each pair the same, down to this share of common rows. "auto": the value with the lowest
-        reconstruction error and the most even stretching of the data.
-    alignment : "coordination" or "automatic", default="coordination"
-        The objective: agreement of charts on shared rows; or latent points that are the same averages of their
-        neighbours as rows are in the data (automatic alignment [4]_), in memory only.
+        How much pairs of charts that share few rows count in coordination. None: in proportion to the rows they share,
+        the objective of [1]_. Small: each pair the same, down to this share of common rows. "auto": the value with the
+        lowest reconstruction error and the most even stretching of the data.
+    alignment : "auto", "coordination", "geodesic" or "automatic", default="auto"
+        How charts are placed. "coordination": they agree on shared rows [1]_. "geodesic": by least squares at the
+        latent points that keep distances along the neighbourhood graph of at most 5,000 rows (Isomap).
+        "automatic": latent points are the same averages of their neighbours as rows are in the data (automatic
+        alignment [4]_), in memory only. "auto": coordination where it finds a sheet, or where ``balance`` is given;
+        else coordination, geodesic or a linear map of one chart, whichever explains most of rows that are left out.
     n_neighbors : int, default=12
         Neighbours of each row, for ``alignment="automatic"``.
     max_iter : int, default=500
@@ -83,7 +87,8 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        ``transform`` of the rows; each column has mean 0 and variance 1. Absent after ``fit_batches``.
+        ``transform`` of the rows, of mean 0; each column has variance 1 in coordination, all have on average where
+        charts were placed otherwise. Absent after ``fit_batches``.
     map_ : CoordinatedMap
         Charts, and their maps to the latent space and back.
     n_charts_ : int
@@ -94,8 +99,11 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         Eigenvalue of each latent axis: how much charts disagree about it, relative to their spread.
     distortion_ : float
         How far the charts are from one common stretching of the data; 0: the sheet was only unrolled.
+    alignment_ : str
+        How charts were placed: "coordination", "geodesic", "linear" (one chart, where charts explained no more than
+        principal components) or "automatic".
     balance_ : float
-        The balance used; inf is the objective of [1]_.
+        The balance used; inf is the objective of [1]_, and where charts were not placed by coordination.
     off_plane_ : array of shape (k,)
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
@@ -239,8 +247,10 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         return own, sample, view_frame(sample, columns)
 
     def _settings(self) -> CoordinationSettings:
-        thorough = self.alignment not in ("auto", "geodesic")  # these have other ways to place charts
-        return replace(super()._settings(), alignment=self.alignment, thorough=thorough)
+        asked = self.alignment == "auto" and not isinstance(self.balance, str)  # a balance is one of shared rows
+        alignment = "coordination" if asked else self.alignment
+        thorough = alignment not in ("auto", "geodesic")  # these have other ways to place charts
+        return replace(super()._settings(), alignment=alignment, thorough=thorough)
 
     def _check_parameters(self) -> None:
         self._check_shared()
