@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.mixture import GaussianMixture
 
-from sidelight import BernoulliMixture, CoordinatedMixture, PPCAMixture
+from sidelight import BernoulliMixture, CoordinatedCCA, CoordinatedMixture, PPCAMixture
 from sidelight.datasets import s_curve, swiss_roll
 from sidelight.maps.charts import gaussian_charts
 
@@ -270,3 +270,12 @@ def test_cost_grows_with_rows_and_charts():
     few, many = CoordinatedMixture(n_charts=10), CoordinatedMixture(n_charts=80)
     assert few.estimate_cost(10_000, 5).seconds < few.estimate_cost(1_000_000, 5).seconds
     assert few.estimate_cost(10_000, 5).seconds < many.estimate_cost(10_000, 5).seconds
+    search, fixed = CoordinatedMixture(), CoordinatedMixture(n_charts=20)
+    assert search.estimate_cost(2_000, 50).seconds > 3 * fixed.estimate_cost(2_000, 50).seconds
+    assert search.estimate_cost(700, 4_000).seconds < fixed.estimate_cost(700, 4_000).seconds  # wide rows are reduced
+
+
+def test_cost_of_views_counts_the_kernels():
+    auto, charts = CoordinatedCCA(), CoordinatedCCA(regression="charts")
+    assert auto.estimate_cost(2_000, 50).seconds > charts.estimate_cost(2_000, 50).seconds
+    assert auto.estimate_cost(2_000, 50).bytes > charts.estimate_cost(2_000, 50).bytes

@@ -34,6 +34,7 @@ from sidelight.maps.typicality import COMPARED, lower_share, view_shares
 from sidelight.objectives.coordination import bridging
 
 from ._coordination_fit import Coordinated
+from ._fit_cost import chart_cost
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
@@ -189,12 +190,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
 
         ``fit_batches`` does not hold the rows in memory.
         """
-        k, q, views = 20 if isinstance(self.n_charts, str) else self.n_charts, self.n_components, self._n_views()
-        size = views * self.n_mixtures * k * (q + 1)
-        steps = 60 * views * self.n_mixtures * (1.0 if self.n_charts != "auto" else 1.0 + min(3.0, 10_000 / n))
-        seconds = 0.1 + steps * n * (1e-10 * k * (d / views) ** 2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
-        copies = 1 if views == 1 else 2
-        return Cost(int(8 * n * (copies * d + q) + 8 * 4 * (size + (copies - 1) * d) ** 2 + 2**27), float(seconds))
+        return chart_cost(n, d, self.n_charts, self.n_components, self.n_mixtures, self._n_views())
 
     def _check_shared(self) -> None:
         """Every parameter that coordinated models share in range, or a sentence."""

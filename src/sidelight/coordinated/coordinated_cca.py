@@ -16,13 +16,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
+from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, ColumnSelector, NamedValues, RandomState
 from sidelight.base.validation import check_choice, check_rows, checked_array, validated
-from sidelight.maps.coordinated import ChartedView, CoordinatedMap
+from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows, with_kernels
 from sidelight.maps.frames import Frame
 from sidelight.maps.views import as_columns
@@ -31,8 +32,9 @@ from sidelight.rows import ArrayRows, Rows, as_rows
 from ._coordinated_charts import fit_charts, view_frame
 from ._coordinated_mixin import CoordinatedMixin
 from ._coordination_fit import Coordinated, glue
+from ._fit_cost import kernel_cost
 from ._fit_progress import FitProgress
-from ._view_columns import placed, refuse_blind_views, refuse_unseen_rows, view_columns
+from ._view_columns import embedded_by_x, placed, refuse_blind_views, refuse_unseen_rows, view_columns
 
 __all__ = ["CoordinatedCCA"]
 
@@ -203,7 +205,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         progress = FitProgress(self.callback)
         found = self._fit_views(ArrayRows(joint, n_jobs=self.n_jobs), columns, progress)
         by_all = by_block(found.glued.map.backward, joint, self.n_jobs).astype(X.dtype, copy=False)
-        embedding = self._embedding_by_x(found.glued.map, joint, by_all, X.shape[1])
+        embedding = embedded_by_x(found.glued.map, joint, by_all, X.shape[1], self.n_jobs)
         self._keep(found, columns, X.shape[1], progress)
         self.y_is_flat_ = y is not None and np.asarray(y).ndim == 1
         self.embedding_, self.joint_embedding_ = embedding, by_all
@@ -294,6 +296,14 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
             )
         return float(self._explained(truth, found, self.view_columns_[-1], sample_weight))
 
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Memory and time of a fit to n rows and d columns of all views, with the regressions from view to view."""
+        charts = super().estimate_cost(n, d)
+        if self.regression == "charts":
+            return charts
+        kernels = kernel_cost(n, d, self._n_views())
+        return Cost(charts.bytes + kernels.bytes, charts.seconds + kernels.seconds)
+
     def _check_parameters(self) -> None:
         self._check_shared()
         check_choice(self, "regression", self.regression, ("auto", "charts", "kernel"))
@@ -335,17 +345,6 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
                 error_message(self, "mixture", f"{len(self.mixture)} mixtures", rule, "Give one for each view")
             )
         return columns
-
-    def _embedding_by_x(self, both: CoordinatedMap, joint: Array, by_all: Array, d: int) -> Array:
-        """Latent points (n, q) of the fitted rows as ``transform`` finds them, without y; where X is NaN, by y."""
-        seen = ~np.isnan(joint[:, :d]).all(axis=1)
-        n_columns = joint.shape[1]
-        if n_columns == d or not seen.any():
-            return by_all
-        Z = by_all.copy()
-        own = np.arange(d)
-        Z[seen] = by_block(lambda part: both.backward(placed(part, own, n_columns)), joint[seen, :d], self.n_jobs)
-        return Z
 
     def _second(self, y: object, n: int) -> Array:
         """Y as (n, e)."""
