@@ -180,7 +180,8 @@ def _searched(
 ) -> tuple[Iterator[FittedCharts], Placement]:
     """Mixtures of as many charts as a search on a sample finds; of wide rows, charts of their leading components."""
     sample, own = Rows.sample(rows, _SAMPLE, settings.seed), cast(Rows, rows)
-    components = leading_components(sample, _COMPONENTS) if sample.shape[1] > _WIDE else None
+    wide = sample.shape[1] > _WIDE and not settings.thorough
+    components = leading_components(sample, _COMPONENTS) if wide else None
     if components is not None:
         sample, own = components.inside(sample), ReducedRows(rows, components)
         n_local = n_local if isinstance(n_local, str) else min(n_local, max(sample.shape[1] - 1, 0))

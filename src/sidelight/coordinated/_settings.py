@@ -13,7 +13,8 @@ class CoordinationSettings:
     """Parameters of ``CoordinatedMixture`` and ``CoordinatedCCA`` that a fit needs.
 
     ``owner`` is the class name, for messages; ``seed`` is drawn from ``random_state``; the rest is as documented there.
-    ``thorough``: whether the search for the number of charts goes on where it is unlikely to find a sheet.
+    ``thorough``: whether the search for the number of charts goes on where it is unlikely to find a sheet, and fits
+    wide rows in all their columns.
     """
 
     owner: str

@@ -87,7 +87,7 @@ def placed(V: Array, columns: Array, n_columns: int) -> Array:
 
 
 def embedded_by_x(both: CoordinatedMap, joint: Array, by_all: Array, d: int, n_jobs: int | None) -> Array:
-    """Latent points (n, q) of fitted rows by their first d columns, as ``transform`` finds them; by all if these are NaN.
+    """Latent points (n, q) of fitted rows by their first d columns, as by ``transform``; by all where these are NaN.
 
     ``joint`` (n, D) are the rows with y, and ``by_all`` (n, q) their latent points by all views.
     """

@@ -7,7 +7,7 @@ A view that is missing in a row (NaN) is left out there, in fits and in transfor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -81,8 +81,8 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         How much pairs of charts that share few rows count, as in :class:`CoordinatedMixture`.
     regression : "auto", "charts" or "kernel", default="auto"
         How ``predict`` and ``predict_view`` get from view to view. "charts": ridge regression on responsibilities and
-        local coordinates of the charts, and on the columns. "kernel": kernel ridge regression. "auto": for each view
-        the one of the smaller cross-validated error.
+        local coordinates of the charts, and on the columns; more numbers of charts are tried then, and in all columns.
+        "kernel": kernel ridge regression. "auto": for each view the one of the smaller cross-validated error.
     max_iter : int, default=500
         EM steps of a default mixture.
     tol : float, default=1e-4
@@ -310,7 +310,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
 
     def _fit_views(self, rows: Rows, columns: Sequence[Array], progress: FitProgress) -> _FittedViews:
         """Charts of each view, their gluing, and the regressions from view to view."""
-        settings = self._settings()
+        settings = replace(self._settings(), thorough=self.regression == "charts")
         sample = Rows.sample(rows, _SAMPLE, settings.seed)
         refuse_blind_views(settings.owner, sample, columns)
         frames = [view_frame(sample, own) for own in columns]

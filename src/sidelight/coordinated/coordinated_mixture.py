@@ -44,7 +44,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     n_charts : int or "auto", default="auto"
         Charts of each default mixture. "auto": doubled until charts are flat and stretch the data evenly, or until more
         charts give neither a better fit (Bayesian information criterion) nor better maps. Rows of more than 64
-        columns are then fitted in their 50 leading principal components.
+        columns are then fitted in their 50 leading principal components, except for ``alignment="coordination"``.
     n_mixtures : int, default=1
         Parallel mixtures from different starts, so that every row is covered by several charts.
     mixture : None, estimator, charts, or list of one of them, default=None
