@@ -40,12 +40,9 @@ def _silhouettes() -> tuple[Any, Any]:
     return found["silhouette"], found["pose"]
 
 
-def _digits(first: str, second: str) -> Callable[[], tuple[Any, Any]]:
-    def load() -> tuple[Any, Any]:
-        found = data_file("mfeat", "mfeat.npz")
-        return found[first], found[second]
-
-    return load
+def _digits() -> tuple[Any, Any]:
+    found = data_file("mfeat", "mfeat.npz")
+    return found["zer"], found["kar"]
 
 
 def _cancer() -> tuple[Any, Any]:
@@ -62,11 +59,9 @@ VIEWS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "made balls, halves": lambda: _halves(ball_pictures(1200, seed=7)[0].reshape(-1, 24, 24)),
     "made vowels in noise, low and high bands": _vowels,
     "MNIST, halves": _pictures("mnist", "mnist_test.npz", 28),
-    "USPS, halves": _pictures("usps", "usps.npz", 16),
     "Olivetti, halves": _pictures("olivetti", "olivetti.npz", 64, 2),
     "Yale B, halves": _pictures("yaleb", "yaleb_32.npz", 32),
     "silhouettes, poses": _silhouettes,
-    "mfeat, zer and kar": _digits("zer", "kar"),
-    "mfeat, mor and pix": _digits("mor", "pix"),
+    "mfeat, zer and kar": _digits,
     "breast cancer, means and worst": _cancer,
 }

@@ -42,7 +42,6 @@ _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of
 _FOLDS, _ENOUGH = 5, 1_000  # a fifth of the rows is left out to judge placements; each fifth where rows are fewer
 _FEWEST = 20  # rows from which placements are judged
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
-_N_INIT = 4  # starts of a mixture: with one, twice as fast, maps of many columns were worse (mfeat, decision 0008)
 _OWNER = "PPCAMixture"  # in messages of EM: the mixture that is fitted by default
 
 
@@ -100,7 +99,7 @@ def fit_planes(
     verbose : int
         1 shows a progress bar.
     """
-    em = EMSettings(_OWNER, _N_INIT, settings.max_iter, settings.tol, seed, settings.n_jobs, verbose, progress)
+    em = EMSettings(_OWNER, settings.n_init, settings.max_iter, settings.tol, seed, settings.n_jobs, verbose, progress)
     kind = PlaneKind(n_local)
     found: FittedMixture[MixtureParameters]
     found = fit_mixture(rows, kind, em, n_charts) if start is None else refit_planes(rows, start, kind, em, seed)

@@ -14,7 +14,7 @@ class CoordinationSettings:
 
     ``owner`` is the class name, for messages; ``seed`` is drawn from ``random_state``; the rest is as documented there.
     ``thorough``: whether the search for the number of charts goes on where it is unlikely to find a sheet, and fits
-    wide rows in all their columns.
+    wide rows in all their columns. ``n_init``: starts of a default mixture.
     """
 
     owner: str
@@ -31,3 +31,4 @@ class CoordinationSettings:
     verbose: int
     alignment: str = "coordination"
     thorough: bool = False
+    n_init: int = 4
