@@ -2,9 +2,10 @@
 
 Maps: up to 800 rows are fitted, up to 400 others are placed by ``transform``; the class of these by their five nearest
 neighbours among the first on the map (share right), or their factors by eight (R²). Views: up to 500 rows, R² of the
-second view of up to 400 others, over all its entries. All with their defaults (rivals as well: Isomap and LLE with five neighbours),
-except that kernel ridge has its penalty and width chosen by three-fold cross-validation on standardised columns, and
-linear CCA and PLS have ten components, at most. Ten draws of the rows. Times are multiples of the rival's, in one run.
+second view of up to 400 others, over all its entries. All with their defaults (rivals as well: Isomap and LLE with five
+neighbours), except that kernel ridge has its penalty and width chosen by three-fold cross-validation on standardised
+columns, and linear CCA and PLS have ten components, at most. Ten draws of the rows. Times are multiples of the rival's,
+in one run.
 """
 
 from __future__ import annotations
