@@ -1,11 +1,10 @@
-"""Coordinated charts: maps beside Isomap, PCA and LLE; prediction from view to view beside kernel ridge, PLS and CCA.
+"""Coordinated charts: maps beside Isomap, PCA and LLE; prediction from view to view beside kernel ridge and PLS.
 
 Maps: up to 800 rows are fitted, up to 400 others are placed by ``transform``; the class of these by their five nearest
 neighbours among the first on the map (share right), or their factors by eight (R²). Views: up to 500 rows, R² of the
 second view of up to 400 others, over all its entries. All with their defaults (rivals as well: Isomap and LLE with five
 neighbours), except that kernel ridge has its penalty and width chosen by three-fold cross-validation on standardised
-columns, and linear CCA and PLS have ten components, at most. Ten draws of the rows. Times are multiples of the rival's,
-in one run.
+columns, and PLS has ten components, at most. Ten draws of the rows. Times are multiples of the rival's, in one run.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.cross_decomposition import CCA, PLSRegression
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
@@ -147,7 +146,6 @@ def _predicted(A: Any, B: Any, draw: int) -> tuple[dict[str, float], Times]:
         "ours": CoordinatedCCA(random_state=draw),
         "kernel ridge": GridSearchCV(make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")), grid, cv=3),
         "PLS": PLSRegression(least),
-        "linear CCA": CCA(least),
     }
     mean = B[fit].mean(axis=0)
     spread = float(((B[asked] - B[asked].mean(axis=0)) ** 2).sum())
