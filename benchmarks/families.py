@@ -18,7 +18,15 @@ from benchmarks.harness import Report
 
 TITLE = "every family, defaults, beside the simple rival, on data that no choice was made on"
 RIVALS: tuple[str, ...] = ()
-MODULES = ("family_metrics", "family_relations", "family_actions", "family_mixtures", "family_sheets", "family_density")
+MODULES = (
+    "family_metrics",
+    "family_relations",
+    "family_actions",
+    "family_mixtures",
+    "family_coordinated",
+    "family_sheets",
+    "family_density",
+)
 
 
 class Family(Protocol):

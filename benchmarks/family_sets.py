@@ -23,7 +23,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["Missing", "labelled_set", "measured_set"]
+__all__ = ["Missing", "data_file", "labelled_set", "measured_set"]
 
 _COMPONENTS = 50  # principal components of pictures
 
@@ -65,7 +65,8 @@ def _pictures(X: Any) -> Any:
     return found / found.std()
 
 
-def _file(*parts: str) -> Any:
+def data_file(*parts: str) -> Any:
+    """The arrays of a file of ``SIDELIGHT_DATA``."""
     root = os.environ.get("SIDELIGHT_DATA")
     if not root or not Path(root, *parts).exists():
         raise Missing(f"SIDELIGHT_DATA has no {'/'.join(parts)}")
@@ -103,7 +104,7 @@ def _boston() -> tuple[Any, dict[str, Any]]:
 
 
 def _yale(people: int) -> Any:
-    found = _file("yaleb", "yaleb_32.npz")
+    found = data_file("yaleb", "yaleb_32.npz")
     return found, np.isin(found["labels"], np.unique(found["labels"])[:people])
 
 
@@ -119,20 +120,20 @@ def _yale_light() -> tuple[Any, dict[str, Any]]:
 
 
 def _walk() -> tuple[Any, dict[str, Any]]:
-    found = _file("pose_silhouette", "ankur_pose_silhouette.npz")
+    found = data_file("pose_silhouette", "ankur_pose_silhouette.npz")
     pose = np.asarray(found["pose"], dtype=np.float64)
     turn = PCA(2, random_state=0).fit_transform(pose)
     return _scaled(found["silhouette"]), {"first of the pose": turn[:, 0], "second of the pose": turn[:, 1]}
 
 
 def _usps() -> tuple[Any, Any]:
-    found = _file("usps", "usps.npz")
+    found = data_file("usps", "usps.npz")
     rows = np.random.default_rng(0).choice(len(found["labels"]), 1500, replace=False)
     return _pictures(found["data"][rows]), found["labels"][rows]
 
 
 def _coil() -> tuple[Any, Any]:
-    found = _file("coil20", "coil20_32.npz")
+    found = data_file("coil20", "coil20_32.npz")
     return _pictures(found["data"]), found["labels"]
 
 

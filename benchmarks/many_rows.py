@@ -45,7 +45,9 @@ def batches(n: int) -> Any:
 
 def coordinated() -> CoordinatedMixture:
     """Ours, with a fixed number of steps; it is not meant to converge."""
-    return CoordinatedMixture(2, n_charts=CHARTS, n_mixtures=1, max_iter=STEPS, tol=1e-300, random_state=0)
+    return CoordinatedMixture(
+        2, n_charts=CHARTS, n_mixtures=1, alignment="coordination", max_iter=STEPS, tol=1e-300, random_state=0
+    )
 
 
 def run(*, quick: bool) -> Report:

@@ -80,7 +80,7 @@ def _medians(models: list[CoordinatedMixture], X: Any, mood: Any, gaze: Any) -> 
 
 
 def _fitted(X: Any, seed: int, name: str) -> CoordinatedMixture:
-    return CoordinatedMixture(2, random_state=seed, **SETTINGS[name]).fit(X)
+    return CoordinatedMixture(2, alignment="coordination", random_state=seed, **SETTINGS[name]).fit(X)
 
 
 def attributes(faces: Any) -> tuple[Any, Any]:

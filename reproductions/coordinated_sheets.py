@@ -75,7 +75,7 @@ def _unrolled(make: Any) -> dict[str, list[float]]:
     for variant, options in VARIANTS.items():
         for seed in range(SEEDS):
             data = make(ROWS, random_state=seed)
-            Z = CoordinatedMixture(random_state=seed, **options).fit_transform(data.X)
+            Z = CoordinatedMixture(alignment="coordination", random_state=seed, **options).fit_transform(data.X)
             both = [_explained(Z, data.factors[name]) for name in ("arc", "height")]
             found.setdefault(variant, []).append(min(both))
     return found
@@ -97,7 +97,7 @@ def two_curves(seed: int) -> tuple[Any, Any, Any]:
 
 def _two_views(seed: int, **options: Any) -> tuple[float, float, CoordinatedCCA]:
     X, Y, t = two_curves(seed)
-    model = CoordinatedCCA(1, n_charts=10, random_state=seed, **options).fit(X, Y)
+    model = CoordinatedCCA(1, n_charts=10, regression="charts", random_state=seed, **options).fit(X, Y)
     new = two_curves(seed + 100)
     return abs(float(spearmanr(model.joint_embedding_[:, 0], t)[0])), model.score(new[0], new[1]), model
 
@@ -108,7 +108,7 @@ def _draw(views: tuple[float, float, CoordinatedCCA]) -> Any:
         grid = figure.add_gridspec(2, 4)
         for row, (name, make) in enumerate(SHEETS.items()):
             data = make(ROWS, random_state=0)
-            model = CoordinatedMixture(random_state=0).fit(data.X)
+            model = CoordinatedMixture(alignment="coordination", random_state=0).fit(data.X)
             ax = figure.add_subplot(grid[row, 0], projection="3d")
             ax.scatter(*data.X.T, c=data.factors["arc"], s=1.5, cmap="viridis", linewidths=0)
             ax.view_init(12, -75)

@@ -112,7 +112,7 @@ def _remarks(coil: Any, poses: Any) -> list[str]:
 def _swiss_roll() -> dict[str, Any]:
     data = load_swiss_roll()
     start = time.perf_counter()
-    model = CoordinatedMixture(random_state=0).fit(data.X)
+    model = CoordinatedMixture(alignment="coordination", random_state=0).fit(data.X)
     seconds = time.perf_counter() - start
     Z, latent = model.embedding_, data.factors["latent"]
     found = {
@@ -125,7 +125,7 @@ def _swiss_roll() -> dict[str, Any]:
 def _coil() -> dict[str, Any]:
     """Of each object: degrees from a view to the nearest on the map, on two principal components, and in pixels."""
     pictures = [load_coil20(objects=[number]).X for number in range(OBJECTS)]
-    maps = [CoordinatedMixture(random_state=0).fit_transform(X) for X in pictures]
+    maps = [CoordinatedMixture(alignment="coordination", random_state=0).fit_transform(X) for X in pictures]
     planes = [PCA(2, random_state=0).fit_transform(X) for X in pictures]
     places = {"coordinated mixture": maps, "principal components": planes, "all pixels": pictures}
     return {"angles": {name: [neighbour_angle(Z) for Z in found] for name, found in places.items()}, "maps": maps}
@@ -166,7 +166,7 @@ def _coordinated(V: Any, names: tuple[str, ...], train: Any, test: Any) -> tuple
     ends = np.cumsum([0, *(V[name].shape[1] for name in names)])
     X = np.concatenate([V[name] for name in names], axis=1)
     slices = [slice(a, b) for a, b in pairwise(ends)]
-    model = CoordinatedCCA(views=slices, random_state=0).fit(X[train])
+    model = CoordinatedCCA(views=slices, regression="charts", random_state=0).fit(X[train])
     scores = {
         f"{name} from the other{'s' if len(names) > 2 else ''}": _explained(
             V[name][test], model.predict_view(X[test], number)
@@ -198,7 +198,7 @@ def _poses() -> dict[str, Any]:
     X, Y, Q, truth = train.X, train.factors["pose"], test.X, test.factors["pose"]
     errors, distortion = {}, {}
     for name, q in {OURS: 2, OURS_FIVE: 5}.items():
-        model = CoordinatedCCA(q, random_state=0).fit(X, Y)
+        model = CoordinatedCCA(q, regression="charts", random_state=0).fit(X, Y)
         errors[name] = error(model.predict(Q), truth)
         distortion[name] = model.distortion_
         if name == OURS:

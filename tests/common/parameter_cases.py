@@ -305,7 +305,7 @@ CASES = {
     "CoordinatedCCA": Case(
         "views",
         {"n_charts": 2, "random_state": 0},
-        {**CHARTS, "views": to([[0, 1, 2], [3, 4]], "rows")},
+        {**CHARTS, "views": to([[0, 1, 2], [3, 4]], "rows"), "regression": "charts"},
     ),
     "CountEncoder": Case("bits", {"n_components": 2}, {"n_components": 3}),
     "TableEncoder": Case(

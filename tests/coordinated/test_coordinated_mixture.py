@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.mixture import GaussianMixture
 
-from sidelight import BernoulliMixture, CoordinatedMixture, PPCAMixture
+from sidelight import BernoulliMixture, CoordinatedCCA, CoordinatedMixture, PPCAMixture
 from sidelight.datasets import s_curve, swiss_roll
 from sidelight.maps.charts import gaussian_charts
 
@@ -58,7 +58,7 @@ def test_charts_of_a_sample_are_where_those_of_all_rows_begin():
 
 def test_too_few_charts_fold_the_roll_and_the_model_says_so():
     data = swiss_roll(2000, random_state=0)
-    found = CoordinatedMixture(n_charts=6, random_state=0).fit(data.X)
+    found = CoordinatedMixture(n_charts=6, alignment="coordination", random_state=0).fit(data.X)
     assert found.off_plane_.max() > 0.2
     assert found.distortion_ > 0.02
     assert found.score(data.X) < 0.9
@@ -73,7 +73,7 @@ def test_a_chart_across_two_layers_is_noticed():
     mixture.weights_ = np.bincount(cells) / 1600
     mixture.means_ = np.stack([X[cells == c].mean(axis=0) for c in range(7)])
     mixture.covariances_ = np.stack([np.cov(X[cells == c].T) + 1e-4 * np.eye(3) for c in range(7)])
-    found = CoordinatedMixture(mixture=gaussian_charts(mixture, 2)).fit(X)
+    found = CoordinatedMixture(mixture=gaussian_charts(mixture, 2), alignment="coordination").fit(X)
     np.testing.assert_array_equal(found.bridging_, [0])
 
 
@@ -123,7 +123,7 @@ def test_batches_give_the_map_of_all_rows(options):
 
 
 def test_a_fit_in_batches_forgets_the_embedding_of_a_fit(sheet):
-    found = CoordinatedMixture(n_charts=4).fit(sheet.X)
+    found = CoordinatedMixture(n_charts=4, alignment="coordination").fit(sheet.X)
     assert not hasattr(found.fit_batches(sheet.X), "embedding_")
 
 
@@ -222,7 +222,7 @@ def test_automatic_alignment_unrolls_an_s_curve(sheet):
 
 
 def test_automatic_alignment_needs_the_rows_in_memory(sheet):
-    with pytest.raises(ValueError, match=r"alignment=automatic is not an option\. Choose one of 'coordination'"):
+    with pytest.raises(ValueError, match=r"alignment=automatic is not an option\. Choose one of 'auto', "):
         CoordinatedMixture(alignment="automatic").fit_batches(sheet.X)
 
 
@@ -270,3 +270,12 @@ def test_cost_grows_with_rows_and_charts():
     few, many = CoordinatedMixture(n_charts=10), CoordinatedMixture(n_charts=80)
     assert few.estimate_cost(10_000, 5).seconds < few.estimate_cost(1_000_000, 5).seconds
     assert few.estimate_cost(10_000, 5).seconds < many.estimate_cost(10_000, 5).seconds
+    search, fixed = CoordinatedMixture(), CoordinatedMixture(n_charts=20)
+    assert search.estimate_cost(2_000, 50).seconds > 3 * fixed.estimate_cost(2_000, 50).seconds
+    assert search.estimate_cost(700, 4_000).seconds < fixed.estimate_cost(700, 4_000).seconds  # wide rows are reduced
+
+
+def test_cost_of_views_counts_the_kernels():
+    auto, charts = CoordinatedCCA(), CoordinatedCCA(regression="charts")
+    assert auto.estimate_cost(2_000, 50).seconds > charts.estimate_cost(2_000, 50).seconds
+    assert auto.estimate_cost(2_000, 50).bytes > charts.estimate_cost(2_000, 50).bytes

@@ -25,7 +25,7 @@ VIEWS = [slice(0, 2), slice(2, 5), slice(5, 7)]
 
 
 def fitted(X):
-    return CoordinatedCCA(1, views=VIEWS, n_charts=3, max_iter=20, tol=1e-2, random_state=0).fit(X)
+    return CoordinatedCCA(1, views=VIEWS, n_charts=3, regression="charts", max_iter=20, tol=1e-2, random_state=0).fit(X)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_rows_that_the_predicted_view_has_not_seen_do_not_count(model):
     partial = X.copy()
     partial[X[:, 2] > 2, VIEWS[1]] = np.nan
     rows = partial[X[:, 2] <= 2]
-    options = {"views": VIEWS, "mixture": charts}
+    options = {"views": VIEWS, "mixture": charts, "regression": "charts"}
     some, few = (CoordinatedCCA(1, **options).fit(part) for part in (partial, rows))
     np.testing.assert_allclose(some.predict_view(rows, 1), few.predict_view(rows, 1), atol=1e-9)
 

@@ -1,12 +1,14 @@
 """Choose the number of charts of a view: mixtures of more and more charts, glued, until the maps are good enough.
 
-The search sees a sample of the rows. A fit that is stopped or interrupted keeps the best of what was tried.
+The search sees a sample of the rows. Where no number of charts makes a sheet, and ``alignment="auto"``, the charts that
+were tried are also placed along neighbourhood graphs, and one chart along the principal components (``_targets.py``).
+A fit that is stopped or interrupted keeps the best of what was tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, NamedValues
 from sidelight.maps.charts import Charts
 from sidelight.maps.coordinated import ChartedView
+from sidelight.maps.held_out import refitted_planes
 from sidelight.maps.mixture_fit import EMSettings, FittedMixture, fit_mixture, information_criterion
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_mixture import PlaneKind, refit_planes
@@ -21,20 +24,24 @@ from sidelight.objectives.coordination import bridging
 from sidelight.objectives.mixtures import MixtureParameters
 from sidelight.rows import ArrayRows, Rows
 
-from ._coordination_fit import Coordinated, glue
+from ._coordination_fit import Coordinated, best_placement, glue, left_unexplained
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
+from ._targets import GLUED, GRAPHS, Placement, target
 
-__all__ = ["FittedCharts", "fit_planes", "mixture_numbers", "search_charts"]
+__all__ = ["FittedCharts", "FittedPlanes", "SearchedCharts", "fit_planes", "mixture_numbers", "search_charts"]
 
 
 _FIRST = 5  # charts that the search begins with
 _ROWS_EACH = 6  # rows for each coefficient of a chart, at least
-_ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no more charts
-_FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
+_MOST_PLACED = 80  # charts up to which more are tried along a graph
+_FAR = 0.7  # charts of a larger distortion, twice in turn, are those of no sheet
+_NEAR = 0.3  # charts of a smaller distortion may be a sheet with other starts
+_GAIN = 0.02  # more charts fit better where they add this share to what more charts than the first have gained so far
 _WORTH = 0.8  # more charts, that do not fit better, must lower the criterion of the maps to this share
+_FOLDS, _ENOUGH = 5, 1_000  # a fifth of the rows is left out to judge placements; each fifth where rows are fewer
+_FEWEST = 20  # rows from which placements are judged
 _STARTS, _APART = 3, 1_000  # starts that are tried where no number is good enough, and how far apart their seeds are
-_N_INIT = 4  # starts of a mixture: with one, twice as fast, maps of many columns were worse (mfeat, decision 0008)
 _OWNER = "PPCAMixture"  # in messages of EM: the mixture that is fitted by default
 
 
@@ -92,7 +99,7 @@ def fit_planes(
     verbose : int
         1 shows a progress bar.
     """
-    em = EMSettings(_OWNER, _N_INIT, settings.max_iter, settings.tol, seed, settings.n_jobs, verbose, progress)
+    em = EMSettings(_OWNER, settings.n_init, settings.max_iter, settings.tol, seed, settings.n_jobs, verbose, progress)
     kind = PlaneKind(n_local)
     found: FittedMixture[MixtureParameters]
     found = fit_mixture(rows, kind, em, n_charts) if start is None else refit_planes(rows, start, kind, em, seed)
@@ -100,6 +107,15 @@ def fit_planes(
         progress.interrupt(kept=True)
     charts = kind.charts(found.mixture, found.summary.frame)
     return FittedPlanes(charts, max(1, len(found.history)), [vars(record) for record in found.history])
+
+
+@dataclass(frozen=True)
+class SearchedCharts:
+    """The number of charts that was chosen, mixtures of so many, fitted to the sample, and how to place them."""
+
+    k: int
+    mixtures: list[FittedPlanes]
+    placement: Placement
 
 
 @dataclass(frozen=True)
@@ -111,73 +127,142 @@ class _Trial:
     fit: float
     found: Coordinated
 
-    @property
-    def is_enough(self) -> bool:
-        """Flat charts that agree on one stretching."""
-        return self.found.distortion < _ISOMETRIC and float(self.found.off_plane.max()) < _FLAT
+
+@dataclass(frozen=True)
+class _Placed:
+    """Charts of a trial, a placement of them, and what it leaves unexplained of rows that were left out."""
+
+    trial: _Trial
+    placement: Placement
+    unexplained: float
 
 
 def search_charts(
     sample: Array, n_local: int | str, settings: CoordinationSettings, progress: FitProgress
-) -> tuple[int, list[FittedPlanes]]:
-    """The number of charts with the best maps, and mixtures of so many, fitted to the sample (m, d)."""
+) -> SearchedCharts:
+    """The number of charts with the best maps, of a sample (m, d)."""
+    auto, settings = settings.alignment == "auto", replace(settings, alignment="coordination")
+    search = _Search(sample, n_local, settings, progress)
     tried: list[_Trial] = []
+    best: _Trial | None = None
+    placement = GLUED
     try:
-        for trial in _trials(sample, n_local, settings, progress):
-            tried.append(trial)
-            if progress.ended:
-                break
+        tried.extend(search.doubled())
+        best = min(tried, key=lambda trial: trial.found.criterion)
+        if auto and len(sample) >= _FEWEST and not (best.found.is_sheet or progress.ended):
+            placed = search.best_placed(tried)
+            best, placement = placed.trial, placed.placement
+        if placement == GLUED:
+            for trial in search.restarted(best):
+                best = min(best, trial, key=lambda trial: trial.found.criterion)
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(tried))
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    return best.k, best.mixtures
+    best = best or min(tried, key=lambda trial: trial.found.criterion)
+    return SearchedCharts(best.k, best.mixtures, placement)
 
 
-def _trials(
-    sample: Array, n_local: int | str, settings: CoordinationSettings, progress: FitProgress
-) -> Iterator[_Trial]:
-    """Numbers of charts, doubled until they are flat and agree, or until more of them help neither fit nor maps.
+@dataclass(frozen=True)
+class _Search:
+    """Trials on a sample (m, d)."""
 
-    Where none are enough, other starts are tried, too.
-    """
-    most = max(1, len(sample) // (_ROWS_EACH * (1 + (settings.n_components if isinstance(n_local, str) else n_local))))
-    k, seed = min(_FIRST, most), settings.seed
-    tried: list[_Trial] = []
-    while k:
-        tried.append(_trial(sample, k, n_local, seed, settings, progress))
-        yield tried[-1]
-        k = 0 if tried[-1].is_enough else _next_number(tried, most)
-    best = min(tried, key=lambda trial: trial.found.criterion)
-    for again in range(1, _STARTS if best.k > 1 else 1):
-        if not best.is_enough:
-            other = _trial(sample, best.k, n_local, seed + again * _APART, settings, progress)
-            yield other
-            best = min(best, other, key=lambda trial: trial.found.criterion)
+    sample: Array
+    n_local: int | str
+    settings: CoordinationSettings
+    progress: FitProgress
+
+    @property
+    def most(self) -> int:
+        """Charts that the sample has rows for."""
+        q = self.settings.n_components if isinstance(self.n_local, str) else self.n_local
+        return max(1, len(self.sample) // (_ROWS_EACH * (1 + q)))
+
+    def doubled(self) -> Iterator[_Trial]:
+        """Numbers of charts, doubled until they are flat and agree, or until more help neither fit nor maps."""
+        k, tried = min(_FIRST, self.most), list[_Trial]()
+        while k:
+            tried.append(self.trial(k, self.settings.seed))
+            yield tried[-1]
+            done = tried[-1].found.is_sheet or self.progress.ended
+            k = 0 if done else _next_number(tried, self.most, thorough=self.settings.thorough)
+
+    def restarted(self, best: _Trial) -> Iterator[_Trial]:
+        """Other starts of so many charts, until one is good enough."""
+        likely = self.settings.thorough or best.found.distortion < _NEAR
+        for again in range(1, _STARTS if best.k > 1 and likely else 1):
+            if best.found.is_sheet or self.progress.ended:
+                return
+            best = self.trial(best.k, self.settings.seed + again * _APART)
+            yield best
+
+    def best_placed(self, tried: Sequence[_Trial]) -> _Placed:
+        """The best of one chart along the components, the glued charts, and the charts placed along graphs."""
+        glued = min(tried, key=lambda trial: trial.found.criterion)
+        balance = None if np.isinf(glued.found.balance) else glued.found.balance
+        linear = Placement("linear")
+        options = [
+            self._judged(self.trial(1, self.settings.seed), {linear: self._latent(linear)}),
+            replace(self, settings=replace(self.settings, balance=balance))._judged(glued, {GLUED: np.empty((0, 0))}),
+            self._along_graphs(tried),
+        ]
+        return options[best_placement([one.unexplained for one in options])]
+
+    def _along_graphs(self, tried: Sequence[_Trial]) -> _Placed:
+        """Charts placed along graphs: more of them, also than were tried, as long as that is better by a tenth."""
+        latents = {one: self._latent(one) for one in (Placement("geodesic", k) for k in GRAPHS)}
+        best = last = self._judged(tried[0], latents)
+        for trial in tried[1:]:
+            last = self._judged(trial, latents)
+            best = (best, last)[best_placement([best.unexplained, last.unexplained])]
+        while last is best and 2 * last.trial.k <= min(self.most, _MOST_PLACED) and not self.progress.ended:
+            last = self._judged(self.trial(2 * last.trial.k, self.settings.seed), latents)
+            best = (best, last)[best_placement([best.unexplained, last.unexplained])]
+        return best
+
+    def trial(self, k: int, seed: int) -> _Trial:
+        """Mixtures of k charts, glued."""
+        rows, n_jobs = ArrayRows(self.sample, n_jobs=self.settings.n_jobs), self.settings.n_jobs
+        mixtures = [
+            fit_planes(rows, k, self.n_local, seed + i, self.settings, self.progress)
+            for i in mixture_numbers(self.settings.n_mixtures, self.progress)
+        ]
+        found = glue(rows, [_as_view(own.charts) for own in mixtures], self.sample, self.settings)
+        fits = [
+            information_criterion(by_block(own.charts.log_density, self.sample, n_jobs), own.charts.n_parameters)
+            for own in mixtures
+        ]
+        return _Trial(k, mixtures, float(np.mean(fits)), found)
+
+    def _latent(self, placement: Placement) -> Array:
+        return target(self.sample, placement, self.settings.n_components, self.settings.n_jobs)
+
+    def _judged(self, trial: _Trial, latents: dict[Placement, Array]) -> _Placed:
+        """The best of some placements of the charts, by rows that are left out of charts and placement."""
+        fold = np.random.default_rng(0).permutation(len(self.sample)) % _FOLDS
+        total = dict.fromkeys(latents, 0.0)
+        for number in range(1 if len(self.sample) >= _ENOUGH else _FOLDS):
+            kept = self.sample[fold != number]
+            views = [_as_view(refitted_planes(own.charts, kept, self.settings.n_jobs)) for own in trial.mixtures]
+            own = {one: latent[fold != number] if latent.size else latent for one, latent in latents.items()}
+            lost = left_unexplained(views, kept, self.sample[fold == number], own, self.settings)
+            total = {one: total[one] + lost[one] for one in latents}
+        best = min(total, key=lambda one: total[one])
+        return _Placed(trial, best, total[best])
 
 
-def _trial(
-    sample: Array, k: int, n_local: int | str, seed: int, settings: CoordinationSettings, progress: FitProgress
-) -> _Trial:
-    rows, d = ArrayRows(sample, n_jobs=settings.n_jobs), sample.shape[1]
-    mixtures = [
-        fit_planes(rows, k, n_local, seed + i, settings, progress)
-        for i in mixture_numbers(settings.n_mixtures, progress)
-    ]
-    views = [ChartedView(own.charts, np.arange(d), np.zeros(d), 1.0) for own in mixtures]
-    found = glue(rows, views, sample, settings)
-    fits = [
-        information_criterion(by_block(own.charts.log_density, sample, settings.n_jobs), own.charts.n_parameters)
-        for own in mixtures
-    ]
-    return _Trial(k, mixtures, float(np.mean(fits)), found)
+def _as_view(charts: PlaneCharts) -> ChartedView:
+    d = len(charts.centre)
+    return ChartedView(charts, np.arange(d), np.zeros(d), 1.0)
 
 
-def _next_number(tried: Sequence[_Trial], most: int) -> int:
+def _next_number(tried: Sequence[_Trial], most: int, *, thorough: bool) -> int:
     """How many charts to try next; 0: no more."""
     last, before = tried[-1], tried[:-1]
     fits = [trial.fit for trial in before]
     maps = [trial.found.criterion for trial in before]
-    if before and last.fit >= min(fits) and last.found.criterion > _WORTH * min(maps):
+    if not thorough and before and min(trial.found.distortion for trial in tried[-2:]) > _FAR:
+        return 0
+    least = 0.0 if thorough or not before else _GAIN * (fits[0] - last.fit)
+    if before and min(fits) - last.fit <= least and last.found.criterion > _WORTH * min(maps):
         return 0
     if 2 * last.k <= most:
         return 2 * last.k

@@ -7,7 +7,8 @@ By default mixtures of probabilistic PCA, of as many charts as ``_chart_search.p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
@@ -26,17 +27,20 @@ from sidelight.maps.charts import (
 )
 from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
+from sidelight.maps.reduced_charts import ReducedCharts, ReducedRows, leading_components
 from sidelight.rows import Rows, Statistic, Sums
 
-from ._chart_search import FittedCharts, fit_planes, mixture_numbers, search_charts
+from ._chart_search import FittedCharts, FittedPlanes, fit_planes, mixture_numbers, search_charts
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
+from ._targets import Placement
 
-__all__ = ["ViewRows", "fit_charts", "view_frame"]
+__all__ = ["FittedView", "ViewRows", "fit_charts", "view_frame"]
 
 
 _SAMPLE = 5_000  # rows that the number of charts is chosen on
 _IN_MEMORY = 100_000  # rows that a mixture without sums over batches is fitted to
+_WIDE, _COMPONENTS = 64, 50  # above so many columns, charts whose number is sought are those of so many components
 
 
 @runtime_checkable
@@ -58,6 +62,14 @@ class _HasCharts(Protocol):
     """A fitted mixture with charts of its own."""
 
     charts_: Charts
+
+
+@dataclass(frozen=True)
+class FittedView:
+    """The mixtures of one view, and how to place their charts; None: nothing was chosen."""
+
+    mixtures: list[ChartedView]
+    placement: Placement | None
 
 
 class ViewRows(Rows):
@@ -102,7 +114,7 @@ def fit_charts(
     mixture: object,
     settings: CoordinationSettings,
     progress: FitProgress,
-) -> list[ChartedView]:
+) -> FittedView:
     """Fit the mixtures of one view.
 
     Parameters
@@ -123,19 +135,22 @@ def fit_charts(
 
     Returns
     -------
-    list of ChartedView
-        One for each of the parallel mixtures, which have starts of their own; fewer where the fit was ended.
+    FittedView
+        A mixture for each of the parallel ones, which have starts of their own; fewer where the fit was ended.
     """
     frame = view_frame(sample, columns) if _is_framed(mixture) else Frame(np.zeros(len(columns)), 1.0)
-    own, views = ViewRows(rows, columns, frame), list[ChartedView]()
-    fits = _default(own, settings, progress) if mixture is None else _given(own, mixture, settings, progress)
+    own, views, placement = ViewRows(rows, columns, frame), list[ChartedView](), None
+    if mixture is None:
+        fits, placement = _default(own, settings, progress)
+    else:
+        fits = _given(own, mixture, settings, progress)
     try:
         for one in fits:
             views.append(ChartedView(one.charts, columns, frame.centre, frame.scale, view))
             progress.add(one.history, one.n_iter)
     except KeyboardInterrupt:
         progress.interrupt(kept=bool(views))
-    return views
+    return FittedView(views, placement)
 
 
 def _is_framed(mixture: object) -> bool:
@@ -145,21 +160,45 @@ def _is_framed(mixture: object) -> bool:
     return isinstance(mixture, ChartEstimator) and moves_with_rows(mixture)
 
 
-def _default(rows: ViewRows, settings: CoordinationSettings, progress: FitProgress) -> Iterator[FittedCharts]:
-    """Mixtures of probabilistic PCA, of as many charts as the data needs."""
+def _default(
+    rows: ViewRows, settings: CoordinationSettings, progress: FitProgress
+) -> tuple[Iterator[FittedCharts], Placement | None]:
+    """Mixtures of probabilistic PCA, of as many charts as the data needs, and how to place them."""
     q, n_charts, seed = _n_local(settings, rows.n_features), settings.n_charts, settings.seed
-    k, found = (0, None) if isinstance(n_charts, str) else (n_charts, None)
     if isinstance(n_charts, str):
-        k, found = search_charts(Rows.sample(rows, _SAMPLE, seed), q, settings, progress)
-    if k > rows.count():
+        return _searched(rows, q, settings, progress)
+    if n_charts > rows.count():
         rule = f"is more than the {rows.count()} rows"
-        raise ValueError(error_message(settings.owner, "n_charts", k, rule, "Give fewer charts, or more rows"))
-    if found is not None and (progress.ended or rows.count() <= _SAMPLE):
-        yield from found
-        return
-    for number in mixture_numbers(settings.n_mixtures, progress):
-        start = None if found is None else found[number].charts
-        yield fit_planes(rows, k, q, seed + number, settings, progress, start=start, verbose=settings.verbose)
+        raise ValueError(error_message(settings.owner, "n_charts", n_charts, rule, "Give fewer charts, or more rows"))
+    numbers = mixture_numbers(settings.n_mixtures, progress)
+    verbose = settings.verbose
+    return (fit_planes(rows, n_charts, q, seed + i, settings, progress, verbose=verbose) for i in numbers), None
+
+
+def _searched(
+    rows: ViewRows, n_local: int | str, settings: CoordinationSettings, progress: FitProgress
+) -> tuple[Iterator[FittedCharts], Placement]:
+    """Mixtures of as many charts as a search on a sample finds; of wide rows, charts of their leading components."""
+    sample, own = Rows.sample(rows, _SAMPLE, settings.seed), cast(Rows, rows)
+    wide = sample.shape[1] > _WIDE and not settings.thorough
+    components = leading_components(sample, _COMPONENTS) if wide else None
+    if components is not None:
+        sample, own = components.inside(sample), ReducedRows(rows, components)
+        n_local = n_local if isinstance(n_local, str) else min(n_local, max(sample.shape[1] - 1, 0))
+    found = search_charts(sample, n_local, settings, progress)
+
+    def fits() -> Iterator[FittedPlanes]:
+        if progress.ended or rows.count() <= _SAMPLE:
+            yield from found.mixtures
+            return
+        for i in mixture_numbers(settings.n_mixtures, progress):
+            start, verbose = found.mixtures[i].charts, settings.verbose
+            yield fit_planes(own, found.k, n_local, settings.seed + i, settings, progress, start=start, verbose=verbose)
+
+    if components is None:
+        return fits(), found.placement
+    reduced = (FittedCharts(ReducedCharts(components, one.charts), one.n_iter, one.history) for one in fits())
+    return reduced, found.placement
 
 
 def _n_local(settings: CoordinationSettings, d: int) -> int | str:

@@ -29,10 +29,12 @@ from sidelight.base.validation import (
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
 from sidelight.maps.plane_charts import PlaneCharts
+from sidelight.maps.reduced_charts import ReducedCharts, leading_components
 from sidelight.maps.typicality import COMPARED, lower_share, view_shares
 from sidelight.objectives.coordination import bridging
 
 from ._coordination_fit import Coordinated
+from ._fit_cost import chart_cost
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
@@ -46,7 +48,7 @@ def _has_reference(model: CoordinatedMixin) -> bool:
 
 def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_jobs: int | None) -> Array:
     """Log densities (m, v) of training rows in each view; held out where ``sample`` is few for the parameters."""
-    planes = [view.charts for view in both.views if isinstance(view.charts, PlaneCharts)]
+    planes = [view.charts for view in both.views if isinstance(view.charts, PlaneCharts | ReducedCharts)]
     few = needs_folds(sample, sum(charts.n_parameters for charts in planes))
     if len(sample) >= MOST_ROWS or len(planes) < len(both.views) or not few:
         return by_block(both.view_log_densities, compared, n_jobs)
@@ -55,10 +57,18 @@ def _training_densities(both: CoordinatedMap, sample: Array, compared: Array, n_
         views = []
         for view, charts in zip(both.views, planes, strict=True):
             Y, seen = view.inside(others)
-            views.append(replace(view, charts=refitted_planes(charts, Y[seen], n_jobs)))
+            views.append(replace(view, charts=_refitted(charts, Y[seen], n_jobs)))
         return replace(both, views=tuple(views)).view_log_densities
 
     return held_out(sample, refit)
+
+
+def _refitted(charts: PlaneCharts | ReducedCharts, Y: Array, n_jobs: int | None) -> PlaneCharts | ReducedCharts:
+    """Charts after a few EM steps on other rows (m, d), with the components of these."""
+    if isinstance(charts, PlaneCharts):
+        return refitted_planes(charts, Y, n_jobs)
+    moved = charts.moved(leading_components(Y, charts.components.axes.shape[1]))
+    return replace(moved, charts=refitted_planes(moved.charts, moved.components.inside(Y), n_jobs))
 
 
 class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -180,12 +190,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
 
         ``fit_batches`` does not hold the rows in memory.
         """
-        k, q, views = 20 if isinstance(self.n_charts, str) else self.n_charts, self.n_components, self._n_views()
-        size = views * self.n_mixtures * k * (q + 1)
-        steps = 60 * views * self.n_mixtures * (1.0 if self.n_charts != "auto" else 1.0 + min(3.0, 10_000 / n))
-        seconds = 0.1 + steps * n * (1e-10 * k * (d / views) ** 2 + 2e-8 * k) + n * 2e-9 * size**2 + 5e-9 * size**3
-        copies = 1 if views == 1 else 2
-        return Cost(int(8 * n * (copies * d + q) + 8 * 4 * (size + (copies - 1) * d) ** 2 + 2**27), float(seconds))
+        return chart_cost(n, d, self.n_charts, self.n_components, self.n_mixtures, self._n_views())
 
     def _check_shared(self) -> None:
         """Every parameter that coordinated models share in range, or a sentence."""
@@ -245,6 +250,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         self.disagreement_ = found.disagreement
         self.balance_ = found.balance
         self.distortion_ = found.distortion
+        self.alignment_ = found.placement.alignment
         self.off_plane_ = found.off_plane
         self.bridging_ = np.flatnonzero(bridging(found.off_plane))
 

@@ -1,12 +1,21 @@
-"""Glue fitted charts into one map: sums over rows of what charts share, and one eigenproblem of the size of the charts.
+r"""Glue fitted charts into one map: sums over rows of what charts share, and an eigenproblem of the size of the charts.
 
 The charts themselves are fitted in ``_coordinated_charts.py``. Rows may be in memory, in batches or on a cluster.
+
+Charts in many columns, or of clusters, share next to no rows: a row then belongs to one chart with a probability of
+0.99 and more, and the eigenproblem has little to go by. Where the glued charts are no sheet, they are placed along the
+neighbourhood graph instead (``_targets.py``): with y_n the latent points of a sample and u_n its features [q_ns z_ns],
+
+    L = argmin Σ_n |Lᵀ u_n - y_n|² + ρ Σ_i (UᵀU)_ii |l_i|²,      ρ = 0.001
+
+Which of the maps is kept is decided by ``Coordinated.unexplained``: what is lost on the way there and back, times what
+the neighbours on the map do not tell of a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,8 +38,9 @@ from sidelight.solvers.coordination import coordinated, whitener
 from sidelight.solvers.eigen import fix_signs
 
 from ._settings import CoordinationSettings
+from ._targets import GLUED, GRAPHS, Placement, explained_by_neighbours, target
 
-__all__ = ["Coordinated", "align", "glue"]
+__all__ = ["Coordinated", "align", "best_placement", "glue", "left_unexplained"]
 
 
 _BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
@@ -38,6 +48,12 @@ _BALANCES = (np.inf, 1e-1, 1e-2, 1e-3, 1e-4)
 
 _EVEN = 0.05  # distortion that every map has
 _PROBE = 1_000  # rows on which the reconstruction error is measured
+_JUDGED = 2_000  # rows whose neighbours on the map are looked at
+_RIDGE = 1e-3  # ρ
+_ISOMETRIC = 0.02  # a distortion below it, of charts that are flat, needs no better map
+_FLAT = 0.05  # the share of a flat chart's variance that lies off its plane
+_PREFERRED = 1.1  # a map that leaves this many times as much unexplained is no worse than another
+_LEAST = 0.01  # what a good map may lose
 
 
 @dataclass(frozen=True)
@@ -57,6 +73,10 @@ class Coordinated:
         Share of the variance that is lost by ``inverse_transform(transform(X))``.
     off_plane : array of shape (k,)
         Share of each chart's variance that lies off its plane.
+    placement : Placement
+        How the charts were placed.
+    explained : float
+        Share of the variance of a row that its neighbours on the map tell; NaN where it was not asked for.
     """
 
     map: CoordinatedMap
@@ -65,6 +85,18 @@ class Coordinated:
     distortion: float
     loss: float
     off_plane: Array
+    placement: Placement = GLUED
+    explained: float = np.nan
+
+    @property
+    def is_sheet(self) -> bool:
+        """Flat charts that agree on one stretching."""
+        return self.distortion < _ISOMETRIC and float(self.off_plane.max()) < _FLAT
+
+    @property
+    def unexplained(self) -> float:
+        """To compare maps of any placement: what is lost there and back, times what neighbours do not tell."""
+        return _unexplained(self.loss, self.explained)
 
     @property
     def criterion(self) -> float:
@@ -113,18 +145,55 @@ class _Problem:
         """The maps with the least disagreement, by the matrix B, and how good they are."""
         overlaps = self.overlaps
         L, values = coordinated(B, H, overlaps.products, overlaps.constant(), overlaps.n, self.n_components)
-        L = fix_signs(L)
+        return self.judged(L, values, balance)
+
+    def judged(self, L: Array, disagreement: Array, balance: float) -> Coordinated:
+        """The maps L (p, q), with signs that do not depend on the machine, and how good they are."""
+        L, overlaps = fix_signs(L), self.overlaps
         maps = tuple(L[block] for block in overlaps.blocks)
         latent = latent_charts(overlaps, maps)
         both = CoordinatedMap(self.views, maps, latent, self.residuals, self.smoothing)
         stretched = stretching(self.views, maps, self.axes, overlaps.rows)
-        return Coordinated(
-            both, values, balance, stretched, both.loss(self.probe, self.probe_features @ L), self.off_plane
-        )
+        loss = both.loss(self.probe, self.probe_features @ L)
+        return Coordinated(both, disagreement, balance, stretched, loss, self.off_plane)
+
+    def coordinated(self, balance: float | str | None) -> Coordinated:
+        """The maps with the least disagreement: the best of several balances, or with a given one."""
+        trials = _BALANCES if isinstance(balance, str) else (np.inf if balance is None else float(balance),)
+        H = whitener(self.overlaps.moments, self.overlaps.n)
+        found = [self.solved(self.overlaps.disagreement(one), H, one) for one in trials]
+        return min(found, key=lambda trial: trial.criterion)
+
+    def features(self, X: Array) -> Array:
+        """``u_n`` (m, p) of rows (m, d), of which latent points are linear functions."""
+        return unfolded(*weighed(self.views, X, self.smoothing)[:2])
+
+    def placed(self, U: Array, latent: Array, placement: Placement) -> Coordinated:
+        """The maps that take rows of features U (m, p) nearest to latent points (m, q), of mean 0, mean variance 1."""
+        overlaps = self.overlaps
+        G = U.T @ U
+        size = np.diag(G)
+        G[np.diag_indices_from(G)] += _RIDGE * size + max(1e-9 * float(size.max()), 1e-300)
+        L = np.linalg.solve(G, U.T @ latent)
+        ends = [block.stop - 1 for block in overlaps.blocks]
+        L[ends] -= (overlaps.products @ overlaps.constant()) @ L / overlaps.n
+        variance = float(np.einsum("pq,pr,rq->", L, overlaps.products, L)) / (overlaps.n * L.shape[1])
+        L = L / np.sqrt(variance) if variance > 0.0 else L
+        B = overlaps.disagreement()
+        blocks = zip(overlaps.blocks, overlaps.moments, strict=True)
+        among = np.sum([np.einsum("pq,pr,rq->q", L[own], D, L[own]) for own, D in blocks], axis=0)
+        apart = np.maximum(np.einsum("pq,pr,rq->q", L, B, L), 0.0)
+        return replace(self.judged(L, apart / np.maximum(among, 1e-300), np.inf), placement=placement)
 
 
-def glue(rows: Rows, views: Sequence[ChartedView], sample: Array, settings: CoordinationSettings) -> Coordinated:
-    """Maps into one latent space, such that charts agree about the rows they share.
+def glue(
+    rows: Rows,
+    views: Sequence[ChartedView],
+    sample: Array,
+    settings: CoordinationSettings,
+    placement: Placement | None = None,
+) -> Coordinated:
+    """Maps into one latent space.
 
     Parameters
     ----------
@@ -133,16 +202,89 @@ def glue(rows: Rows, views: Sequence[ChartedView], sample: Array, settings: Coor
     views : sequence of ChartedView
         The charts, of one or more mixtures for each view.
     sample : array of shape (m, d)
-        Rows on which the reconstruction error is measured.
+        Rows on which maps are judged, and along whose graph charts may be placed.
     settings : CoordinationSettings
-        ``balance="auto"``: one eigenproblem for each balance that is tried; the best maps are returned.
+        ``alignment="coordination"``: charts agree about the rows they share; with ``balance="auto"``, one eigenproblem
+        for each balance that is tried. "geodesic": they follow distances along the graph. "auto": the first where it
+        finds a sheet, else the better of both.
+    placement : Placement or None
+        What was chosen for these charts; None: by ``settings.alignment``.
     """
     problem = _Problem.of(rows, views, sample, settings)
-    balance = settings.balance
-    trials = _BALANCES if isinstance(balance, str) else (np.inf if balance is None else float(balance),)
-    H = whitener(problem.overlaps.moments, problem.overlaps.n)
-    found = [problem.solved(problem.overlaps.disagreement(balance), H, balance) for balance in trials]
-    return min(found, key=lambda trial: trial.criterion)
+    if placement is not None and placement.alignment != "coordination":
+        latent = target(sample, placement, settings.n_components, settings.n_jobs)
+        return problem.placed(problem.features(sample), latent, placement)
+    if settings.alignment == "geodesic":
+        return _best(_geodesic(problem, sample, settings))
+    found = problem.coordinated(settings.balance)
+    if settings.alignment != "auto" or placement is not None or found.is_sheet:
+        return found
+    return _best([_with_explained(found, sample, settings), *_geodesic(problem, sample, settings)])
+
+
+def left_unexplained(
+    views: Sequence[ChartedView],
+    kept: Array,
+    left: Array,
+    placements: Mapping[Placement, Array],
+    settings: CoordinationSettings,
+) -> dict[Placement, float]:
+    """What each placement of charts leaves unexplained of rows that were left out.
+
+    Parameters
+    ----------
+    views : sequence of ChartedView
+        Charts that were fitted to ``kept``.
+    kept, left : arrays of shape (m, d) and (l, d)
+        Rows that charts are placed by, and rows that were left out.
+    placements : dict of Placement to array of shape (m, q)
+        Latent points of ``kept``; empty arrays for charts that are glued by the rows they share.
+    settings : CoordinationSettings
+    """
+    problem = _Problem.of(ArrayRows(kept, n_jobs=settings.n_jobs), views, kept, settings)
+    U, new = problem.features(kept), problem.features(left)
+    Y, other = (views[0].inside(rows)[0] for rows in (kept, left))
+    out = {}
+    for placement, latent in placements.items():
+        found = problem.placed(U, latent, placement) if latent.size else problem.coordinated(settings.balance)
+        L = np.concatenate(found.map.maps)
+        told = explained_by_neighbours(Y, U @ L, settings.n_jobs, other, new @ L)
+        out[placement] = _unexplained(found.map.loss(left, new @ L), told)
+    return out
+
+
+def _unexplained(loss: float, told: float) -> float:
+    """What is lost there and back, times what neighbours do not tell; maps with a hundredth of both are equals."""
+    return (_LEAST + loss) * (_LEAST + 1.0 - told)
+
+
+def best_placement(unexplained: Sequence[float]) -> int:
+    """The number of the map that leaves least unexplained, the simplest first: another must be better by a tenth."""
+    best = 0
+    for number, lost in enumerate(unexplained):
+        best = number if _PREFERRED * lost < unexplained[best] else best
+    return best
+
+
+def _best(found: Sequence[Coordinated]) -> Coordinated:
+    return found[best_placement([one.unexplained for one in found])]
+
+
+def _geodesic(problem: _Problem, sample: Array, settings: CoordinationSettings) -> list[Coordinated]:
+    """The charts placed along each of the graphs."""
+    found, U = [], problem.features(sample)
+    for number in GRAPHS:
+        placement = Placement("geodesic", number)
+        latent = target(sample, placement, settings.n_components, settings.n_jobs)
+        found.append(_with_explained(problem.placed(U, latent, placement), sample, settings))
+    return found
+
+
+def _with_explained(found: Coordinated, sample: Array, settings: CoordinationSettings) -> Coordinated:
+    """The maps, with the share of sampled rows (m, d) that neighbours on the map tell."""
+    some = sample[:: -(-len(sample) // _JUDGED)]
+    Y = found.map.views[0].inside(some)[0]
+    return replace(found, explained=explained_by_neighbours(Y, found.map.backward(some), settings.n_jobs))
 
 
 def align(X: Array, views: Sequence[ChartedView], settings: CoordinationSettings, n_neighbors: int) -> Coordinated:
@@ -157,4 +299,4 @@ def align(X: Array, views: Sequence[ChartedView], settings: CoordinationSettings
     M = lle_matrix(reconstruction_weights(inside, lists), lists)
     U = unfolded(*weighed(views, X, problem.smoothing)[:2])
     H = whitener([problem.overlaps.products], problem.overlaps.n)
-    return problem.solved(np.asarray(U.T @ (M @ U)), H, np.inf)
+    return replace(problem.solved(np.asarray(U.T @ (M @ U)), H, np.inf), placement=Placement("automatic"))

@@ -13,6 +13,8 @@ class CoordinationSettings:
     """Parameters of ``CoordinatedMixture`` and ``CoordinatedCCA`` that a fit needs.
 
     ``owner`` is the class name, for messages; ``seed`` is drawn from ``random_state``; the rest is as documented there.
+    ``thorough``: whether the search for the number of charts goes on where it is unlikely to find a sheet, and fits
+    wide rows in all their columns. ``n_init``: starts of a default mixture.
     """
 
     owner: str
@@ -27,3 +29,6 @@ class CoordinationSettings:
     seed: int
     n_jobs: int | None
     verbose: int
+    alignment: str = "coordination"
+    thorough: bool = False
+    n_init: int = 4

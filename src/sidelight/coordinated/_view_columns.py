@@ -1,4 +1,4 @@
-"""Which columns belong to which view, and which views have seen a row."""
+"""Which columns belong to which view, which views have seen a row, and latent points by the views in X."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from sidelight.base.messages import error_message
+from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, ColumnSelector
+from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.views import refuse_half_rows
 
-__all__ = ["placed", "refuse_blind_views", "refuse_unseen_rows", "view_columns"]
+__all__ = ["embedded_by_x", "placed", "refuse_blind_views", "refuse_unseen_rows", "view_columns"]
 
 
 def view_columns(
@@ -82,3 +84,18 @@ def placed(V: Array, columns: Array, n_columns: int) -> Array:
     wide = np.full((len(V), n_columns), np.nan)
     wide[:, columns] = V
     return wide
+
+
+def embedded_by_x(both: CoordinatedMap, joint: Array, by_all: Array, d: int, n_jobs: int | None) -> Array:
+    """Latent points (n, q) of fitted rows by their first d columns, as by ``transform``; by all where these are NaN.
+
+    ``joint`` (n, D) are the rows with y, and ``by_all`` (n, q) their latent points by all views.
+    """
+    seen = ~np.isnan(joint[:, :d]).all(axis=1)
+    n_columns = joint.shape[1]
+    if n_columns == d or not seen.any():
+        return by_all
+    Z = by_all.copy()
+    own = np.arange(d)
+    Z[seen] = by_block(lambda part: both.backward(placed(part, own, n_columns)), joint[seen, :d], n_jobs)
+    return Z

@@ -7,7 +7,7 @@ A view that is missing in a row (NaN) is left out there, in fits and in transfor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,14 +16,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
+from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, ColumnSelector, NamedValues, RandomState
-from sidelight.base.validation import check_rows, checked_array, validated
-from sidelight.maps.coordinated import ChartedView, CoordinatedMap
-from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows
+from sidelight.base.validation import check_choice, check_rows, checked_array, validated
+from sidelight.maps.coordinated import ChartedView
+from sidelight.maps.cross_view import CrossView, cross_sums, cross_view, predict_view_rows, with_kernels
 from sidelight.maps.frames import Frame
 from sidelight.maps.views import as_columns
 from sidelight.rows import ArrayRows, Rows, as_rows
@@ -31,8 +32,9 @@ from sidelight.rows import ArrayRows, Rows, as_rows
 from ._coordinated_charts import fit_charts, view_frame
 from ._coordinated_mixin import CoordinatedMixin
 from ._coordination_fit import Coordinated, glue
+from ._fit_cost import kernel_cost
 from ._fit_progress import FitProgress
-from ._view_columns import placed, refuse_blind_views, refuse_unseen_rows, view_columns
+from ._view_columns import embedded_by_x, placed, refuse_blind_views, refuse_unseen_rows, view_columns
 
 __all__ = ["CoordinatedCCA"]
 
@@ -77,6 +79,10 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
         How much pairs of charts that share few rows count, as in :class:`CoordinatedMixture`.
+    regression : "auto", "charts" or "kernel", default="auto"
+        How ``predict`` and ``predict_view`` get from view to view. "charts": ridge regression on responsibilities and
+        local coordinates of the charts, and on the columns; more numbers of charts are tried then, and in all columns.
+        "kernel": kernel ridge regression. "auto": for each view the one of the smaller cross-validated error.
     max_iter : int, default=500
         EM steps of a default mixture.
     tol : float, default=1e-4
@@ -102,8 +108,9 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
     view_columns_ : list of array
         Columns of each view; those of y come after those of X.
     cross_ : CrossView
-        The regressions from view to view.
-    map_, n_charts_, n_local_, disagreement_, distortion_, balance_, off_plane_, bridging_, centre_, scale_, history_,
+        The regressions from view to view; ``cross_.kernels`` are the kernel regressions, where they are used.
+    map_, n_charts_, n_local_, disagreement_, distortion_, alignment_, balance_, off_plane_, bridging_, centre_, scale_,
+    history_,
     training_densities_, training_latent_densities_
         As in :class:`CoordinatedMixture`; ``centre_`` and ``scale_`` have the columns of y after those of X.
     n_iter_ : int
@@ -151,6 +158,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
+        regression: str = "auto",
         max_iter: int = 500,
         tol: float = 1e-4,
         random_state: RandomState = None,
@@ -166,6 +174,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         self.n_local = n_local
         self.smoothing = smoothing
         self.balance = balance
+        self.regression = regression
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -185,7 +194,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         y : array of shape (n, e) or (n,), or None
             One more view.
         """
-        self._check_shared()
+        self._check_parameters()
         several = y is not None or self.views is not None
         kinds, finite = [np.float64, np.float32], "allow-nan" if several else True
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite=finite, ensure_min_samples=2))
@@ -196,7 +205,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         progress = FitProgress(self.callback)
         found = self._fit_views(ArrayRows(joint, n_jobs=self.n_jobs), columns, progress)
         by_all = by_block(found.glued.map.backward, joint, self.n_jobs).astype(X.dtype, copy=False)
-        embedding = self._embedding_by_x(found.glued.map, joint, by_all, X.shape[1])
+        embedding = embedded_by_x(found.glued.map, joint, by_all, X.shape[1], self.n_jobs)
         self._keep(found, columns, X.shape[1], progress)
         self.y_is_flat_ = y is not None and np.asarray(y).ndim == 1
         self.embedding_, self.joint_embedding_ = embedding, by_all
@@ -217,7 +226,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         source : callable, array, list of arrays, or path
             As in :meth:`CoordinatedMixture.fit_batches`.
         """
-        self._check_shared()
+        self._check_parameters()
         rows = as_rows(source, owner=self, missing=self.views is not None, n_jobs=self.n_jobs)
         columns, progress = self._columns(rows.n_features, 0), FitProgress(self.callback)
         found = self._fit_views(rows, columns, progress)
@@ -287,19 +296,35 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
             )
         return float(self._explained(truth, found, self.view_columns_[-1], sample_weight))
 
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Memory and time of a fit to n rows and d columns of all views, with the regressions from view to view."""
+        charts = super().estimate_cost(n, d)
+        if self.regression == "charts":
+            return charts
+        kernels = kernel_cost(n, d, self._n_views())
+        return Cost(charts.bytes + kernels.bytes, charts.seconds + kernels.seconds)
+
+    def _check_parameters(self) -> None:
+        self._check_shared()
+        check_choice(self, "regression", self.regression, ("auto", "charts", "kernel"))
+
     def _fit_views(self, rows: Rows, columns: Sequence[Array], progress: FitProgress) -> _FittedViews:
         """Charts of each view, their gluing, and the regressions from view to view."""
-        settings = self._settings()
+        settings = replace(self._settings(), thorough=self.regression == "charts")
+        if isinstance(self.n_charts, str) and not settings.thorough:
+            settings = replace(settings, n_init=1)  # half the time, and as good where charts do not predict
         sample = Rows.sample(rows, _SAMPLE, settings.seed)
         refuse_blind_views(settings.owner, sample, columns)
         frames = [view_frame(sample, own) for own in columns]
         views: list[ChartedView] = []
         for number, own in enumerate(columns):
             mixture = self.mixture[number] if isinstance(self.mixture, (list, tuple)) else self.mixture
-            views += fit_charts(rows, sample, own, number, mixture, settings, progress)
+            views += fit_charts(rows, sample, own, number, mixture, settings, progress).mixtures
         found = glue(rows, views, sample, settings)
         smoothing = float(self.smoothing)
         cross = cross_view(views, rows.total(lambda X: cross_sums(views, X, smoothing)), smoothing)
+        if self.regression != "charts":
+            cross = with_kernels(cross, rows, sample, always=self.regression == "kernel")
         return _FittedViews(tuple(frames), found, cross, sample)
 
     def _keep(self, found: _FittedViews, columns: list[Array], n_features: int, progress: FitProgress) -> None:
@@ -322,17 +347,6 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
                 error_message(self, "mixture", f"{len(self.mixture)} mixtures", rule, "Give one for each view")
             )
         return columns
-
-    def _embedding_by_x(self, both: CoordinatedMap, joint: Array, by_all: Array, d: int) -> Array:
-        """Latent points (n, q) of the fitted rows as ``transform`` finds them, without y; where X is NaN, by y."""
-        seen = ~np.isnan(joint[:, :d]).all(axis=1)
-        n_columns = joint.shape[1]
-        if n_columns == d or not seen.any():
-            return by_all
-        Z = by_all.copy()
-        own = np.arange(d)
-        Z[seen] = by_block(lambda part: both.backward(placed(part, own, n_columns)), joint[seen, :d], self.n_jobs)
-        return Z
 
     def _second(self, y: object, n: int) -> Array:
         """Y as (n, e)."""

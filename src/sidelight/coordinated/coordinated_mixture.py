@@ -8,6 +8,7 @@ rows are sums, so it runs in batches; the eigenproblem has the size of the chart
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,11 +19,10 @@ from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_choice, check_integer, validated
-from sidelight.maps.coordinated import ChartedView
 from sidelight.maps.frames import Frame
 from sidelight.rows import ArrayRows, Rows, as_rows
 
-from ._coordinated_charts import fit_charts, view_frame
+from ._coordinated_charts import FittedView, fit_charts, view_frame
 from ._coordinated_mixin import CoordinatedMixin
 from ._coordination_fit import align, glue
 from ._fit_progress import FitProgress
@@ -43,7 +43,8 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         Latent dimensions.
     n_charts : int or "auto", default="auto"
         Charts of each default mixture. "auto": doubled until charts are flat and stretch the data evenly, or until more
-        charts give neither a better fit (Bayesian information criterion) nor better maps.
+        charts give neither a better fit (Bayesian information criterion) nor better maps. Rows of more than 64
+        columns are then fitted in their 50 leading principal components, except for ``alignment="coordination"``.
     n_mixtures : int, default=1
         Parallel mixtures from different starts, so that every row is covered by several charts.
     mixture : None, estimator, charts, or list of one of them, default=None
@@ -57,12 +58,15 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     smoothing : float, default=1.0
         Power to which responsibilities are raised: below 1 charts overlap more.
     balance : "auto", float or None, default="auto"
-        How much pairs of charts that share few rows count. None: in proportion to the rows they share, the objective
-        of [1]_. Small: each pair the same, down to this share of common rows. "auto": the value with the lowest
-        reconstruction error and the most even stretching of the data.
-    alignment : "coordination" or "automatic", default="coordination"
-        The objective: agreement of charts on shared rows; or latent points that are the same averages of their
-        neighbours as rows are in the data (automatic alignment [4]_), in memory only.
+        How much pairs of charts that share few rows count in coordination. None: in proportion to the rows they share,
+        the objective of [1]_. Small: each pair the same, down to this share of common rows. "auto": the value with the
+        lowest reconstruction error and the most even stretching of the data.
+    alignment : "auto", "coordination", "geodesic" or "automatic", default="auto"
+        How charts are placed. "coordination": they agree on shared rows [1]_. "geodesic": by least squares at the
+        latent points that keep distances along the neighbourhood graph of at most 5,000 rows (Isomap).
+        "automatic": latent points are the same averages of their neighbours as rows are in the data (automatic
+        alignment [4]_), in memory only. "auto": coordination where it finds a sheet, or where ``balance`` is given;
+        else coordination, geodesic or a linear map of one chart, whichever explains most of rows that are left out.
     n_neighbors : int, default=12
         Neighbours of each row, for ``alignment="automatic"``.
     max_iter : int, default=500
@@ -83,7 +87,8 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
     Attributes
     ----------
     embedding_ : array of shape (n, q)
-        ``transform`` of the rows; each column has mean 0 and variance 1. Absent after ``fit_batches``.
+        ``transform`` of the rows, of mean 0; each column has variance 1 in coordination, all have on average where
+        charts were placed otherwise. Absent after ``fit_batches``.
     map_ : CoordinatedMap
         Charts, and their maps to the latent space and back.
     n_charts_ : int
@@ -94,8 +99,11 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         Eigenvalue of each latent axis: how much charts disagree about it, relative to their spread.
     distortion_ : float
         How far the charts are from one common stretching of the data; 0: the sheet was only unrolled.
+    alignment_ : str
+        How charts were placed: "coordination", "geodesic", "linear" (one chart, where charts explained no more than
+        principal components) or "automatic".
     balance_ : float
-        The balance used; inf is the objective of [1]_.
+        The balance used; inf is the objective of [1]_, and where charts were not placed by coordination.
     off_plane_ : array of shape (k,)
         The share of each chart's variance that lies off its plane.
     bridging_ : array of int
@@ -153,7 +161,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         n_local: int | str | Sequence[int] | None = None,
         smoothing: float = 1.0,
         balance: float | str | None = "auto",
-        alignment: str = "coordination",
+        alignment: str = "auto",
         n_neighbors: int = 12,
         max_iter: int = 500,
         tol: float = 1e-4,
@@ -192,9 +200,11 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         rows, settings, progress = ArrayRows(X, n_jobs=self.n_jobs), self._settings(), FitProgress(self.callback)
-        views, sample, frame = self._charts(rows, settings, progress)
-        automatic = self.alignment == "automatic"
-        found = align(X, views, settings, self.n_neighbors) if automatic else glue(rows, views, sample, settings)
+        own, sample, frame = self._charts(rows, settings, progress)
+        if self.alignment == "automatic":
+            found = align(X, own.mixtures, settings, self.n_neighbors)
+        else:
+            found = glue(rows, own.mixtures, sample, settings, own.placement)
         embedding = by_block(found.map.backward, X, self.n_jobs)
         self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), sample, progress)
         self.embedding_ = embedding
@@ -217,26 +227,32 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
             .npy or Parquet file. The result is that of ``fit`` on all rows at once.
         """
         self._check_parameters()
-        check_choice(self, "alignment", self.alignment, ("coordination",))
+        check_choice(self, "alignment", self.alignment, ("auto", "coordination", "geodesic"))
         rows = as_rows(source, owner=self, n_jobs=self.n_jobs)
         settings, progress = self._settings(), FitProgress(self.callback)
-        views, sample, frame = self._charts(rows, settings, progress)
-        found = glue(rows, views, sample, settings)
+        own, sample, frame = self._charts(rows, settings, progress)
+        found = glue(rows, own.mixtures, sample, settings, own.placement)
         self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), sample, progress)
         progress.finish()
         return self
 
     def _charts(
         self, rows: Rows, settings: CoordinationSettings, progress: FitProgress
-    ) -> tuple[list[ChartedView], Array, Frame]:
+    ) -> tuple[FittedView, Array, Frame]:
         """The charts, a sample of the rows, and the frame of the columns."""
         sample = Rows.sample(rows, _SAMPLE, settings.seed)
         columns = np.arange(rows.n_features)
         mixture = self.mixture[0] if isinstance(self.mixture, (list, tuple)) else self.mixture
-        views = fit_charts(rows, sample, columns, 0, mixture, settings, progress)
-        return views, sample, view_frame(sample, columns)
+        own = fit_charts(rows, sample, columns, 0, mixture, settings, progress)
+        return own, sample, view_frame(sample, columns)
+
+    def _settings(self) -> CoordinationSettings:
+        asked = self.alignment == "auto" and not isinstance(self.balance, str)  # a balance is one of shared rows
+        alignment = "coordination" if asked else self.alignment
+        thorough = alignment not in ("auto", "geodesic")  # these have other ways to place charts
+        return replace(super()._settings(), alignment=alignment, thorough=thorough)
 
     def _check_parameters(self) -> None:
         self._check_shared()
-        check_choice(self, "alignment", self.alignment, ("coordination", "automatic"))
+        check_choice(self, "alignment", self.alignment, ("auto", "coordination", "geodesic", "automatic"))
         check_integer(self, "n_neighbors", self.n_neighbors, 1)

@@ -9,6 +9,9 @@ deviation. λ is chosen by generalised cross-validation. The latent point is a l
 dimensions; one view often depends on more dimensions of another, so predictions do not pass through the latent space.
 With a single chart this is linear regression.
 
+Where kernel ridge regression (``kernel_view.py``) has a smaller error, left-out rows against the generalised
+cross-validation above, it predicts rows in which all the other views are observed.
+
 Only sums over rows are stored, for each pair of views over the rows in which both and view w are observed. So a row
 with a missing view still contributes to the others.
 """
@@ -16,33 +19,40 @@ with a missing view still contributes to the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight.objectives.coordination import unfolded
-from sidelight.rows import Sums
+from sidelight.rows import Rows, Sums
 
 from .coordinated import ChartedView, CoordinatedMap, padded, weighed
+from .kernel_view import KernelRegression, best_shape, fit_centres, fit_sums, kernel_sums
 
-__all__ = ["CrossView", "Regression", "cross_sums", "cross_view", "predict_view_rows"]
+__all__ = ["CrossView", "Regression", "cross_sums", "cross_view", "predict_view_rows", "with_kernels"]
 
 Array = npt.NDArray[Any]
 _COLUMNS = 300  # for a view with more columns, φ has its chart features only
 _PENALTIES = np.logspace(-4, 2, 25)  # smaller ones would give arbitrary predictions far from the training rows
 _CAUTION = 1.4  # c: cost of a degree of freedom in cross-validation, as rows are seldom independent (Kim and Gu 2004)
 _FEWEST = 2  # rows that two views must have in common for a regression
+_EXACT, _CENTRES, _MANY = 3_000, 2_000, 20_000  # rows that are all centres; else so many are, half of it above _MANY
+_JUDGED = 1_000  # rows that the error of fewer centres than rows is measured on
 
 
 @dataclass(frozen=True)
 class Regression:
-    """Linear regression ``x̂ = mean + (φ - origin) slopes``; slopes (p, d)."""
+    """Linear regression ``x̂ = mean + (φ - origin) slopes``; slopes (p, d).
+
+    ``error`` is its squared error as a share of the variance, by generalised cross-validation; inf: not known.
+    """
 
     origin: Array
     slopes: Array
     mean: Array
+    error: float = np.inf
 
     def predict(self, F: Array) -> Array:
         """Predicted view (m, d) at features φ (m, p)."""
@@ -62,12 +72,15 @@ class CrossView:
         Regression of each view on all the others.
     smoothing : float
         Exponent of the responsibilities.
+    kernels : tuple of KernelRegression
+        Of the views that they predict better than ``full``.
     """
 
     views: tuple[ChartedView, ...]
     sums: Sums
     full: tuple[Regression, ...]
     smoothing: float
+    kernels: tuple[KernelRegression, ...] = ()
 
     def known(self, X: Array, view: int) -> Array:
         """Which views (m, V) are observed in each row and can predict ``view`` (shared training rows with it)."""
@@ -76,11 +89,14 @@ class CrossView:
 
     def predict(self, X: Array, view: int, known: Array) -> Array:
         """Predict a view (m, d) of rows from the views that are True in ``known`` (V,)."""
-        full = bool((known == _with_common_rows(self.sums, view)).all())
+        full, own = bool((known == _with_common_rows(self.sums, view)).all()), _by_view(self.views)[view][0]
+        kernel = next((one for one in self.kernels if one.view == view), None) if full else None
+        if kernel is not None:
+            U = _columns_of(self.views, padded(X), np.flatnonzero(known))[0]
+            return np.asarray(kernel.predict(U)[: len(X)] * own.scale + own.centre)
         regression = self.full[view] if full else _regression(self.views, self.sums, view, known)
         features = _view_features(self.views, padded(X), self.smoothing)[0]
         found = regression.predict(np.concatenate([features[v] for v in np.flatnonzero(known)], axis=1))
-        own = _by_view(self.views)[view][0]
         return np.asarray(found[: len(X)] * own.scale + own.centre)
 
 
@@ -138,6 +154,55 @@ def cross_view(views: Sequence[ChartedView], sums: Sums, smoothing: float) -> Cr
     every = range(len(sums["pairs"]))
     full = tuple(_regression(views, sums, view, _with_common_rows(sums, view)) for view in every)
     return CrossView(tuple(views), sums, full, smoothing)
+
+
+def with_kernels(cross: CrossView, rows: Rows, sample: Array, *, always: bool = False) -> CrossView:
+    """The predictor with kernel regressions of the views that they predict better; or of all views.
+
+    Parameters
+    ----------
+    cross : CrossView
+    rows : Rows
+        All rows, read once for each view if there are more than 3,000.
+    sample : array of shape (m, D)
+        Rows from which kernels and centres are chosen.
+    always : bool
+        Keep the kernel regressions without a comparison.
+    """
+    found = [_kernel_regression(cross, rows, sample, view) for view in range(len(cross.full))]
+    kept = (one for one in found if one and (always or one.error < cross.full[one.view].error))
+    return replace(cross, kernels=tuple(kept))
+
+
+def _kernel_regression(cross: CrossView, rows: Rows, sample: Array, view: int) -> KernelRegression | None:
+    """Regression of a view on all others that have rows in common with it; None where there is none."""
+    others, n = np.flatnonzero(_with_common_rows(cross.sums, view)), cross.sums["pairs"][view].max()
+    if not len(others):
+        return None
+    order = np.random.default_rng(0).permutation(len(sample))  # rows may be sorted
+    U, Y = _columns_of(cross.views, sample[order], others, view)
+    shape = best_shape(U, Y)
+    if shape is None:
+        return None
+    if len(U) <= _EXACT and n <= len(sample):
+        return fit_centres(view, shape, U, Y)
+    centres = shape.inside(U[: _CENTRES if n <= _MANY else _CENTRES // 2])
+    sums = rows.total(lambda X: kernel_sums(shape, centres, *_columns_of(cross.views, X, others, view)))
+    return fit_sums(view, shape, centres, sums, U[:_JUDGED], Y[:_JUDGED])
+
+
+def _columns_of(views: Sequence[ChartedView], X: Array, others: Array, view: int | None = None) -> tuple[Array, Array]:
+    """Scaled columns (m, p) of ``others`` and (m, e) of ``view``, of the rows that all of them observe.
+
+    Without a ``view``: of all rows, and nothing.
+    """
+    groups = _by_view(views)
+    parts = [groups[other][0].inside(X) for other in others]
+    U, seen = np.concatenate([Y for Y, _ in parts], axis=1), np.all([own for _, own in parts], axis=0)
+    if view is None:
+        return U, U[:, :0]
+    Y, own = groups[view][0].inside(X)
+    return U[seen & own], Y[seen & own]
 
 
 def _by_view(views: Sequence[ChartedView]) -> list[list[ChartedView]]:
@@ -204,7 +269,8 @@ class _Moments:
         lost = np.maximum(self.variance - explained, 0.0) / np.maximum(free, 1e-12) ** 2
         best = len(lost) - 1 - int(np.argmin(lost[::-1]))  # the largest penalty of ties
         slopes = vectors @ (shrunk[best][:, None] * along)
-        return Regression(self.origin, slopes / units[:, None], self.mean)
+        error = float(lost[best]) / self.variance if self.variance > 0.0 else np.inf
+        return Regression(self.origin, slopes / units[:, None], self.mean, error)
 
 
 def _moments(sums: Sums, view: int, known: Array, chosen: Array, owners: Array, wanted: Array) -> _Moments:

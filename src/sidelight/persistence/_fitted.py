@@ -48,6 +48,7 @@ _COORDINATED = _COURSE | {
     "balance_": "number~",
     "distortion_": "number~",
     "off_plane_": "real (*)",
+    "alignment_": "~choice:coordination|geodesic|linear|automatic",
     "bridging_": "int",
     "embedding_": "~float (N, q)",
     "training_densities_": "~real (*, *)",
