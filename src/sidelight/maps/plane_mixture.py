@@ -47,6 +47,7 @@ class PlaneKind:
     noise_floor: float = 1e-6
 
     framed: ClassVar[bool] = True
+    by_column: ClassVar[bool] = False
 
     def family(self, summary: RowSummary, *, stream: bool = False) -> Planes:
         """The EM for these rows; without parameter expansion in a stream, whose sums refer to the previous axes."""
