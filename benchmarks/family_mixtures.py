@@ -1,12 +1,12 @@
-"""Mixtures: log density of held-out rows beside scikit-learn's GaussianMixture, and imputed entries beside k-NN and ridge.
+"""Mixtures: log density of held-out rows beside GaussianMixture, and imputed entries beside k-NN and ridge.
 
 PPCAMixture: columns are standardised, a quarter of the rows is held out, ten draws. The rival is GaussianMixture with
 the number of components and the type of covariance that cross-validation (three folds) likes best; ProbabilisticPCA is
 our own single plane. A difference of 0.5 nats is a tie.
 
 BernoulliMixture: a quarter of the rows is held out (300 at most), and entries of these are hidden: 30 % at random, or
-60 %. The measure is the share of hidden entries that come back wrong, among columns that are not constant. The rivals are
-KNNImputer (ten neighbours, by distance) and ridge regression of each hidden entry on all observed ones of its row.
+60 %. The measure is the share of hidden entries that come back wrong, among columns that are not constant. The rivals
+are KNNImputer (ten neighbours, by distance) and ridge regression of each hidden entry on all observed ones of its row.
 Fashion is read from FASHION_MNIST, a folder with the four files of its authors (Debian: dataset-fashion-mnist).
 """
 

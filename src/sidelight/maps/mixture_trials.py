@@ -1,7 +1,7 @@
 """Compare mixtures by the log density of rows that they were not fitted to.
 
 Up to a few thousand rows are split: a fifth is held out, of few rows each fifth in turn. A trial fits a mixture to the
-others, with one start and few steps, and its score is the mean log density of the held-out rows (:class:`Trials`).
+others, with two starts and few steps, and its score is the mean log density of the held-out rows (:class:`Trials`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from sidelight.base.random import start_seed
 from sidelight.base.result import Status
 from sidelight.rows import ArrayRows, Rows
 
-from .mixture_fit import EMSettings, FittedMixture, Mixture, MixtureKind
+from .mixture_fit import EMSettings, FittedMixture, Mixture, MixtureKind, fit_mixture, run_em
+from .row_summary import summarise_rows
 
-__all__ = ["Choice", "Splits", "Trial", "Trials", "better_number", "splits_of", "trial_rows"]
+__all__ = ["Choice", "Splits", "Trial", "Trials", "splits_of", "trial_rows"]
 
 Array = npt.NDArray[Any]
 P = TypeVar("P", bound=Mixture)
@@ -27,12 +28,13 @@ K = TypeVar("K", bound=MixtureKind[Any, Any])
 R = TypeVar("R", bound=Hashable)
 _FOLDS = 5
 _FEWEST = 10  # rows below which none can be spared
-_ENOUGH = 600  # rows from which one fifth is enough to compare; below, each fifth in turn until so many are held out
-_STEPS, _TOL = 40, 2e-3  # EM of a trial
+_ENOUGH = 1200  # rows from which one fifth is enough to compare; below, each fifth in turn until so many are held out
+_STARTS, _STEPS, _TOL = 2, 40, 5e-3  # EM of a trial
 _ENDED = (Status.STOPPED, Status.INTERRUPTED)
 _ROOM = 250_000  # entries of the rows that trials are made with, where these are more than _LEAST rows
 _LEAST, _MOST = 1000, 4000
-_FEW = 8  # charts below which one number that is worse does not end the search
+_TIE = 0.1  # nats per row
+_FEW = 8  # charts up to which a number that does not help does not end the search
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,27 @@ class Choice(Generic[K]):
         Held-out log density of everything that was tried, by name; None if nothing was to be chosen.
     ended : FittedMixture or None
         The best mixture so far, if the search was stopped or interrupted.
+    start : FittedMixture or None
+        The mixture of the trial, from which the fit to all rows goes on; None: starts are made.
     """
 
     kind: K
     n_charts: int | str
     scores: dict[str, float] | None = None
     ended: FittedMixture[Any] | None = None
+    start: FittedMixture[Any] | None = None
+
+    def fitted(self, rows: Rows, settings: EMSettings) -> FittedMixture[Any]:
+        """The mixture of all rows; as far as it came, if the search was ended."""
+        if self.ended is not None:
+            return self.ended
+        if self.start is None:
+            return fit_mixture(rows, self.kind, settings, self.n_charts)
+        k, seed = len(self.start.mixture.weights), start_seed(settings.random_state)
+        summary = summarise_rows(settings.owner, rows, k, seed, frame=self.start.summary.frame)
+        fewest = self.kind.fewest_rows(summary, k)
+        found = run_em(rows, self.kind.family(summary), self.start.mixture, summary, settings, fewest=fewest)
+        return replace(found, mixture=self.kind.finished(found.mixture))
 
 
 class Trials(Generic[R, K]):
@@ -101,7 +118,8 @@ class Trials(Generic[R, K]):
         settings: EMSettings,
     ) -> None:
         steps, tol = min(settings.max_iter, _STEPS), max(settings.tol, _TOL)
-        self._settings = replace(settings, n_init=1, max_iter=steps, tol=tol, verbose=0, quiet=True)
+        starts = min(settings.n_init, _STARTS)
+        self._settings = replace(settings, n_init=starts, max_iter=steps, tol=tol, verbose=0, quiet=True)
         self._splits, self._fit = splits, fit
         self.tried: dict[R, Trial[K]] = {}
         self.interrupted = False
@@ -133,9 +151,27 @@ class Trials(Generic[R, K]):
         return max(self.tried, key=lambda recipe: self.tried[recipe].score)
 
     def is_as_good(self, recipe: R, other: R) -> bool:
-        """Whether a recipe is worse than another by no more than the standard error of the difference."""
+        """Whether a recipe is worse than another by no more than 0.1 nats and the standard error of the difference."""
         difference = self.tried[other].logs - self.tried[recipe].logs
-        return bool(difference.mean() <= difference.std() / np.sqrt(len(difference)))
+        return bool(difference.mean() <= min(_TIE, difference.std() / np.sqrt(len(difference))))
+
+    def doubled(self, recipe: Callable[[int], R], most: int) -> int:
+        """The best number of charts of ``recipe(k)``: doubled from 1 as long as that surely helps, then k - k/4.
+
+        Up to eight charts it is doubled anyway, because two may be worse than one where four are better.
+        """
+        k, numbers = 1, [1]
+        self.score(recipe(1))
+        while 2 * k <= most and not self.ended:
+            k *= 2
+            numbers.append(k)
+            if not np.isfinite(self.score(recipe(k))):
+                break
+            if k > _FEW and self.is_as_good(recipe(k // 2), recipe(k)):
+                break
+        best = max(numbers, key=lambda k: (self.score(recipe(k)), -k))
+        middle = best - best // 4
+        return max((best, middle), key=lambda k: (self.score(recipe(k)), -k))
 
     def choice(self, recipe: R, n_charts: int, names: Callable[[R], str]) -> Choice[K]:
         """The choice of a recipe, with all scores by name."""
@@ -143,7 +179,7 @@ class Trials(Generic[R, K]):
         trial = self.tried[recipe]
         interrupted = self.interrupted or any(one.found.interrupted for one in self.tried.values())
         found = replace(trial.found, interrupted=interrupted) if self.ended else None
-        return Choice(trial.kind, n_charts, scores, found)
+        return Choice(trial.kind, n_charts, scores, found, trial.found)
 
     def _trial(self, recipe: R, start: Trial[K] | None) -> Trial[K]:
         X, logs, fits, kinds = self._splits.X, [], [], []
@@ -174,24 +210,3 @@ def splits_of(rows: Rows, settings: EMSettings, room: int = _ROOM) -> Splits:
     parts = [(fold != number, fold == number) for number in range(turns)]
     seen = [(~np.isnan(X[train])).any(axis=0).all() for train, _ in parts]
     return Splits(X, tuple(part for part, whole in zip(parts, seen, strict=True) if whole))
-
-
-def better_number(score: Callable[[int], float], first: int, most: int) -> int:
-    """The best number of charts: doubled from ``first`` until it is worse, then k - k/4 and k + k/2.
-
-    Below eight charts it is doubled until it is worse twice, because two may be worse than one where four are better.
-
-    >>> better_number(lambda k: -abs(k - 6.0), 1, 100)
-    6
-    """
-    tried = {first: score(first)}
-    k, worse = first, 0
-    while 2 * k <= most and worse < (2 if k < _FEW else 1) and np.isfinite(tried[k]):
-        k *= 2
-        tried[k] = score(k)
-        worse = worse + 1 if tried[k] < max(tried.values()) else 0
-    best = max(tried, key=lambda k: (tried[k], -k))
-    for middle in (best - best // 4, best + best // 2):
-        if 1 <= middle <= most and middle not in tried:
-            tried[middle] = score(middle)
-    return max(tried, key=lambda k: (tried[k], -k))

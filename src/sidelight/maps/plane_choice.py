@@ -23,7 +23,7 @@ from sidelight.rows import Rows
 from .charts import MOST_LOCAL
 from .gaussian_mixture import GaussianKind, first_kind
 from .mixture_fit import EMSettings, FittedMixture, MixtureKind, fit_mixture, run_em, start_mixture
-from .mixture_trials import Choice, Splits, Trials, better_number, splits_of
+from .mixture_trials import Choice, Splits, Trials, splits_of
 from .plane_mixture import PlaneKind
 from .row_summary import summarise_rows
 
@@ -37,7 +37,7 @@ _TOWARD = (0.0, 0.02, 0.1, 0.5)
 _MOVES = 12  # most trials after the number of charts
 _NUMBERS = (1, 2, 4, 8, 16, 32)  # local dimensions that are tried
 _FAR = 1.0  # nats below the best from which planes are not looked at further
-_ROWS_EACH = 4  # rows per chart, at least
+_ROWS_EACH = 6  # rows per chart, at least; as many as columns for full covariances, where these are more
 
 
 @dataclass(frozen=True)
@@ -162,22 +162,38 @@ class _Search:
     def __init__(self, trials: Trials[Recipe, Any], wanted: Wanted, splits: Splits) -> None:
         self._trials, self._wanted = trials, wanted
         self._d = splits.X.shape[1]
-        self._most = max(1, splits.fewest // _ROWS_EACH)
+        self._rows = splits.fewest
 
     def found(self) -> Recipe:
-        """The best recipe, or a plane that is as good."""
+        """The simplest of the best recipes."""
         covariance = self._wanted.covariance
         if covariance == "auto" and self._d > MOST_COLUMNS:
             covariance = "plane"
         if covariance == "plane":
-            return self._planes(self._numbered(Recipe(1, "plane", self._first_dimensions())))
+            self._planes(self._numbered(Recipe(1, "plane", self._first_dimensions())))
+            return self._simplest()
         best = self._gaussians(covariance if covariance != "auto" else "full")
-        if covariance != "auto":
-            return best
-        self._diagonals(best)
+        if covariance == "auto":
+            self._diagonals(best)
+            self._planes(Recipe(self._trials.best().n_charts, "plane", self._first_dimensions()))
+        return self._simplest()
+
+    def _simplest(self) -> Recipe:
+        """Of the recipes that are as good as the best: planes, the fewest charts, the fewest dimensions."""
         best = self._trials.best()
-        plane = self._planes(Recipe(best.n_charts, "plane", self._first_dimensions()))
-        return plane if self._trials.is_as_good(plane, best) else best
+        if self._trials.ended:
+            return best
+        good = [one for one in self._trials.tried if self._trials.is_as_good(one, best)]
+        return min(good, key=self._size)
+
+    def _size(self, recipe: Recipe) -> tuple[bool, int, int, float]:
+        charts = self._trials.tried[recipe].found.mixture.charts
+        dimensions = sum(chart.n_components for chart in charts)
+        return recipe.covariance != "plane", recipe.n_charts, dimensions, -self._score(recipe)
+
+    def _most(self, recipe: Recipe) -> int:
+        """How many charts are tried at most."""
+        return max(1, self._rows // max(_ROWS_EACH, self._d if recipe.covariance == "full" else 1))
 
     def _score(self, recipe: Recipe) -> float:
         return self._trials.score(recipe)
@@ -192,8 +208,7 @@ class _Search:
             own = replace(recipe, n_charts=int(self._wanted.n_charts))
             self._score(own)
             return own
-        k = better_number(lambda k: self._score(replace(recipe, n_charts=k)), recipe.n_charts, self._most)
-        return replace(recipe, n_charts=k)
+        return replace(recipe, n_charts=self._trials.doubled(lambda k: replace(recipe, n_charts=k), self._most(recipe)))
 
     def _gaussians(self, covariance: str) -> Recipe:
         return self._climbed(self._numbered(Recipe(1, covariance)))
@@ -229,7 +244,7 @@ class _Search:
         k = recipe.n_charts
         if isinstance(self._wanted.n_charts, str):
             for other in (k + max(1, k // 2), k - max(1, k // 4)):
-                if 1 <= other <= self._most:
+                if 1 <= other <= self._most(recipe):
                     yield replace(recipe, n_charts=other)
 
     def _diagonals(self, best: Recipe) -> None:
@@ -238,22 +253,38 @@ class _Search:
         value, target = self._score(recipe), self._score(best)
         if not isinstance(self._wanted.n_charts, str):
             return
-        while 2 * recipe.n_charts <= self._most:
+        while 2 * recipe.n_charts <= self._most(recipe):
             recipe, before = replace(recipe, n_charts=2 * recipe.n_charts), value
             value = self._score(recipe)
             if value <= before or target - value > 2.0 * (value - before):
                 return
 
-    def _planes(self, recipe: Recipe) -> Recipe:
-        """Planes with the best number of dimensions, and of charts nearby."""
+    def _planes(self, recipe: Recipe) -> None:
+        """Try planes: numbers of charts near a recipe's, and of dimensions."""
         best = recipe
         self._score(best)
-        hopeless = self._score(best) < self._score(self._trials.best()) - _FAR
-        if isinstance(self._wanted.n_components, str) and not hopeless:
-            for q in _NUMBERS:
-                own = replace(recipe, n_components=q)
-                if q >= self._d or (self._d <= MOST_COLUMNS and q > MOST_LOCAL):
-                    break
-                if self._score(own) > self._score(best):
-                    best = own
-        return best
+        if isinstance(self._wanted.n_charts, str):
+            for factor in (0.5, 2.0, 0.75):
+                best = self._scaled(best, factor)
+        if not isinstance(self._wanted.n_components, str) or self._is_far(best):
+            return
+        most = self._d - 1 if self._d > MOST_COLUMNS else min(MOST_LOCAL, self._d - 1)
+        before = -np.inf
+        for q in (q for q in _NUMBERS if q <= most):
+            own = replace(best, n_components=q)
+            value = self._score(own)
+            if value < before:
+                break
+            before = value
+
+    def _scaled(self, recipe: Recipe, factor: float) -> Recipe:
+        """A recipe with its number of charts multiplied as often as that helps."""
+        while 1 <= (k := int(recipe.n_charts * factor)) <= self._most(recipe) and k != recipe.n_charts:
+            other = replace(recipe, n_charts=k)
+            if self._score(other) <= self._score(recipe):
+                break
+            recipe = other
+        return recipe
+
+    def _is_far(self, recipe: Recipe) -> bool:
+        return self._score(recipe) < self._score(self._trials.best()) - _FAR

@@ -52,7 +52,14 @@ class RowSummary:
 
 
 def summarise_rows(
-    owner: str, rows: Rows, n_charts: int, seed: int, *, framed: bool = True, by_column: bool = False
+    owner: str,
+    rows: Rows,
+    n_charts: int,
+    seed: int,
+    *,
+    framed: bool = True,
+    by_column: bool = False,
+    frame: Frame | None = None,
 ) -> RowSummary:
     """Summarise rows in one pass; raise an error if no density of ``n_charts`` charts can be fitted to them.
 
@@ -69,10 +76,11 @@ def summarise_rows(
         Whether rows are centred and scaled; False: the frame is the identity, and rows may be sparse.
     by_column : bool
         Whether each column is scaled by its own standard deviation in the sample.
+    frame : Frame or None
+        The frame, if it is known; None: as the sample says.
     """
     raw = rows.sample(max(_SAMPLE, 100 * n_charts), seed)
-    frame = _frame_of(raw) if framed else Frame(np.zeros(raw.shape[1]), 1.0)
-    frame = replace(frame, columns=_spreads(frame.inside(raw))) if by_column else frame
+    frame = _chosen_frame(raw, framed, by_column) if frame is None else frame
 
     def statistic(X: Array) -> Sums:
         if is_sparse(X):
@@ -94,6 +102,11 @@ def summarise_rows(
     mean = found["x"] / seen
     variance = np.maximum(found["xx"] / seen - mean**2, 0.0)
     return RowSummary(frame, n, mean, variance, bool((seen < n).any()), frame.inside(raw))
+
+
+def _chosen_frame(X: Array, framed: bool, by_column: bool) -> Frame:
+    frame = _frame_of(X) if framed else Frame(np.zeros(X.shape[1]), 1.0)
+    return replace(frame, columns=_spreads(frame.inside(X))) if by_column else frame
 
 
 def _of_sparse(X: Any) -> Sums:

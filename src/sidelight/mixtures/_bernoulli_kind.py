@@ -26,7 +26,6 @@ __all__ = ["ROOM", "BernoulliKind", "BinaryRows", "binary", "choose_number"]
 AnyKind = MixtureKind[BernoulliParameters, Bernoullis]
 ROOM = 500_000
 """Entries of the rows by which the number of charts is chosen, where these are more than a thousand rows."""
-_FEW = 8  # charts up to which a number that does not help does not end the search
 _ROWS_EACH = 4  # rows per chart, at least
 
 
@@ -97,16 +96,7 @@ def choose_number(rows: Rows, kind: AnyKind, settings: EMSettings) -> Choice[Any
         return fit_mixture(part, kind, quick, k), kind
 
     trials: Trials[int, AnyKind] = Trials(splits, fit, settings)
-    k, most = 1, max(1, splits.fewest // _ROWS_EACH)
-    trials.score(k)
-    while 2 * k <= most and not trials.ended:
-        k *= 2
-        trials.score(k)
-        if k > _FEW and trials.is_as_good(k // 2, k):
-            break
-    middle = k - k // 4
-    if middle not in trials.tried:
-        trials.score(middle)
+    trials.doubled(lambda k: k, max(1, splits.fewest // _ROWS_EACH))
     best = trials.best()
     least = best if trials.ended else min(k for k in trials.tried if trials.is_as_good(k, best))
     return trials.choice(least, least, str)

@@ -27,7 +27,6 @@ from sidelight.maps.mixture_fit import (
     FittedMixture,
     Mixture,
     MixtureKind,
-    fit_mixture,
     information_criterion,
 )
 from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
@@ -284,9 +283,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _fit_rows(self, rows: Rows, dtype: str, d: int, reduction: TruncatedBasis | None = None) -> Self:
         self._check_parameters()
         choice = self._choice(rows)
-        kind, found = choice.kind, choice.ended
-        if found is None:
-            found = fit_mixture(rows, kind, self._settings(), choice.n_charts)
+        kind, found = choice.kind, choice.fitted(rows, self._settings())
         stream = resume_stream(found, kind)
         own = _training_densities(rows, kind, found, self.n_jobs)
         self.n_features_in_, self.reduction_ = d, reduction

@@ -20,7 +20,7 @@ from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.maps.gaussian_mixture import GaussianKind
 from sidelight.maps.mixture_stream import MixtureStream
-from sidelight.maps.mixture_trials import Choice
+from sidelight.maps.mixture_trials import Choice, trial_rows
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.plane_choice import Wanted, choose_planes
 from sidelight.maps.plane_mixture import PlaneKind
@@ -35,6 +35,7 @@ __all__ = ["PPCAMixture"]
 
 
 PlaneFamily = Planes | Gaussians
+_TRIALS = 25  # mixtures that are compared, about
 _COVARIANCES = ("auto", "plane", "diagonal", "full")
 
 
@@ -191,8 +192,11 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
         k = 16 if isinstance(self.n_charts, str) else self.n_charts
         q = 10 if isinstance(self.n_components, str) else self.n_components
         steps = min(self.max_iter, 60) + 10 * self.n_init * min(1.0, max(5000, 100 * k) / n)
-        moments = k * d * d if d <= 300 else 2 * k * d * (q + 1)
-        return Cost(int(8 * n * d + 8 * 2 * moments + 2**27), float(0.05 + steps * n * (1e-10 * moments + 2e-8 * k)))
+        moments = k * d * d if d <= MOST_COLUMNS else 2 * k * d * (q + 1)
+        each = 1e-10 * moments + 2e-8 * k
+        chosen = self.n_charts == "auto" or (self.n_charts != "bic" and self.n_components == "auto")
+        search = _TRIALS * (0.02 + min(self.max_iter + 20, 40) * trial_rows(n, d) * each) if chosen else 0.0
+        return Cost(int(8 * n * d + 8 * 2 * moments + 2**27), float(0.05 + steps * n * each + search))
 
     def _check_parameters(self) -> None:
         self._check_shared()
