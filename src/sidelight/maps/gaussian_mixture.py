@@ -22,7 +22,7 @@ from .mixture_stream import MixtureStream
 from .plane_charts import PlaneCharts
 from .row_summary import RowSummary
 
-__all__ = ["GaussianKind", "first_kind"]
+__all__ = ["GaussianKind", "first_kind", "rows_outside"]
 
 Array = npt.NDArray[Any]
 
@@ -41,12 +41,16 @@ class GaussianKind:
         Whether columns are independent inside a chart.
     noise_floor : float
         Least variance in any direction, as a share of the mean variance of the scaled columns.
+    widths, outside : array of shape (d,) or None, float
+        Of rows that are from no chart (``PlaneCharts``).
     """
 
     target: Array
     strength: float
     diagonal: bool = False
     noise_floor: float = 1e-6
+    widths: Array | None = None
+    outside: float = 0.0
 
     framed: ClassVar[bool] = True
     by_column: ClassVar[bool] = True
@@ -88,7 +92,8 @@ class GaussianKind:
 
     def charts(self, mixture: MixtureParameters, frame: Frame) -> PlaneCharts:
         """Charts in the units of the data."""
-        return PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts, frame.columns, self.diagonal)
+        charts = PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts, frame.columns, self.diagonal)
+        return replace(charts, widths=self.widths, outside=self.outside)
 
     def joined(
         self, stream: MixtureStream[MixtureParameters, Gaussians], X: Array
@@ -103,7 +108,13 @@ class GaussianKind:
         """The same kind with the shared covariance of a mixture, its correlations times ``1 - toward_diagonal``."""
         spread = np.sqrt(np.maximum(summary.variance, 1e-300))
         shared = shared_covariance(mixture, wide=wide) / spread[:, None] / spread
-        return replace(self, target=_mixed(shared, toward_diagonal))
+        return replace(self, target=_mixed(shared, toward_diagonal), **rows_outside(summary, self.noise_floor))
+
+
+def rows_outside(summary: RowSummary, noise_floor: float) -> dict[str, Any]:
+    """``widths`` and ``outside`` for rows of this summary: one row of all is from no chart."""
+    least = max(noise_floor * float(summary.variance.mean()), 1e-12)
+    return {"widths": np.sqrt(np.maximum(summary.variance, least)), "outside": 1.0 / (summary.n + 1.0)}
 
 
 def first_kind(

@@ -39,10 +39,15 @@ _FEW = 8  # charts up to which a number that does not help does not end the sear
 
 @dataclass(frozen=True)
 class Splits:
-    """Rows (n, d) and the held-out parts: pairs of masks (training, held out)."""
+    """Rows (n, d) and the held-out parts: pairs of masks (training, held out).
+
+    ``filled`` (n, d) are the rows that trials are fitted to, if other ones: without missing entries, which make EM
+    slow.
+    """
 
     X: Array
     parts: tuple[tuple[Array, Array], ...]
+    filled: Array | None = None
 
     @property
     def fewest(self) -> int:
@@ -183,8 +188,9 @@ class Trials(Generic[R, K]):
 
     def _trial(self, recipe: R, start: Trial[K] | None) -> Trial[K]:
         X, logs, fits, kinds = self._splits.X, [], [], []
+        given = X if self._splits.filled is None else self._splits.filled
         for number, (train, held_out) in enumerate(self._splits.parts):
-            rows = ArrayRows(X[train], n_jobs=self._settings.n_jobs)
+            rows = ArrayRows(given[train], n_jobs=self._settings.n_jobs)
             found, kind = self._fit(rows, recipe, self._settings, None if start is None else start.fits[number])
             fits.append(found)
             kinds.append(kind)

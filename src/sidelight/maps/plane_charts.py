@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.objectives import linear_gaussian
+from sidelight.objectives.gaussian_charts import gaussian_joint
 from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.objectives.mixtures import MixtureParameters, joint_log_density, normalised
 from sidelight.solvers.eigen import fix_signs
@@ -32,6 +33,10 @@ class PlaneCharts:
 
     ``columns`` (d,) is the spread of each column in units of ``scale`` (None: 1); ``diagonal``: the charts are
     Gaussians with independent columns, which are planes of d - 1 dimensions along the columns.
+
+    With the probability ``outside`` a row is from no chart: its columns are then independent and have Student
+    distributions with three degrees of freedom and the ``widths`` (d,). So a value that no training row has had, in a
+    column that hardly varies, does not outweigh all other rows. It is part of the density only.
     """
 
     centre: Array
@@ -40,6 +45,8 @@ class PlaneCharts:
     charts: tuple[LinearGaussian, ...]
     columns: Array | None = None
     diagonal: bool = False
+    widths: Array | None = None
+    outside: float = 0.0
 
     @property
     def n_charts(self) -> int:
@@ -83,7 +90,12 @@ class PlaneCharts:
         unit = seen.sum(axis=1) * np.log(self.scale)
         if self.columns is not None:
             unit = unit + seen @ np.log(self.columns)
-        return np.asarray(normalised(self._joint(X))[1] - unit)
+        inside = self._inside(X)
+        log_density = normalised(self._joint_inside(inside))[1]
+        if self.widths is not None and self.outside > 0:
+            far = np.log(self.outside) + _student(inside, self.widths)
+            log_density = np.logaddexp(np.log1p(-self.outside) + log_density, far)
+        return np.asarray(log_density - unit)
 
     def sample(self, n: int, rng: np.random.RandomState) -> tuple[Array, Array]:
         """Draw n rows (n, d) and the chart of each (n,)."""
@@ -130,13 +142,22 @@ class PlaneCharts:
         return self._joint_inside(self._inside(X))
 
     def _joint_inside(self, X: Array) -> Array:
-        return joint_log_density(MixtureParameters(self.weights, self.charts), X)
+        """``log p(x, s)`` (n, k); charts of d - 1 dimensions are Gaussians, for which gaps are cheaper in that form."""
+        mixture, d = MixtureParameters(self.weights, self.charts), X.shape[1]
+        whole = all(q == d - 1 for q in self.n_local) and self.columns is not None
+        return gaussian_joint(mixture, X) if whole else joint_log_density(mixture, X)
 
 
 def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
     """The same density with the local axes of each chart rotated to principal axes, the widest first."""
     charts = (LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
     return MixtureParameters(mixture.weights, tuple(charts))
+
+
+def _student(X: Array, widths: Array) -> Array:
+    """Log density (n,) of the observed entries of rows under independent Student distributions, three degrees."""
+    logs = np.log(2.0 / (np.pi * np.sqrt(3.0) * widths)) - 2.0 * np.log1p((X / widths) ** 2 / 3.0)
+    return np.asarray(np.where(np.isnan(X), 0.0, logs).sum(axis=1))
 
 
 def _mean(chart: LinearGaussian, X: Array) -> Array:

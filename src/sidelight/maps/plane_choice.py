@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.random import start_seed
 from sidelight.objectives.gaussian_charts import MOST_COLUMNS, Gaussians
 from sidelight.objectives.mixtures import MixtureParameters, Planes
-from sidelight.rows import Rows
+from sidelight.rows import ArrayRows, Rows
 
 from .charts import MOST_LOCAL
-from .gaussian_mixture import GaussianKind, first_kind
+from .entry_densities import draw_entries
+from .gaussian_mixture import GaussianKind, first_kind, rows_outside
 from .mixture_fit import EMSettings, FittedMixture, MixtureKind, fit_mixture, run_em, start_mixture
 from .mixture_trials import Choice, Splits, Trials, splits_of
 from .plane_mixture import PlaneKind
@@ -36,6 +38,7 @@ _WEAKEST, _STRONGEST = 1 / 64, 64.0  # strengths, in rows per column
 _TOWARD = (0.0, 0.02, 0.1, 0.5)
 _MOVES = 12  # most trials after the number of charts
 _NUMBERS = (1, 2, 4, 8, 16, 32)  # local dimensions that are tried
+_ROUGH_CHARTS, _ROUGH_ROWS = 10, 20  # of the mixture that fills missing entries: charts at most, rows for each
 _FAR = 1.0  # nats below the best from which planes are not looked at further
 _ROWS_EACH = 6  # rows per chart, at least; as many as columns for full covariances, where these are more
 
@@ -94,11 +97,23 @@ def choose_planes(rows: Rows, wanted: Wanted, settings: EMSettings) -> Choice[An
     splits = splits_of(rows, settings)
     if splits.fewest < (fixed or 1) + 1:
         return Choice(_fallback(rows, wanted, settings), fixed or 1)
-    quiet = replace(settings, quiet=True)
-    trials: Trials[Recipe, Any] = Trials(splits, _Fits(wanted.noise_floor), quiet)
+    if np.isnan(splits.X).any():
+        splits = replace(splits, filled=_filled(splits.X, settings))
+    trials: Trials[Recipe, Any] = Trials(splits, _Fits(wanted.noise_floor), settings)
     search = _Search(trials, wanted, splits)
     recipe = search.found()
     return trials.choice(recipe, recipe.n_charts, lambda one: one.name)
+
+
+def _filled(X: Array, settings: EMSettings) -> Array:
+    """Rows with missing entries drawn from a rough mixture of planes."""
+    kind = PlaneKind(min(2, X.shape[1] - 1), 1e-4)
+    k = min(_ROUGH_CHARTS, max(1, len(X) // _ROUGH_ROWS))
+    rough = replace(settings, n_init=1, max_iter=30, tol=1e-2, verbose=0, callback=None, quiet=True)
+    found = fit_mixture(ArrayRows(X, n_jobs=settings.n_jobs), kind, rough, k)
+    raise_if_interrupted(found.interrupted, kept=False)
+    rng = np.random.default_rng(start_seed(settings.random_state))
+    return draw_entries(kind.charts(found.mixture, found.summary.frame), X, rng, settings.n_jobs)
 
 
 def _fallback(rows: Rows, wanted: Wanted, settings: EMSettings) -> AnyKind:
@@ -126,7 +141,8 @@ class _Fits:
         """A fitted mixture, and its kind with the shared covariance that was found."""
         if recipe.covariance == "plane":
             plane = PlaneKind(recipe.n_components, self.noise_floor)
-            return fit_mixture(rows, plane, settings, recipe.n_charts), plane
+            planes = fit_mixture(rows, plane, settings, recipe.n_charts)
+            return planes, replace(plane, **rows_outside(planes.summary, self.noise_floor))
         if before is None:
             kind, summary = _first_kind(rows, recipe, settings, self.noise_floor)
             start = start_mixture(kind, kind.family(summary), summary, recipe.n_charts, settings)

@@ -159,7 +159,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
             self.dtype_, self.reduction_ = X.dtype.name, None
             if choice.scores is not None:
                 self.held_out_scores_ = choice.scores
-        self._keep_stream(stream)
+        self._keep_stream(stream, kind)
         if hasattr(self, "training_densities_"):
             del self.training_densities_  # of the rows of an earlier fit, under another density
         return self
@@ -235,7 +235,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         """The kind of mixture that was fitted, to go on with a stream."""
 
     @abstractmethod
-    def _keep_stream(self, stream: MixtureStream[P, F]) -> None:
+    def _keep_stream(self, stream: MixtureStream[P, F], kind: MixtureKind[P, F]) -> None:
         """Set the charts, what follows from them, and the state of the stream."""
 
     @abstractmethod
@@ -294,7 +294,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
             self.criteria_ = found.criteria
         if choice.scores is not None:
             self.held_out_scores_ = choice.scores
-        self._keep_stream(stream)
+        self._keep_stream(stream, kind)
         self._keep_fitted(rows)
         self.training_densities_ = own
         raise_if_interrupted(found.interrupted)

@@ -186,7 +186,12 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     def _keep_fitted(self, rows: Rows) -> None:
         self.gaussian_ = residual_gaussian(rows, self.charts_) if self.residuals else None
 
-    def _keep_stream(self, stream: MixtureStream[BernoulliParameters, Bernoullis]) -> None:
+    def _keep_stream(
+        self,
+        stream: MixtureStream[BernoulliParameters, Bernoullis],
+        kind: MixtureKind[BernoulliParameters, Bernoullis],
+    ) -> None:
+        del kind
         self.charts_, self.gaussian_ = bernoulli_charts(stream.mixture), None
         self.n_charts_ = self.charts_.n_charts
         self.weights_, self.means_ = stream.mixture.weights, stream.mixture.means

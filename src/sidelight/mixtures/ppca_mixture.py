@@ -6,6 +6,7 @@ The objective and its EM are in ``objectives/mixtures.py``, starts and fits in `
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -225,13 +226,14 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
     def _stream_kind(self) -> Untyped:
         family = self.family_
         if isinstance(family, Gaussians):
-            return GaussianKind(family.target, family.strength, family.diagonal, self.noise_floor)
-        return PlaneKind(self.n_components, self.noise_floor)
+            kind: Untyped = GaussianKind(family.target, family.strength, family.diagonal, self.noise_floor)
+        else:
+            kind = PlaneKind(self.n_components, self.noise_floor)
+        return replace(kind, widths=self.charts_.widths, outside=self.charts_.outside)
 
-    def _keep_stream(self, stream: MixtureStream[MixtureParameters, PlaneFamily]) -> None:
-        frame, mixture, family = stream.frame, stream.mixture, stream.family
-        diagonal = isinstance(family, Gaussians) and family.diagonal
-        charts = PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts, frame.columns, diagonal)
+    def _keep_stream(self, stream: MixtureStream[MixtureParameters, PlaneFamily], kind: Untyped) -> None:
+        frame, family = stream.frame, stream.family
+        charts: PlaneCharts = kind.charts(stream.mixture, frame)
         self.charts_ = charts
         self.weights_ = charts.weights
         unit = frame.scale if frame.columns is None else frame.scale * frame.columns
@@ -243,7 +245,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
         noise = np.array([chart.noise for chart in charts.charts])
         self.noise_variance_ = noise * frame.scale**2 if frame.columns is None else noise[:, None] * unit**2
         self.n_charts_, self.n_local_ = charts.n_charts, charts.n_local
-        self.covariance_ = "diagonal" if diagonal else "full" if isinstance(family, Gaussians) else "plane"
+        self.covariance_ = "diagonal" if charts.diagonal else "full" if isinstance(family, Gaussians) else "plane"
         self.family_, self.running_, self.n_samples_seen_ = stream.family, stream.sums or {}, stream.n_seen
 
     def _stream(self) -> MixtureStream[MixtureParameters, PlaneFamily]:

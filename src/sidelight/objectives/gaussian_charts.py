@@ -33,7 +33,7 @@ from .gaussian import ConditionalPart, Gaussian, conditional_parts
 from .linear_gaussian import LinearGaussian, unpacked
 from .mixtures import MixtureParameters, Planes, joint_log_density, normalised
 
-__all__ = ["MOST_COLUMNS", "Gaussians", "covariance_of", "gaussian_charts", "shared_covariance"]
+__all__ = ["MOST_COLUMNS", "Gaussians", "covariance_of", "gaussian_charts", "gaussian_joint", "shared_covariance"]
 
 MOST_COLUMNS = 300
 """Columns up to which a covariance per chart is cheap enough."""
@@ -71,7 +71,7 @@ class Gaussians:
 
     def joint(self, mixture: MixtureParameters, X: Array) -> Array:
         """``log p(x, s)`` (n, k)."""
-        return joint_log_density(mixture, X)
+        return gaussian_joint(mixture, X)
 
     def sums(self, mixture: MixtureParameters, X: Array) -> Sums:
         """E step: of each chart ``Σ r``, ``Σ r E[x]`` and the upper triangle of ``Σ r E[x xᵀ]``."""
@@ -133,6 +133,21 @@ def gaussian_charts(
     noise = values[:, -1]
     axes = vectors[:, :, :0:-1] * np.sqrt(values[:, None, :-1] - noise[:, None, None])
     return tuple(LinearGaussian(*one) for one in zip(means, axes, noise.tolist(), strict=True))
+
+
+def gaussian_joint(mixture: MixtureParameters, X: Array) -> Array:
+    """``log p(x, s)`` (n, k); of rows with missing entries by inverses of the size of what is missing or observed."""
+    broken = np.isnan(X).any(axis=1)
+    if not broken.any():
+        return joint_log_density(mixture, X)
+    joint = np.empty((len(X), len(mixture.charts)))
+    if not broken.all():
+        joint[~broken] = joint_log_density(mixture, X[~broken])
+    part = X[broken]
+    logs = np.stack([_expected(_gaussian(chart), part)[2] for chart in mixture.charts], axis=1)
+    seen = (~np.isnan(part)).sum(axis=1)
+    joint[broken] = logs + np.log(mixture.weights) - 0.5 * _LOG_2PI * seen[:, None]
+    return joint
 
 
 def covariance_of(chart: LinearGaussian) -> Array:

@@ -165,6 +165,8 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "weights": "float (k)",
         "charts": "list:k record d=d",
         "columns": "?float (d)",
+        "widths": "?float (d)",
+        "outside": "number",
     },
     "GaussianCharts": {
         "weights": "float (k)",
