@@ -36,7 +36,7 @@ AnyKind = MixtureKind[MixtureParameters, Planes] | MixtureKind[MixtureParameters
 _STEP = 4.0  # factor between strengths of the prior
 _WEAKEST, _STRONGEST = 1 / 64, 64.0  # strengths, in rows per column
 _TOWARD = (0.0, 0.02, 0.1, 0.5)
-_MOVES = 12  # most trials after the number of charts
+_MOVES = 20  # most trials after the number of charts
 _NUMBERS = (1, 2, 4, 8, 16, 32)  # local dimensions that are tried
 _ROUGH_CHARTS, _ROUGH_ROWS = 10, 20  # of the mixture that fills missing entries: charts at most, rows for each
 _FAR = 1.0  # nats below the best from which planes are not looked at further
@@ -191,6 +191,8 @@ class _Search:
         best = self._gaussians(covariance if covariance != "auto" else "full")
         if covariance == "auto":
             self._diagonals(best)
+            if self._trials.best().covariance == "diagonal":
+                self._climbed(self._trials.best())
             self._planes(Recipe(self._trials.best().n_charts, "plane", self._first_dimensions()))
         return self._simplest()
 
@@ -227,7 +229,8 @@ class _Search:
         return replace(recipe, n_charts=self._trials.doubled(lambda k: replace(recipe, n_charts=k), self._most(recipe)))
 
     def _gaussians(self, covariance: str) -> Recipe:
-        return self._climbed(self._numbered(Recipe(1, covariance)))
+        strength = 1.0 if covariance == "full" else 1.0 / self._d
+        return self._climbed(self._numbered(Recipe(1, covariance, strength=strength)))
 
     def _climbed(self, best: Recipe) -> Recipe:
         """The best recipe that single moves lead to."""
@@ -265,7 +268,7 @@ class _Search:
 
     def _diagonals(self, best: Recipe) -> None:
         """Try diagonal Gaussians, more of them as long as they may come to what full ones have reached."""
-        recipe = Recipe(best.n_charts, "diagonal")
+        recipe = Recipe(best.n_charts, "diagonal", strength=1.0 / self._d)  # one row per chart
         value, target = self._score(recipe), self._score(best)
         if not isinstance(self._wanted.n_charts, str):
             return
