@@ -187,7 +187,8 @@ def test_odd_data_gets_a_finite_answer_or_a_sentence(make, kind):
     X = np.asarray(ODD[kind], dtype=np.float64)
     model = make().set_params(max_iter=30, n_init=1)
     if not isinstance(model.n_charts, str) and model.n_charts > len(X):
-        with pytest.raises(ValueError, match=rf"n_charts=10 is more than the {len(X)} rows of X\. Give at most"):
+        message = rf"n_charts={model.n_charts} is more than the {len(X)} rows of X\. Give at most"
+        with pytest.raises(ValueError, match=message):
             model.fit(X)
         model.set_params(n_charts=2)
     model.fit(ODD[kind])

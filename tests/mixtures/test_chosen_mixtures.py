@@ -26,6 +26,7 @@ def bulky(n=300, d=4, seed=0):
     return X * 10.0 ** np.arange(d)
 
 
+@pytest.mark.thorough
 def test_flat_clusters_are_planes_of_their_dimensions():
     model = PPCAMixture().fit(flat())
     assert model.covariance_ == "plane"
@@ -33,6 +34,7 @@ def test_flat_clusters_are_planes_of_their_dimensions():
     assert model.n_local_ == (2, 2, 2)
 
 
+@pytest.mark.thorough
 def test_clusters_in_different_units_are_full_gaussians_and_as_good_as_those_of_scikit_learn():
     X, new = bulky(), bulky(2000)
     model = PPCAMixture().fit(X)
@@ -52,6 +54,7 @@ def test_units_do_not_change_a_mixture_of_gaussians():
     np.testing.assert_allclose(other.sample(3, 0), one.sample(3, 0) * factors, rtol=1e-4)
 
 
+@pytest.mark.thorough
 def test_few_rows_get_a_density_that_holds_for_new_rows():
     """Thirty rows of twelve columns: a covariance of its own would be nearly flat."""
     rng = np.random.default_rng(0)
@@ -82,6 +85,7 @@ def test_missing_entries_are_left_out_of_the_choice_and_given_back():
     assert 0.6 < ratio.mean() < 1.6
 
 
+@pytest.mark.thorough
 def test_a_stream_chooses_by_its_first_batch_and_goes_on():
     parts = np.array_split(bulky(600), 3)
     model = PPCAMixture(n_init=1)
@@ -109,7 +113,7 @@ def test_numbers_are_taken_as_they_are():
     assert model.covariance_ == "plane"
     assert model.n_local_ == (1, 1, 1, 1)
     assert not hasattr(model, "held_out_scores_")
-    assert PPCAMixture(4, covariance="full").fit(flat()).n_charts_ == 4
+    assert PPCAMixture(4, covariance="diagonal").fit(flat(60)).n_charts_ == 4
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,10 @@ class GaussianKind:
 
     def family(self, summary: RowSummary, *, stream: bool = False) -> Gaussians:
         """The EM for these rows."""
-        floor, spread = self.floor(summary), np.sqrt(summary.variance)
+        floor, spread = _least(summary, self.noise_floor), _spread(summary, self.noise_floor)
         share = 1.0 / summary.n if stream else 1.0
         target = self.target * spread[:, None] * spread
         return Gaussians(target, self.strength, floor, self.diagonal, summary.missing, share)
-
-    def floor(self, summary: RowSummary) -> float:
-        """Least variance, in the units of the frame."""
-        return max(self.noise_floor * float(summary.variance.mean()), 1e-12)
 
     def start(
         self, summary: RowSummary, family: Gaussians, n_charts: int, rng: np.random.RandomState
@@ -106,15 +102,24 @@ class GaussianKind:
         self, mixture: MixtureParameters, summary: RowSummary, *, wide: bool, toward_diagonal: float
     ) -> GaussianKind:
         """The same kind with the shared covariance of a mixture, its correlations times ``1 - toward_diagonal``."""
-        spread = np.sqrt(np.maximum(summary.variance, 1e-300))
+        spread = _spread(summary, self.noise_floor)
         shared = shared_covariance(mixture, wide=wide) / spread[:, None] / spread
         return replace(self, target=_mixed(shared, toward_diagonal), **rows_outside(summary, self.noise_floor))
 
 
 def rows_outside(summary: RowSummary, noise_floor: float) -> dict[str, Any]:
     """``widths`` and ``outside`` for rows of this summary: one row of all is from no chart."""
-    least = max(noise_floor * float(summary.variance.mean()), 1e-12)
-    return {"widths": np.sqrt(np.maximum(summary.variance, least)), "outside": 1.0 / (summary.n + 1.0)}
+    return {"widths": _spread(summary, noise_floor), "outside": 1.0 / (summary.n + 1.0)}
+
+
+def _least(summary: RowSummary, noise_floor: float) -> float:
+    """Least variance in any direction, in the units of the frame."""
+    return max(noise_floor * float(summary.variance.mean()), 1e-12)
+
+
+def _spread(summary: RowSummary, noise_floor: float) -> Array:
+    """Standard deviations (d,) of the columns, which are above 0 also of constant ones."""
+    return np.asarray(np.sqrt(np.maximum(summary.variance, _least(summary, noise_floor))))
 
 
 def first_kind(
@@ -130,7 +135,7 @@ def first_kind(
     """A kind whose target is the covariance inside the clusters of a partition of the sample."""
     X = summary.sample
     centres, labels = partition(X, n_charts, rng)
-    spread = np.sqrt(np.maximum(summary.variance, 1e-300))
+    spread = _spread(summary, noise_floor)
     seen = ~np.isnan(X)
     residual = np.where(seen, X - centres[labels], 0.0) / spread
     both = np.maximum(seen.T.astype(np.float64) @ seen, 1.0)
