@@ -23,7 +23,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["Missing", "data_file", "labelled_set", "measured_set"]
+__all__ = ["Missing", "data_file", "labelled_set", "measured_set", "scaled"]
 
 _COMPONENTS = 50  # principal components of pictures
 
@@ -55,7 +55,8 @@ def _some(X: Any, y: Any, most: int | None) -> tuple[Any, Any]:
     return X[rows], y[rows]
 
 
-def _scaled(X: Any) -> Any:
+def scaled(X: Any) -> Any:
+    """Rows with columns of mean 0 and variance 1, without constant columns."""
     X = np.asarray(X, dtype=np.float64)
     return StandardScaler().fit_transform(X[:, X.std(axis=0) > 0])
 
@@ -66,7 +67,7 @@ def _pictures(X: Any) -> Any:
 
 
 def data_file(*parts: str) -> Any:
-    """The arrays of a file of ``SIDELIGHT_DATA``."""
+    """Arrays of a file below ``SIDELIGHT_DATA``."""
     root = os.environ.get("SIDELIGHT_DATA")
     if not root or not Path(root, *parts).exists():
         raise Missing(f"SIDELIGHT_DATA has no {'/'.join(parts)}")
@@ -83,7 +84,7 @@ def _package(name: str) -> Path:
 def _segments() -> tuple[Any, Any]:
     with zipfile.ZipFile(_package("river") / "datasets" / "segment.csv.zip") as whole:
         lines = list(csv.reader(io.TextIOWrapper(whole.open(whole.namelist()[0]), "utf-8")))[1:]
-    return _scaled([[float(entry) for entry in line[:-1]] for line in lines]), np.array([line[-1] for line in lines])
+    return scaled([[float(entry) for entry in line[:-1]] for line in lines]), np.array([line[-1] for line in lines])
 
 
 def _table_of_r(name: str) -> list[list[str]]:
@@ -95,12 +96,12 @@ def _table_of_r(name: str) -> list[list[str]]:
 
 def _glass() -> tuple[Any, Any]:
     lines = _table_of_r("fgl")
-    return _scaled([[float(entry) for entry in line[1:-1]] for line in lines]), np.array([line[-1] for line in lines])
+    return scaled([[float(entry) for entry in line[1:-1]] for line in lines]), np.array([line[-1] for line in lines])
 
 
 def _boston() -> tuple[Any, dict[str, Any]]:
     table = np.array([[float(entry) for entry in line[1:]] for line in _table_of_r("Boston")])
-    return _scaled(table[:, :-1]), {"price": table[:, -1]}
+    return scaled(table[:, :-1]), {"price": table[:, -1]}
 
 
 def _yale(people: int) -> Any:
@@ -123,7 +124,7 @@ def _walk() -> tuple[Any, dict[str, Any]]:
     found = data_file("pose_silhouette", "ankur_pose_silhouette.npz")
     pose = np.asarray(found["pose"], dtype=np.float64)
     turn = PCA(2, random_state=0).fit_transform(pose)
-    return _scaled(found["silhouette"]), {"first of the pose": turn[:, 0], "second of the pose": turn[:, 1]}
+    return scaled(found["silhouette"]), {"first of the pose": turn[:, 0], "second of the pose": turn[:, 1]}
 
 
 def _usps() -> tuple[Any, Any]:
@@ -140,7 +141,7 @@ def _coil() -> tuple[Any, Any]:
 def _of_sklearn(load: Callable[..., Any]) -> Callable[[], tuple[Any, Any]]:
     def loaded() -> tuple[Any, Any]:
         X, y = load(return_X_y=True)
-        return _scaled(X), y
+        return scaled(X), y
 
     return loaded
 

@@ -37,7 +37,7 @@ def models(rounds: int = 10) -> dict[str, Callable[[Any], Any]]:
     """A filled table from one with gaps, by each method with its defaults."""
     return {
         "ProbabilisticPCA": lambda X: ProbabilisticPCA(standardize=True).fit(X).impute(X),
-        "PPCAMixture": lambda X: PPCAMixture(random_state=0).fit(X).impute(X),
+        "PPCAMixture": lambda X: PPCAMixture(10, 2, random_state=0).fit(X).impute(X),
         "IterativeImputer": lambda X: IterativeImputer(max_iter=rounds, random_state=0).fit_transform(X),
         "KNNImputer": lambda X: KNNImputer().fit_transform(X),
     }

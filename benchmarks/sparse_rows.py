@@ -51,7 +51,8 @@ def run(method: str, n: int, d: int, density: float) -> None:
     elif method in ("ProbabilisticPCA", "PPCAMixture", "BernoulliMixture"):
         import sidelight
 
-        options = {"n_components": 50} if method == "ProbabilisticPCA" else {}
+        options = {"n_components": 50} if method == "ProbabilisticPCA" else {"n_charts": 10}
+        options |= {"n_components": 2} if method == "PPCAMixture" else {}
         estimator = getattr(sidelight, method)(n_jobs=1, **options).fit(X)
         seconds = time.process_time() - began
         explained = float(estimator.score(X))

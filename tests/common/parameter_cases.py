@@ -274,10 +274,11 @@ CASES = {
     ),
     "PPCAMixture": Case(
         "rows",
-        {"n_charts": 2, "random_state": 0},
+        {"n_charts": 2, "n_components": 2, "random_state": 0},
         {
             "n_charts": 3,
             "n_components": 1,
+            "covariance": to("diagonal", n_components="auto"),
             "n_init": 1,
             "noise_floor": 0.5,
             "max_iter": 1,
@@ -291,6 +292,7 @@ CASES = {
         {
             "n_charts": 2,
             "smoothing": 8.0,
+            "residuals": False,
             "binarize": to(0.7, "rows"),
             "n_init": 1,
             **EM,

@@ -117,11 +117,15 @@ METRICS = {
 DEFAULT_METRICS = {name: METRICS[name] for name in ("equivalence", "multi-attribute", "distance")}
 
 MIXTURES = {
-    "ppca-mixture": lambda: PPCAMixture(),
+    "ppca-mixture": lambda: PPCAMixture(10, 2),
     "ppca-mixture-one": lambda: PPCAMixture(1, 3),
-    "ppca-mixture-auto": lambda: PPCAMixture("auto", "auto", n_init=1),
-    "bernoulli-mixture": lambda: BernoulliMixture(),
+    "ppca-mixture-bic": lambda: PPCAMixture("bic", n_init=1),
+    "ppca-mixture-auto": lambda: PPCAMixture(),
+    "ppca-mixture-diagonal": lambda: PPCAMixture(3, covariance="diagonal"),
+    "bernoulli-mixture": lambda: BernoulliMixture(10),
+    "bernoulli-mixture-auto": lambda: BernoulliMixture(),
 }
+"""The first of a class has numbers: a search would be made in each of many fits."""
 ENCODERS = {
     "count-encoder": lambda: CountEncoder(3),
     "table-encoder": lambda: TableEncoder(),

@@ -77,7 +77,7 @@ def answers(model):
         return found | model.parameters_
     rows = WALK if model.n_features_in_ == WALK.shape[1] else X
     rows = np.abs(rows) if hasattr(model, "shares_") else rows  # of counts
-    if hasattr(model, "refinements"):  # of rows with gaps
+    if hasattr(model, "refinements") or hasattr(model, "residuals"):  # of rows with gaps
         rows = np.where(np.arange(rows.shape[1]) == 1, np.nan, rows)
     for name in ("embedding_", "weights_", "means_"):
         if hasattr(model, name):

@@ -170,7 +170,7 @@ HUGE = {
     "data of a relation": ("X", lambda: Relation.from_data(X * 1e200)),
     "distances of a relation": ("P", lambda: Relation.from_matrix(D * 1e200, distances=True)),
     "data beside relations": ("X", lambda: MultipleRelationalEmbedding().fit(X * 1e200)),
-    "batches": ("source", lambda: sidelight.PPCAMixture().fit_batches([X, X * 1e200])),
+    "batches": ("source", lambda: sidelight.PPCAMixture(10, 2).fit_batches([X, X * 1e200])),
     "rows on their way": ("source", lambda: sidelight.embed_rows([X, X * 1e200], sample=50)),
 }
 if TORCH_THERE:

@@ -220,4 +220,4 @@ def test_ctrl_c_while_starts_are_compared_is_not_lost(monkeypatch):
 
     monkeypatch.setattr("sidelight.objectives.mixtures.Planes.sums", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        PPCAMixture(2).fit(blobs())
+        PPCAMixture(2, 2).fit(blobs())

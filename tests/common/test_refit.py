@@ -75,7 +75,7 @@ SECOND = {
         _given(((OTHER,), {}), metric="geodesic"),
     ),
     "a search for charts, then a number": (
-        lambda: PPCAMixture("auto", 1, n_init=1, **FEW), plain, _given(((X,), {}), n_charts=2),
+        lambda: PPCAMixture("bic", 1, n_init=1, **FEW), plain, _given(((X,), {}), n_charts=2),
     ),
     "rows, then batches": (
         lambda: CoordinatedMixture(n_charts=2, **FEW), plain, lambda model: model.fit_batches([X[:20], X[20:]]),

@@ -227,7 +227,7 @@ def test_automatic_alignment_needs_the_rows_in_memory(sheet):
 
 
 def test_the_density_is_the_mixture_s(sheet):
-    mixture = PPCAMixture(6, random_state=0).fit(sheet.X)
+    mixture = PPCAMixture(6, 2, random_state=0).fit(sheet.X)
     found = CoordinatedMixture(mixture=mixture.charts_).fit(sheet.X)
     np.testing.assert_allclose(found.score_samples(sheet.X), mixture.score_samples(sheet.X), rtol=1e-10)
     drawn = found.sample(2000, random_state=0)

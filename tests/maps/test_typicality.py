@@ -24,7 +24,7 @@ def with_gaps(X, share=0.3):
 TRAIN, NEW = rows(500, 2), rows(400, 3)
 MODELS = {
     "ProbabilisticPCA": ProbabilisticPCA(2),
-    "PPCAMixture": PPCAMixture(3, random_state=0),
+    "PPCAMixture": PPCAMixture(3, 2, random_state=0),
     "CoordinatedMixture": CoordinatedMixture(n_charts=3, random_state=0),
 }
 
@@ -49,7 +49,7 @@ def test_typicality_is_row_by_row_and_the_same_with_any_number_of_threads(model)
 
 
 def test_a_mixture_with_few_rows_per_parameter_does_not_call_new_rows_unusual():
-    few = PPCAMixture(10, random_state=0).fit(TRAIN[:150])  # 10 charts of 19 parameters, 900 entries
+    few = PPCAMixture(10, 2, random_state=0).fit(TRAIN[:150])  # 10 charts of 19 parameters, 900 entries
     own, new = few.score_samples(TRAIN[:150]), few.score_samples(NEW)
     assert np.median(own) - np.median(new) > 1.0  # the density is much larger at its own rows
     assert (few.typicality(NEW) < 0.01).mean() < 0.1
@@ -87,7 +87,7 @@ def test_latent_points_outside_the_map_are_unusual():
 
 
 def test_a_stream_keeps_no_rows_to_compare_with():
-    for streamed in (ProbabilisticPCA(2).partial_fit(TRAIN), PPCAMixture(3).fit(TRAIN).partial_fit(NEW)):
+    for streamed in (ProbabilisticPCA(2).partial_fit(TRAIN), PPCAMixture(3, 2).fit(TRAIN).partial_fit(NEW)):
         assert not hasattr(streamed, "typicality")
     assert hasattr(PPCAMixture(3), "typicality")
 

@@ -163,7 +163,7 @@ def test_the_variance_of_what_is_missing_is_that_of_the_errors():
 
 def test_the_number_of_charts_and_of_dimensions_can_be_found():
     X, _ = clusters(800)
-    model = PPCAMixture("auto", "auto").fit(X)
+    model = PPCAMixture("bic").fit(X)
     assert model.n_charts_ == 4
     assert model.n_local_ == (2, 2, 2, 2)
     assert min(model.criteria_, key=model.criteria_.get) == "4"
@@ -241,7 +241,7 @@ def test_a_search_that_is_interrupted_ends_there():
             raise KeyboardInterrupt
 
     model = PPCAMixture("auto", 2, callback=interrupt, tol=1e-12, max_iter=4)
-    with pytest.raises(KeyboardInterrupt), pytest.warns(ConvergenceWarning):
+    with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert len(seen) == 9
     assert model.n_charts_ <= 4
@@ -261,7 +261,7 @@ SAID = {
 def test_what_cannot_be_fitted_is_said(name):
     X, message = SAID[name]
     with pytest.raises(ValueError, match=message):
-        PPCAMixture().fit(X)
+        PPCAMixture(10).fit(X)
 
 
 def test_rows_of_which_nothing_is_seen_are_warned_of_and_change_nothing():
@@ -282,7 +282,7 @@ def test_a_bad_parameter_is_said(parameter, value, fit):
         getattr(PPCAMixture(**{parameter: value}), fit)(clusters(50)[0])
 
 
-def test_a_stream_does_not_choose_the_number_of_charts():
+def test_a_stream_does_not_count_criteria():
     X, _ = clusters(200)
-    with pytest.raises(ValueError, match='"auto" cannot be chosen from a stream'):
-        PPCAMixture("auto").partial_fit(X)
+    with pytest.raises(ValueError, match=r'n_charts=bic cannot be chosen from a stream\. Give a number, or "auto"'):
+        PPCAMixture("bic").partial_fit(X)

@@ -97,7 +97,7 @@ FITS |= {
     "table": lambda: TableEncoder({"code": "ordinal"}).fit(TABLE),
     "imputed table": lambda: Imputer().fit(TABLE),
     "gaps of ppca": lambda: ProbabilisticPCA(2).fit(GAPS),
-    "batches": lambda: PPCAMixture(2).fit_batches([X, X]),
+    "batches": lambda: PPCAMixture(2, 2).fit_batches([X, X]),
     "partial": lambda: ProbabilisticPCA(2).partial_fit(X),
     "partial mixture": lambda: BernoulliMixture(2, binarize=0.0).partial_fit(X),
 }

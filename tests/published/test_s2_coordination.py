@@ -44,7 +44,7 @@ def system(Q, Z):
 
 @pytest.fixture(scope="module")
 def mixture():
-    return PPCAMixture(4, random_state=0).fit(X)
+    return PPCAMixture(4, 2, random_state=0).fit(X)
 
 
 @pytest.fixture(scope="module", params=[1, 2], ids=["one mixture", "two in parallel"])

@@ -47,13 +47,15 @@ class AnyFrame(Protocol):
 
 @dataclass(frozen=True)
 class Frame:
-    """``inside = (X - centre) / scale``; for the cosine metric, ``points`` has rows of length 1 instead."""
+    """``inside = (X - centre) / scale / columns``; for the cosine metric, ``points`` has rows of length 1 instead."""
 
     centre: Array
     scale: float
     metric: str = "euclidean"
     single: bool = False
     """Whether scaled rows are float32 instead of float64."""
+    columns: Array | None = None
+    """Spread of each column (d,) in units of ``scale``, where every column is scaled by its own; None: 1."""
 
     @classmethod
     def of(cls, X: Any, metric: str = "euclidean", *, lean: bool = False) -> Frame:
@@ -74,15 +76,18 @@ class Frame:
         return cls(centre, float(np.abs(X - centre).max()) or 1.0, metric)
 
     def inside(self, X: Array) -> Array:
-        """Scale rows: ``(X - centre) / scale``."""
-        return self._rounded(X, lambda rows: (np.asarray(rows, dtype=np.float64) - self.centre) / self.scale)
+        """Scale rows: ``(X - centre) / scale``, and by column where each has its own spread."""
+        rows = self._rounded(X, lambda rows: (np.asarray(rows, dtype=np.float64) - self.centre) / self.scale)
+        return rows if self.columns is None else np.asarray(rows / self.columns)
 
     def outside(self, Y: Array) -> Array:
         """Undo the scaling: ``Y · scale + centre``."""
+        Y = Y if self.columns is None else Y * self.columns
         return np.asarray(Y * self.scale + (self.centre.astype(Y.dtype) if self.single else self.centre))
 
     def outside_variance(self, V: Array) -> Array:
         """Undo the scaling of variances: ``V · scale²``."""
+        V = V if self.columns is None else V * self.columns**2
         return np.asarray(V * self.scale**2)
 
     def points(self, X: Any) -> Any:

@@ -9,6 +9,7 @@ the charts began. Where rows are many for the parameters, this makes no differen
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -61,5 +62,5 @@ def refitted_planes(charts: PlaneCharts, X: Array, n_jobs: int | None = None) ->
     """Charts after a few EM steps on rows X (n, d), in the units of the data."""
     family = Planes(_TINY, bool(np.isnan(X).any()))
     mixture = MixtureParameters(charts.weights, charts.charts)
-    found = refitted(X, family, mixture, Frame(charts.centre, charts.scale), n_jobs)
-    return PlaneCharts(charts.centre, charts.scale, found.weights, found.charts)
+    found = refitted(X, family, mixture, charts.frame, n_jobs)
+    return replace(charts, weights=found.weights, charts=found.charts)

@@ -103,6 +103,9 @@ class MixtureKind(Protocol[P, F]):
     framed: ClassVar[bool]
     """Whether rows are centred and scaled before the fit."""
 
+    by_column: ClassVar[bool]
+    """Whether each column is scaled by its own spread."""
+
     def family(self, summary: RowSummary, *, stream: bool = False) -> F:
         """The EM for rows of this summary; ``stream``: for stepwise EM."""
         ...
@@ -154,6 +157,8 @@ class EMSettings:
         1 shows a progress bar.
     callback : callable or None
         Called after each step; returning True stops the fit.
+    quiet : bool
+        Whether a fit that runs out of steps is no reason for a warning: it is only compared with others.
     """
 
     owner: str
@@ -164,6 +169,7 @@ class EMSettings:
     n_jobs: int | None = None
     verbose: int = 0
     callback: Callback | None = None
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -230,7 +236,7 @@ def fit_mixture(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_cha
 def _fit(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> FittedMixture[P]:
     """Summary, initialisation and EM with a given number of charts."""
     seed = start_seed(settings.random_state)
-    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
+    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed, by_column=kind.by_column)
     family = kind.family(summary)
     start = start_mixture(kind, family, summary, n_charts, settings)
     fewest = kind.fewest_rows(summary, n_charts)
@@ -253,10 +259,7 @@ def start_mixture(kind: MixtureKind[P, F], family: F, summary: RowSummary, n_cha
     n_charts : int
     settings : EMSettings
 
-    Returns
-    -------
-    parameters
-        The mixture with the highest likelihood, after these steps.
+    Returns the mixture with the highest likelihood, after these steps.
     """
     rng = np.random.RandomState(start_seed(settings.random_state))
     starts = [kind.start(summary, family, n_charts, rng) for _ in range(settings.n_init)]
@@ -323,7 +326,7 @@ def run_em(
         best = again
     if bar is not None:
         bar.close(best.message)
-    if best.status in (Status.ITERATIONS, Status.STALLED):
+    if best.status in (Status.ITERATIONS, Status.STALLED) and not settings.quiet:
         rule = f"did not let the fit converge: it {best.message}"
         message = error_message(settings.owner, "max_iter", settings.max_iter, rule, "Raise max_iter or tol")
         warn(message, ConvergenceWarning)

@@ -47,7 +47,7 @@ class MixtureStream(Generic[P, F]):
 def begin_stream(X: Array, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> MixtureStream[P, F]:
     """Initialise stepwise EM on the first batch ``X`` (n, d) of a stream; no step is taken yet."""
     rows, seed = ArrayRows(X, n_jobs=settings.n_jobs), start_seed(settings.random_state)
-    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed)
+    summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed, by_column=kind.by_column)
     family = kind.family(summary, stream=True)
     mixture = start_mixture(kind, family, summary, n_charts, settings)
     return MixtureStream(summary.frame, family, mixture, None, 0)

@@ -15,9 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.objectives import linear_gaussian
+from sidelight.objectives.gaussian_charts import gaussian_joint
 from sidelight.objectives.linear_gaussian import LinearGaussian
 from sidelight.objectives.mixtures import MixtureParameters, joint_log_density, normalised
 from sidelight.solvers.eigen import fix_signs
+
+from .frames import Frame
 
 __all__ = ["PlaneCharts", "with_principal_axes"]
 
@@ -26,12 +29,24 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PlaneCharts:
-    """A mixture of probabilistic PCA models, fitted to scaled rows ``(x - centre) / scale``."""
+    """A mixture of probabilistic PCA models, fitted to scaled rows ``(x - centre) / scale / columns``.
+
+    ``columns`` (d,) is the spread of each column in units of ``scale`` (None: 1); ``diagonal``: the charts are
+    Gaussians with independent columns, which are planes of d - 1 dimensions along the columns.
+
+    With the probability ``outside`` a row is from no chart: its columns are then independent and have Student
+    distributions with three degrees of freedom and the ``widths`` (d,). So a value that no training row has had, in a
+    column that hardly varies, does not outweigh all other rows. It is part of the density only.
+    """
 
     centre: Array
     scale: float
     weights: Array
     charts: tuple[LinearGaussian, ...]
+    columns: Array | None = None
+    diagonal: bool = False
+    widths: Array | None = None
+    outside: float = 0.0
 
     @property
     def n_charts(self) -> int:
@@ -47,13 +62,15 @@ class PlaneCharts:
     def n_parameters(self) -> int:
         """Number of free parameters: weights, and for each chart mean, noise, and W up to a rotation."""
         d = len(self.centre)
+        if self.diagonal:
+            return self.n_charts * (2 * d + 1) - 1
         own = (d + 1 + d * q - q * (q - 1) // 2 for q in self.n_local)
         return self.n_charts - 1 + sum(own)
 
     @property
     def spread(self) -> float:
         """Length scale of the fitted data."""
-        return self.scale
+        return self.scale if self.columns is None else self.scale * float(self.columns.min())
 
     def responsibilities(self, X: Array) -> Array:
         """Posterior probabilities of the charts (n, k); the prior weights for a row without observed entries."""
@@ -69,8 +86,16 @@ class PlaneCharts:
 
     def log_density(self, X: Array) -> Array:
         """Log density (n,) of the observed entries of rows, in the units of the data."""
-        seen = (~np.isnan(X)).sum(axis=1)
-        return np.asarray(normalised(self._joint(X))[1] - seen * np.log(self.scale))
+        seen = ~np.isnan(X)
+        unit = seen.sum(axis=1) * np.log(self.scale)
+        if self.columns is not None:
+            unit = unit + seen @ np.log(self.columns)
+        inside = self._inside(X)
+        log_density = normalised(self._joint_inside(inside))[1]
+        if self.widths is not None and self.outside > 0:
+            far = np.log(self.outside) + _student(inside, self.widths)
+            log_density = np.logaddexp(np.log1p(-self.outside) + log_density, far)
+        return np.asarray(log_density - unit)
 
     def sample(self, n: int, rng: np.random.RandomState) -> tuple[Array, Array]:
         """Draw n rows (n, d) and the chart of each (n,)."""
@@ -100,25 +125,39 @@ class PlaneCharts:
             means = _mean(chart, X)
             first += R[:, s : s + 1] * means
             second += R[:, s : s + 1] * (means**2 + linear_gaussian.entry_variance(chart, X))
-        return np.asarray((second - first**2) * self.scale**2)
+        return self.frame.outside_variance(second - first**2)
+
+    @property
+    def frame(self) -> Frame:
+        """Centre and scale of the rows."""
+        return Frame(self.centre, self.scale, columns=self.columns)
 
     def _inside(self, X: Array) -> Array:
-        return np.asarray((np.asarray(X, dtype=np.float64) - self.centre) / self.scale)
+        return self.frame.inside(X)
 
     def _outside(self, Y: Array) -> Array:
-        return np.asarray(Y * self.scale + self.centre)
+        return self.frame.outside(Y)
 
     def _joint(self, X: Array) -> Array:
         return self._joint_inside(self._inside(X))
 
     def _joint_inside(self, X: Array) -> Array:
-        return joint_log_density(MixtureParameters(self.weights, self.charts), X)
+        """``log p(x, s)`` (n, k); charts of d - 1 dimensions are Gaussians, for which gaps are cheaper in that form."""
+        mixture, d = MixtureParameters(self.weights, self.charts), X.shape[1]
+        whole = all(q == d - 1 for q in self.n_local) and self.columns is not None
+        return gaussian_joint(mixture, X) if whole else joint_log_density(mixture, X)
 
 
 def with_principal_axes(mixture: MixtureParameters) -> MixtureParameters:
     """The same density with the local axes of each chart rotated to principal axes, the widest first."""
     charts = (LinearGaussian(chart.mean, _principal(chart.W), chart.noise) for chart in mixture.charts)
     return MixtureParameters(mixture.weights, tuple(charts))
+
+
+def _student(X: Array, widths: Array) -> Array:
+    """Log density (n,) of the observed entries of rows under independent Student distributions, three degrees."""
+    logs = np.log(2.0 / (np.pi * np.sqrt(3.0) * widths)) - 2.0 * np.log1p((X / widths) ** 2 / 3.0)
+    return np.asarray(np.where(np.isnan(X), 0.0, logs).sum(axis=1))
 
 
 def _mean(chart: LinearGaussian, X: Array) -> Array:

@@ -41,12 +41,17 @@ class PlaneKind:
         Local dimensions of each chart.
     noise_floor : float
         Least variance of the noise, as a share of the mean variance of the columns.
+    widths, outside : array of shape (d,) or None, float
+        Of rows that are from no chart (``PlaneCharts``).
     """
 
     n_components: int | str = 2
     noise_floor: float = 1e-6
+    widths: Array | None = None
+    outside: float = 0.0
 
     framed: ClassVar[bool] = True
+    by_column: ClassVar[bool] = False
 
     def family(self, summary: RowSummary, *, stream: bool = False) -> Planes:
         """The EM for these rows; without parameter expansion in a stream, whose sums refer to the previous axes."""
@@ -76,7 +81,8 @@ class PlaneKind:
 
     def charts(self, mixture: MixtureParameters, frame: Frame) -> PlaneCharts:
         """Charts in the units of the data."""
-        return PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts)
+        charts = PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts)
+        return replace(charts, widths=self.widths, outside=self.outside)
 
     def joined(
         self, stream: MixtureStream[MixtureParameters, Planes], X: Array

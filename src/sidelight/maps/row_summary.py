@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .truncated import is_sparse
 __all__ = ["RowSummary", "summarise_rows"]
 
 Array = npt.NDArray[Any]
+_CONSTANT = 1e-13  # spread of a column, in units of the widest, below which it is rounding
 _SAMPLE = 5_000  # least size of the sample; it has at least a hundred rows per chart
 
 
@@ -50,7 +51,16 @@ class RowSummary:
         return X if is_sparse(X) else self.frame.inside(X)
 
 
-def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: bool = True) -> RowSummary:
+def summarise_rows(
+    owner: str,
+    rows: Rows,
+    n_charts: int,
+    seed: int,
+    *,
+    framed: bool = True,
+    by_column: bool = False,
+    frame: Frame | None = None,
+) -> RowSummary:
     """Summarise rows in one pass; raise an error if no density of ``n_charts`` charts can be fitted to them.
 
     Parameters
@@ -64,9 +74,13 @@ def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: 
         For the sample.
     framed : bool
         Whether rows are centred and scaled; False: the frame is the identity, and rows may be sparse.
+    by_column : bool
+        Whether each column is scaled by its own standard deviation in the sample.
+    frame : Frame or None
+        The frame, if it is known; None: as the sample says.
     """
     raw = rows.sample(max(_SAMPLE, 100 * n_charts), seed)
-    frame = _frame_of(raw) if framed else Frame(np.zeros(raw.shape[1]), 1.0)
+    frame = _chosen_frame(raw, framed, by_column) if frame is None else frame
 
     def statistic(X: Array) -> Sums:
         if is_sparse(X):
@@ -88,6 +102,11 @@ def summarise_rows(owner: str, rows: Rows, n_charts: int, seed: int, *, framed: 
     mean = found["x"] / seen
     variance = np.maximum(found["xx"] / seen - mean**2, 0.0)
     return RowSummary(frame, n, mean, variance, bool((seen < n).any()), frame.inside(raw))
+
+
+def _chosen_frame(X: Array, framed: bool, by_column: bool) -> Frame:
+    frame = _frame_of(X) if framed else Frame(np.zeros(X.shape[1]), 1.0)
+    return replace(frame, columns=_spreads(frame.inside(X))) if by_column else frame
 
 
 def _of_sparse(X: Any) -> Sums:
@@ -119,3 +138,13 @@ def _frame_of(X: Array) -> Frame:
     size = float(np.abs(X[seen]).max(initial=0.0)) or 1.0
     centre = np.where(seen, X / size, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1) * size
     return Frame(centre, float(np.abs((X - centre)[seen]).max(initial=0.0)) or 1.0)
+
+
+def _spreads(X: Array) -> Array:
+    """Standard deviations (d,) of the observed entries of scaled rows; 1 where a column is constant."""
+    seen = ~np.isnan(X)
+    count = np.maximum(seen.sum(axis=0), 1)
+    filled = np.where(seen, X, 0.0)
+    mean = filled.sum(axis=0) / count
+    spread = np.sqrt((np.where(seen, filled - mean, 0.0) ** 2).sum(axis=0) / count)
+    return np.where(spread > _CONSTANT, spread, 1.0)

@@ -13,13 +13,20 @@ from sidelight.base.messages import error_message
 from sidelight.base.types import Array, Untyped
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
 from sidelight.maps.frames import Frame
+from sidelight.maps.mixture_fit import EMSettings, FittedMixture, MixtureKind, fit_mixture
 from sidelight.maps.mixture_stream import MixtureStream
+from sidelight.maps.mixture_trials import Choice, Trials, splits_of
 from sidelight.maps.row_summary import RowSummary
 from sidelight.objectives.bernoulli import BernoulliParameters, Bernoullis
 from sidelight.rows import Rows, Statistic, Sums
 from sidelight.solvers.partition import partition
 
-__all__ = ["BernoulliKind", "BinaryRows", "binary"]
+__all__ = ["ROOM", "BernoulliKind", "BinaryRows", "binary", "choose_number"]
+
+AnyKind = MixtureKind[BernoulliParameters, Bernoullis]
+ROOM = 500_000
+"""Entries of the rows by which the number of charts is chosen, where these are more than a thousand rows."""
+_ROWS_EACH = 4  # rows per chart, at least
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,7 @@ class BernoulliKind:
     smoothing: float
 
     framed: ClassVar[bool] = False
+    by_column: ClassVar[bool] = False
 
     def family(self, summary: RowSummary, *, stream: bool = False) -> Bernoullis:
         """The EM, with the share of 1 in each column as the prior, strictly between 0 and 1."""
@@ -70,6 +78,28 @@ class BernoulliKind:
         """The stream, with the prior's share of all rows so far: its sums are means over rows."""
         strength = self.smoothing / (stream.n_seen + len(X))
         return replace(stream, family=replace(stream.family, strength=strength))
+
+
+def choose_number(rows: Rows, kind: AnyKind, settings: EMSettings) -> Choice[AnyKind]:
+    """The number of charts under which held-out rows are most likely, doubled as long as that surely helps.
+
+    The smallest of those that are as good as the best; 1 where rows are too few to hold any out.
+    """
+    splits = splits_of(rows, settings, ROOM)
+    if not splits.parts:
+        return Choice(kind, 1)
+
+    def fit(
+        part: Rows, k: int, quick: EMSettings, before: object
+    ) -> tuple[FittedMixture[BernoulliParameters], AnyKind]:
+        del before
+        return fit_mixture(part, kind, quick, k), kind
+
+    trials: Trials[int, AnyKind] = Trials(splits, fit, settings)
+    trials.doubled(lambda k: k, max(1, splits.fewest // _ROWS_EACH))
+    best = trials.best()
+    least = best if trials.ended else min(k for k in trials.tried if trials.is_as_good(k, best))
+    return trials.choice(least, least, str)
 
 
 class BinaryRows(Rows):

@@ -27,10 +27,10 @@ from sidelight.maps.mixture_fit import (
     FittedMixture,
     Mixture,
     MixtureKind,
-    fit_mixture,
     information_criterion,
 )
 from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
+from sidelight.maps.mixture_trials import Choice
 from sidelight.maps.truncated import TruncatedBasis
 from sidelight.maps.typicality import COMPARED, DRAWN, StandardizedDensity, lower_share
 from sidelight.rows import BLOCK, ArrayRows, Rows, SparseRows, Sums, as_rows
@@ -86,6 +86,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     callback: Callback | None
     dtype_: str
     criteria_: dict[str, float]
+    held_out_scores_: dict[str, float]
     running_: Sums
     n_samples_seen_: int
     n_features_in_: int
@@ -131,8 +132,9 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
     def partial_fit(self, X: Array, y: object = None) -> Self:
         """Move the mixture towards one more batch of a stream (stepwise EM).
 
-        The first batch makes the start, and must have rows enough for one; each later batch counts for less, with the
-        power -0.7 of how many there were. After ``fit`` or ``fit_batches`` the stream goes on from there.
+        The first batch makes the start and every choice, and must have rows enough for that; each later batch counts
+        for less, with the power -0.7 of how many there were. After ``fit`` or ``fit_batches`` the stream goes on from
+        there.
 
         Parameters
         ----------
@@ -144,12 +146,20 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         begun = "running_" in vars(self)
         X = self._validated(X, reset=not begun, sparse=False)
         rows = self._seen(X) if begun else self._prepared(X)
-        kind, settings = self._kind(), self._settings()
-        stream = self._stream() if begun else begin_stream(rows, kind, settings, self._n_stream_charts())
+        self._check_parameters()
+        choice = None if begun else self._choice(ArrayRows(rows, n_jobs=self.n_jobs))
+        if choice is None:
+            kind, stream = self._stream_kind(), self._stream()
+        else:
+            kind = choice.kind
+            raise_if_interrupted(choice.ended is not None and choice.ended.interrupted, kept=False)
+            stream = begin_stream(rows, kind, self._settings(), self._n_stream_charts(choice.n_charts))
         stream = advance_stream(stream, kind, rows)
-        if not begun:
+        if choice is not None:
             self.dtype_, self.reduction_ = X.dtype.name, None
-        self._keep_stream(stream)
+            if choice.scores is not None:
+                self.held_out_scores_ = choice.scores
+        self._keep_stream(stream, kind)
         if hasattr(self, "training_densities_"):
             del self.training_densities_  # of the rows of an earlier fit, under another density
         return self
@@ -213,20 +223,35 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         return self._in_columns(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
 
     @abstractmethod
-    def _kind(self) -> MixtureKind[P, F]:
-        """Check the parameters, and return the kind of mixture with its settings."""
+    def _check_parameters(self) -> None:
+        """Every parameter in range, or a sentence."""
 
     @abstractmethod
-    def _keep_stream(self, stream: MixtureStream[P, F]) -> None:
+    def _choice(self, rows: Rows) -> Choice[MixtureKind[P, F]]:
+        """The kind of mixture and the number of charts that are fitted to rows."""
+
+    @abstractmethod
+    def _stream_kind(self) -> MixtureKind[P, F]:
+        """The kind of mixture that was fitted, to go on with a stream."""
+
+    @abstractmethod
+    def _keep_stream(self, stream: MixtureStream[P, F], kind: MixtureKind[P, F]) -> None:
         """Set the charts, what follows from them, and the state of the stream."""
 
     @abstractmethod
     def _stream(self) -> MixtureStream[P, F]:
         """The state that ``_keep_stream`` has set."""
 
-    @abstractmethod
-    def _n_stream_charts(self) -> int:
-        """How many charts a stream begins with; refuses "auto"."""
+    def _n_stream_charts(self, n_charts: int | str) -> int:
+        """How many charts a stream begins with; refuses a choice by all rows."""
+        if isinstance(n_charts, str):
+            remedy = 'Give a number, or "auto", which chooses by the first batch'
+            raise ValueError(error_message(self, "n_charts", self.n_charts, "cannot be chosen from a stream", remedy))
+        return n_charts
+
+    def _keep_fitted(self, rows: Rows) -> None:
+        """Set what only a fit to all rows has."""
+        del rows
 
     def _prepared(self, X: Untyped) -> Untyped:
         """Rows as the mixture sees them."""
@@ -256,8 +281,9 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         return BLOCK
 
     def _fit_rows(self, rows: Rows, dtype: str, d: int, reduction: TruncatedBasis | None = None) -> Self:
-        kind = self._kind()
-        found = fit_mixture(rows, kind, self._settings(), self.n_charts)
+        self._check_parameters()
+        choice = self._choice(rows)
+        kind, found = choice.kind, choice.fitted(rows, self._settings())
         stream = resume_stream(found, kind)
         own = _training_densities(rows, kind, found, self.n_jobs)
         self.n_features_in_, self.reduction_ = d, reduction
@@ -266,7 +292,10 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.n_iter_ = max(1, len(found.history))
         if found.criteria is not None:
             self.criteria_ = found.criteria
-        self._keep_stream(stream)
+        if choice.scores is not None:
+            self.held_out_scores_ = choice.scores
+        self._keep_stream(stream, kind)
+        self._keep_fitted(rows)
         self.training_densities_ = own
         raise_if_interrupted(found.interrupted)
         return self
@@ -285,7 +314,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _check_shared(self) -> None:
         """Every parameter that mixtures share in range, or a sentence."""
-        if self.n_charts != "auto":
+        if self.n_charts not in ("auto", "bic"):
             check_integer(self, "n_charts", self.n_charts, 1)
         check_integer(self, "n_init", self.n_init, 1)
         check_integer(self, "max_iter", self.max_iter, 1)

@@ -13,18 +13,21 @@ from sklearn.base import BaseEstimator, DensityMixin
 
 from sidelight.base.capabilities import MIXTURE
 from sidelight.base.cost import Cost
-from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_number
 from sidelight.maps.bernoulli_charts import BernoulliCharts, bernoulli_charts
+from sidelight.maps.bernoulli_residuals import MOST_COLUMNS, chances, residual_gaussian
 from sidelight.maps.frames import Frame
+from sidelight.maps.mixture_fit import MixtureKind
 from sidelight.maps.mixture_stream import MixtureStream
+from sidelight.maps.mixture_trials import Choice, trial_rows
 from sidelight.objectives.bernoulli import BernoulliParameters, Bernoullis
+from sidelight.objectives.gaussian import Gaussian
 from sidelight.rows import Rows
 
-from ._bernoulli_kind import BernoulliKind, BinaryRows, binary
+from ._bernoulli_kind import ROOM, BernoulliKind, BinaryRows, binary, choose_number
 from ._mixture_mixin import MixtureMixin
 
 __all__ = ["BernoulliMixture"]
@@ -35,14 +38,18 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
 
     Parameters
     ----------
-    n_charts : int or "auto", default=10
-        Charts. "auto": the number with the lowest Bayesian information criterion, by doubling and halving.
+    n_charts : int, "auto" or "bic", default="auto"
+        Charts. "auto": the number under which held-out rows are most likely; of a stream, rows of its first batch.
+        "bic": the number with the lowest Bayesian information criterion, which is far smaller.
     smoothing : float, default=1.0
         Pseudo-rows, equal to the mean of all rows, that are added to each chart. So no chart gives a value that it has
         not seen the probability 0.
     binarize : float or None, default=0.0
         Values above it are 1, the others 0, as in scikit-learn's BernoulliNB; the default leaves 0 and 1 as they are.
         None: the data is 0, 1 and NaN already, and anything else is refused.
+    residuals : bool, default=True
+        Whether ``impute`` and ``impute_variance`` use what columns tell of each other inside the charts, too (up to
+        1,000 columns; not after ``partial_fit``). False: the charts alone.
     n_init : int, default=4
         Starts, k-means++ with a few rounds of Lloyd's algorithm on a sample; after ten steps there the best is taken.
     max_iter : int, default=500
@@ -67,8 +74,12 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     means_ : array of shape (k, d)
         Probability of a 1 in each column of each chart.
     n_charts_ : int
+    held_out_scores_ : dict
+        With ``n_charts="auto"``: mean log probability of held-out rows, by the number of charts.
     criteria_ : dict
-        With ``n_charts="auto"``: the criterion of each number of charts that was tried.
+        With ``n_charts="bic"``: the criterion of each number of charts that was tried.
+    gaussian_ : Gaussian or None
+        Covariance of the columns inside the charts, by which entries are imputed.
     training_densities_ : array
         Sorted densities of up to 2,000 training rows, with which ``typicality`` compares; absent after ``partial_fit``.
     history_ : list of dict
@@ -104,13 +115,15 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     _moves_with_rows: ClassVar[bool] = False
     charts_: BernoulliCharts
     prior_: Array
+    gaussian_: Gaussian | None = None  # a default, because older model files lack it
 
     def __init__(
         self,
-        n_charts: int | str = 10,
+        n_charts: int | str = "auto",
         *,
         smoothing: float = 1.0,
         binarize: float | None = 0.0,
+        residuals: bool = True,
         n_init: int = 4,
         max_iter: int = 500,
         tol: float = 1e-4,
@@ -122,6 +135,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         self.n_charts = n_charts
         self.smoothing = smoothing
         self.binarize = binarize
+        self.residuals = residuals
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -133,28 +147,52 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
     def impute(self, X: Array) -> Array:
         """Rows with their missing entries (NaN) replaced by the more likely of 0 and 1, given the rest of the row."""
         X = self._checked(X, sparse=False)
-        filled = by_block(lambda part: (self.charts_.expected(part) > 0.5).astype(np.float64), X, self.n_jobs)
+        filled = by_block(lambda part: (self._chances(part) > 0.5).astype(np.float64), X, self.n_jobs)
         return np.asarray(np.where(np.isnan(X), filled, X))
 
     def impute_variance(self, X: Array) -> Array:
         """Variance (n, d) of each missing entry given the rest of its row, p (1 - p); 0 where an entry is observed."""
         X = self._checked(X, sparse=False)
-        chance = by_block(self.charts_.expected, X, self.n_jobs)
+        chance = by_block(self._chances, X, self.n_jobs)
         return np.asarray(np.where(np.isnan(X), chance * (1.0 - chance), np.zeros((), dtype=X.dtype)))
+
+    def _chances(self, X: Array) -> Array:
+        return chances(self.charts_, self.gaussian_, X)
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Memory and time of a fit to n rows and d columns; ``fit_batches`` does not hold the rows in memory."""
-        k = 16 if isinstance(self.n_charts, str) else self.n_charts
+        tried = trial_rows(n, d, ROOM)
+        k = min(128, max(1, tried // 8)) if isinstance(self.n_charts, str) else self.n_charts
         steps = min(self.max_iter, 60) + 10 * self.n_init * min(1.0, max(5000, 100 * k) / n)
-        return Cost(int(16 * n * d + 8 * 8 * k * d + 2**27), float(0.05 + steps * n * (4e-10 * k * d + 2e-8 * k)))
+        each = 4e-10 * k * d + 2e-8 * k
+        search = 4 * min(self.max_iter, 50) * tried * each if self.n_charts == "auto" else 0.0
+        own = d * d if self.residuals and d <= MOST_COLUMNS else 0
+        size = 16 * n * d + 8 * 8 * k * d + 8 * 6 * own + 2**27
+        return Cost(int(size), float(0.05 + steps * n * each + search + 4e-10 * n * own))
 
-    def _kind(self) -> BernoulliKind:
+    def _check_parameters(self) -> None:
         self._check_shared()
         check_number(self, "smoothing", self.smoothing, 0.0)
+
+    def _stream_kind(self) -> BernoulliKind:
         return BernoulliKind(self.smoothing)
 
-    def _keep_stream(self, stream: MixtureStream[BernoulliParameters, Bernoullis]) -> None:
-        self.charts_ = bernoulli_charts(stream.mixture)
+    def _choice(self, rows: Rows) -> Choice[MixtureKind[BernoulliParameters, Bernoullis]]:
+        kind: MixtureKind[BernoulliParameters, Bernoullis] = self._stream_kind()
+        if self.n_charts != "auto":
+            return Choice(kind, "auto" if self.n_charts == "bic" else self.n_charts)
+        return choose_number(rows, kind, self._settings())
+
+    def _keep_fitted(self, rows: Rows) -> None:
+        self.gaussian_ = residual_gaussian(rows, self.charts_) if self.residuals else None
+
+    def _keep_stream(
+        self,
+        stream: MixtureStream[BernoulliParameters, Bernoullis],
+        kind: MixtureKind[BernoulliParameters, Bernoullis],
+    ) -> None:
+        del kind
+        self.charts_, self.gaussian_ = bernoulli_charts(stream.mixture), None
         self.n_charts_ = self.charts_.n_charts
         self.weights_, self.means_ = stream.mixture.weights, stream.mixture.means
         self.prior_, self.running_, self.n_samples_seen_ = stream.family.prior, stream.sums or {}, stream.n_seen
@@ -164,11 +202,6 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         frame = Frame(np.zeros(len(self.prior_)), 1.0)
         family = Bernoullis(self.prior_, self.smoothing)
         return MixtureStream(frame, family, mixture, self.running_ or None, self.n_samples_seen_)
-
-    def _n_stream_charts(self) -> int:
-        if self.n_charts == "auto":
-            raise ValueError(error_message(self, "n_charts", "auto", "cannot be chosen from a stream", "Give a number"))
-        return int(self.n_charts)
 
     def _prepared(self, X: Untyped) -> Untyped:
         return binary(X, self.binarize)

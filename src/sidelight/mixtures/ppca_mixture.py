@@ -6,6 +6,7 @@ The objective and its EM are in ``objectives/mixtures.py``, starts and fits in `
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,12 +18,15 @@ from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, RandomState, Untyped
-from sidelight.base.validation import check_integer, check_number
-from sidelight.maps.frames import Frame
+from sidelight.base.validation import check_choice, check_integer, check_number
+from sidelight.maps.gaussian_mixture import GaussianKind
 from sidelight.maps.mixture_stream import MixtureStream
+from sidelight.maps.mixture_trials import Choice, trial_rows
 from sidelight.maps.plane_charts import PlaneCharts
+from sidelight.maps.plane_choice import Wanted, choose_planes
 from sidelight.maps.plane_mixture import PlaneKind
 from sidelight.maps.truncated import TruncatedBasis, dense_rows, is_sparse, truncated_basis
+from sidelight.objectives.gaussian_charts import MOST_COLUMNS, Gaussians
 from sidelight.objectives.mixtures import MixtureParameters, Planes
 from sidelight.rows import BLOCK, ArrayRows, Rows
 
@@ -31,21 +35,34 @@ from ._mixture_mixin import MixtureMixin
 __all__ = ["PPCAMixture"]
 
 
-class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEstimator):
+PlaneFamily = Planes | Gaussians
+_TRIALS = 25  # mixtures that are compared, about
+_COVARIANCES = ("auto", "plane", "diagonal", "full")
+
+
+class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, BaseEstimator):
     """Fit a mixture of probabilistic PCA: k charts, each a plane of a few dimensions with noise around it.
 
     Parameters
     ----------
-    n_charts : int or "auto", default=10
-        Charts. "auto": the number with the lowest Bayesian information criterion, by doubling and halving.
-    n_components : int or "auto", default=2
-        Local dimensions of each chart; numbers above the columns of the data less one count as that. "auto": for each
-        chart as many as its rows support, up to 10.
+    n_charts : int, "auto" or "bic", default="auto"
+        Charts. "auto": the number under which held-out rows are most likely; of a stream, rows of its first batch.
+        "bic": planes, as many as have the lowest Bayesian information criterion, by doubling and halving.
+    n_components : int or "auto", default="auto"
+        Local dimensions of each plane; numbers above the columns of the data less one count as that. "auto": as
+        held-out rows are most likely, or, with ``n_charts="bic"``, for each chart as many as its rows support, up to
+        10.
+    covariance : {"auto", "plane", "diagonal", "full"}, default="auto"
+        What a chart is. "plane": a plane with noise that is equal in all columns. "full", "diagonal": a Gaussian (with
+        independent columns), shrunken to a covariance that all charts share, in a degree that is chosen; up to 300
+        columns. "auto": planes if ``n_components`` is a number, and else the one under which held-out rows are most
+        likely, planes where there is no clear difference.
     n_init : int, default=4
         Starts, k-means++ with a few rounds of Lloyd's algorithm on a sample; after ten steps there the most likely
         one is taken.
     noise_floor : float, default=1e-6
-        Least variance of the noise, as a share of the mean variance of the columns. No chart collapses below it.
+        Least variance of the noise, as a share of the mean variance of the columns (of Gaussians: the least variance
+        in any direction, of columns scaled to variance 1). No chart collapses below it.
     max_iter : int, default=500
         EM steps at most.
     tol : float, default=1e-4
@@ -67,7 +84,9 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
     means_ : array of shape (k, d)
     components_ : list of arrays of shape (q_s, d)
         Local axes of each chart, widest first; their lengths are standard deviations.
-    noise_variance_ : array of shape (k,)
+    noise_variance_ : array of shape (k,), or (k, d) of Gaussians
+    covariance_ : {"plane", "diagonal", "full"}
+        What the charts are. A Gaussian is held as a plane of d - 1 dimensions with noise.
     reduction_ : TruncatedBasis or None
         Of a fit to sparse rows: their mean and 50 principal directions. The mixture is one of coordinates in this
         basis: ``charts_``, ``noise_variance_``, densities and criteria are about these, all else about the columns of
@@ -75,8 +94,12 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
     n_charts_ : int
     n_local_ : tuple of int
         Local dimensions of each chart.
+    held_out_scores_ : dict
+        Where something was chosen: mean log density of held-out rows under everything that was tried. Names are the
+        number of charts, what they are, and in parentheses the dimensions of planes, or how Gaussians are shrunken
+        (pseudo-rows per column; to a covariance that narrow or wide charts decide; share of its correlations dropped).
     criteria_ : dict
-        With ``n_charts="auto"``: the criterion of each number of charts that was tried.
+        With ``n_charts="bic"``: the criterion of each number of charts that was tried.
     training_densities_ : array
         Sorted densities of up to 2,000 training rows, with which ``typicality`` compares; absent after ``partial_fit``.
     history_ : list of dict
@@ -115,13 +138,15 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
 
     _moves_with_rows: ClassVar[bool] = True
     charts_: PlaneCharts
-    family_: Planes
+    family_: PlaneFamily
+    covariance_: str = "plane"  # a default, because older model files lack it
 
     def __init__(
         self,
-        n_charts: int | str = 10,
-        n_components: int | str = 2,
+        n_charts: int | str = "auto",
+        n_components: int | str = "auto",
         *,
+        covariance: str = "auto",
         n_init: int = 4,
         noise_floor: float = 1e-6,
         max_iter: int = 500,
@@ -133,6 +158,7 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
     ) -> None:
         self.n_charts = n_charts
         self.n_components = n_components
+        self.covariance = covariance
         self.n_init = n_init
         self.noise_floor = noise_floor
         self.max_iter = max_iter
@@ -167,41 +193,65 @@ class PPCAMixture(MixtureMixin[MixtureParameters, Planes], DensityMixin, BaseEst
         k = 16 if isinstance(self.n_charts, str) else self.n_charts
         q = 10 if isinstance(self.n_components, str) else self.n_components
         steps = min(self.max_iter, 60) + 10 * self.n_init * min(1.0, max(5000, 100 * k) / n)
-        moments = k * d * d if d <= 300 else 2 * k * d * (q + 1)
-        return Cost(int(8 * n * d + 8 * 2 * moments + 2**27), float(0.05 + steps * n * (1e-10 * moments + 2e-8 * k)))
+        moments = k * d * d if d <= MOST_COLUMNS else 2 * k * d * (q + 1)
+        each = 1e-10 * moments + 2e-8 * k
+        chosen = self.n_charts == "auto" or (self.n_charts != "bic" and self.n_components == "auto")
+        search = _TRIALS * (0.02 + min(self.max_iter + 20, 40) * trial_rows(n, d) * each) if chosen else 0.0
+        return Cost(int(8 * n * d + 8 * 2 * moments + 2**27), float(0.05 + steps * n * each + search))
 
-    def _kind(self) -> PlaneKind:
+    def _check_parameters(self) -> None:
         self._check_shared()
+        check_choice(self, "covariance", self.covariance, _COVARIANCES)
         if self.n_components != "auto":
             check_integer(self, "n_components", self.n_components, 0)
         check_number(self, "noise_floor", self.noise_floor, 0.0, 1.0)
-        return PlaneKind(self.n_components, self.noise_floor)
+        if self.covariance in ("full", "diagonal") and (self.n_components != "auto" or self.n_charts == "bic"):
+            rule = "has no planes whose dimensions could be given or counted"
+            remedy = 'Leave n_components at "auto" and n_charts at "auto" or a number, or give covariance="plane"'
+            raise ValueError(error_message(self, "covariance", self.covariance, rule, remedy))
 
-    def _keep_stream(self, stream: MixtureStream[MixtureParameters, Planes]) -> None:
-        frame, mixture = stream.frame, stream.mixture
-        charts = PlaneCharts(frame.centre, frame.scale, mixture.weights, mixture.charts)
+    def _choice(self, rows: Rows) -> Choice[Untyped]:
+        if self.n_charts == "bic":
+            return Choice(PlaneKind(self.n_components, self.noise_floor), "auto")
+        if not isinstance(self.n_charts, str) and not isinstance(self.n_components, str):
+            return Choice(PlaneKind(self.n_components, self.noise_floor), self.n_charts)
+        d = rows.n_features
+        if self.covariance in ("full", "diagonal") and d > MOST_COLUMNS:
+            rule = f"is for at most {MOST_COLUMNS} columns, and there are {d}"
+            raise ValueError(error_message(self, "covariance", self.covariance, rule, 'Give covariance="plane"'))
+        covariance = self.covariance if isinstance(self.n_components, str) else "plane"
+        wanted = Wanted(self.n_charts, self.n_components, covariance, self.noise_floor)
+        return choose_planes(rows, wanted, self._settings())
+
+    def _stream_kind(self) -> Untyped:
+        family = self.family_
+        if isinstance(family, Gaussians):
+            kind: Untyped = GaussianKind(family.target, family.strength, family.diagonal, self.noise_floor)
+        else:
+            kind = PlaneKind(self.n_components, self.noise_floor)
+        return replace(kind, widths=self.charts_.widths, outside=self.charts_.outside)
+
+    def _keep_stream(self, stream: MixtureStream[MixtureParameters, PlaneFamily], kind: Untyped) -> None:
+        frame, family = stream.frame, stream.family
+        charts: PlaneCharts = kind.charts(stream.mixture, frame)
         self.charts_ = charts
         self.weights_ = charts.weights
-        means = np.stack([chart.mean * charts.scale + charts.centre for chart in charts.charts])
-        axes = [chart.W.T * charts.scale for chart in charts.charts]
+        unit = frame.scale if frame.columns is None else frame.scale * frame.columns
+        means = np.stack([frame.outside(chart.mean) for chart in charts.charts])
+        axes = [chart.W.T * unit for chart in charts.charts]
         if self.reduction_ is not None:
             means, axes = self.reduction_.rows(means), [own @ self.reduction_.basis.T for own in axes]
         self.means_, self.components_ = means, axes
-        self.noise_variance_ = np.array([chart.noise for chart in charts.charts]) * charts.scale**2
+        noise = np.array([chart.noise for chart in charts.charts])
+        self.noise_variance_ = noise * frame.scale**2 if frame.columns is None else noise[:, None] * unit**2
         self.n_charts_, self.n_local_ = charts.n_charts, charts.n_local
+        self.covariance_ = "diagonal" if charts.diagonal else "full" if isinstance(family, Gaussians) else "plane"
         self.family_, self.running_, self.n_samples_seen_ = stream.family, stream.sums or {}, stream.n_seen
 
-    def _stream(self) -> MixtureStream[MixtureParameters, Planes]:
+    def _stream(self) -> MixtureStream[MixtureParameters, PlaneFamily]:
         charts = self.charts_
         mixture = MixtureParameters(charts.weights, charts.charts)
-        frame = Frame(charts.centre, charts.scale)
-        return MixtureStream(frame, self.family_, mixture, self.running_ or None, self.n_samples_seen_)
-
-    def _n_stream_charts(self) -> int:
-        if self.n_charts == "auto" or self.n_components == "auto":
-            rule = '"auto" cannot be chosen from a stream'
-            raise ValueError(error_message(self, "n_charts or n_components", "auto", rule, "Give numbers"))
-        return int(self.n_charts)
+        return MixtureStream(charts.frame, self.family_, mixture, self.running_ or None, self.n_samples_seen_)
 
     def _sparse_rows(self, X: Untyped, block: int) -> tuple[Rows, TruncatedBasis | None]:
         reduction = truncated_basis(X, n_jobs=self.n_jobs)

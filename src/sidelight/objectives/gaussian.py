@@ -25,7 +25,15 @@ import numpy as np
 from sidelight.base.types import Array
 from sidelight.rows import Sums
 
-__all__ = ["Gaussian", "gaussian_entries", "gaussian_maximised", "gaussian_of", "gaussian_statistics"]
+__all__ = [
+    "ConditionalPart",
+    "Gaussian",
+    "conditional_parts",
+    "gaussian_entries",
+    "gaussian_maximised",
+    "gaussian_of",
+    "gaussian_statistics",
+]
 
 
 _NUMBERS = 4_000_000  # most numbers in one batch of inverses
@@ -52,7 +60,7 @@ def gaussian_of(mean: Array, covariance: Array) -> Gaussian:
 def gaussian_entries(model: Gaussian, X: Array) -> tuple[Array, Array]:
     """Mean and variance of each entry (n, d) given the observed ones of its row; NaN is missing."""
     means, variances = np.where(np.isnan(X), model.mean, X), np.zeros(X.shape)
-    for part in _parts(model, X):
+    for part in conditional_parts(model, X):
         rows = part.rows[:, None]
         means[rows, part.missing] = model.mean[part.missing] + part.shift
         variances[rows, part.missing] = part.variance(model)
@@ -63,7 +71,7 @@ def gaussian_statistics(model: Gaussian, X: Array) -> Sums:
     """E step: sums over rows (n, d) for the M step: n, Σ E[x - μ], and Σ E[(x - μ)(x - μ)ᵀ]."""
     filled = np.where(np.isnan(X), 0.0, X - model.mean)
     spread = np.zeros((X.shape[1], X.shape[1]))
-    for part in _parts(model, X):
+    for part in conditional_parts(model, X):
         filled[part.rows[:, None], part.missing] = part.shift
         spread += part.spread(model)
     return {"n": np.array(float(len(X))), "x": filled.sum(axis=0), "xx": filled.T @ filled + spread}
@@ -77,7 +85,7 @@ def gaussian_maximised(sums: Sums, model: Gaussian, target: Array, share: float)
 
 
 @dataclass(frozen=True)
-class _Part:
+class ConditionalPart:
     """E step of a batch of k rows with equally many missing entries.
 
     ``missing`` (k, m) are their columns, ``shift`` (k, m) is E[x_M] - μ_M. ``block`` (k, s) are the columns of the
@@ -98,17 +106,19 @@ class _Part:
         between = model.covariance[self.missing[:, :, None], self.block[:, None, :]]
         return np.asarray(np.diag(model.covariance)[self.missing] - ((between @ self.inverse) * between).sum(axis=2))
 
-    def spread(self, model: Gaussian) -> Array:
-        """The sum of Cov[x] over the rows (d, d)."""
+    def spread(self, model: Gaussian, weights: Array | None = None) -> Array:
+        """The sum of Cov[x] over the rows (d, d), with optional weights (k,)."""
         d = len(model.mean)
         places = self.block[:, :, None] * d + self.block[:, None, :]
-        held = np.bincount(places.ravel(), weights=self.inverse.ravel(), minlength=d * d).reshape(d, d)
+        inverse = self.inverse if weights is None else self.inverse * weights[:, None, None]
+        held = np.bincount(places.ravel(), weights=inverse.ravel(), minlength=d * d).reshape(d, d)
         if self.few:
             return held
-        return np.asarray(len(self.rows) * model.covariance - model.covariance @ held @ model.covariance)
+        total = float(len(self.rows) if weights is None else weights.sum())
+        return np.asarray(total * model.covariance - model.covariance @ held @ model.covariance)
 
 
-def _parts(model: Gaussian, X: Array) -> Iterator[_Part]:
+def conditional_parts(model: Gaussian, X: Array) -> Iterator[ConditionalPart]:
     """Batches of rows with equally many missing entries, of bounded size."""
     d, gone = X.shape[1], np.isnan(X)
     counts = gone.sum(axis=1)
@@ -123,7 +133,9 @@ def _parts(model: Gaussian, X: Array) -> Iterator[_Part]:
             block = missing if few else np.nonzero(~gone[rows])[1].reshape(len(rows), size)
             matrix = model.precision if few else model.covariance
             inverse = np.linalg.inv(matrix[block[:, :, None], block[:, None, :]])
-            yield _Part(rows, missing, _shift(model, residual[rows], missing, block, inverse, few), block, inverse, few)
+            yield ConditionalPart(
+                rows, missing, _shift(model, residual[rows], missing, block, inverse, few), block, inverse, few
+            )
 
 
 def _shift(model: Gaussian, residual: Array, missing: Array, block: Array, inverse: Array, few: bool) -> Array:

@@ -82,6 +82,7 @@ _MIXTURE = (
         "running_": "dict plain",
         "training_densities_": "~real (*)",
         "reduction_": "~?record D=d",
+        "held_out_scores_": "~dict number~",
     }
 )
 
@@ -204,12 +205,13 @@ FITTED: dict[str, dict[str, str]] = {
         "charts_": "record d=c k=k",  # of sparse rows: of coordinates
         "reduction_": "~?record D=d a=c",
         "components_": "list:k float (*, d)",
-        "noise_variance_": "float (k)",
+        "noise_variance_": "float (k) / float (k, *)",  # of columns scaled by their spread: of each
         "n_local_": "list:k count",
         "family_": "~record",
         "criteria_": "~dict number~",
+        "covariance_": "~choice:plane|diagonal|full",
     },
-    "BernoulliMixture": _MIXTURE | {"prior_": "~float (*)"},
+    "BernoulliMixture": _MIXTURE | {"prior_": "~float (*)", "gaussian_": "~?record d=d"},
     "CoordinatedMixture": _COORDINATED | {"n_features_in_": "count:D", "feature_names_in_": "~text (D)"},
     "CoordinatedCCA": _COORDINATED
     | {

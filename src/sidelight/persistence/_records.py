@@ -160,7 +160,16 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
     "Gaussian": {"mean": "float (d)", "covariance": "float (d, d)", "precision": "float (d, d)"},
     "LinearGaussian": {"mean": "float (d)", "W": "float (d, q)", "noise": "number", "spread": "?float (d, *)"},
     "Planes": {"floor": "number"},
-    "PlaneCharts": {"centre": "float (d)", "scale": "positive", "weights": "float (k)", "charts": "list:k record d=d"},
+    "Gaussians": {"target": "float (d, d)", "strength": "positive", "floor": "number", "share": "positive"},
+    "PlaneCharts": {
+        "centre": "float (d)",
+        "scale": "positive",
+        "weights": "float (k)",
+        "charts": "list:k record d=d",
+        "columns": "?float (d)",
+        "widths": "?float (d)",
+        "outside": "number",
+    },
     "LeadingComponents": {"centre": "float (d)", "axes": "float (d, r)", "noise": "positive"},
     "ReducedCharts": {"components": "record d=d r=r", "charts": "record d=r"},
     "GaussianCharts": {

@@ -83,6 +83,7 @@ RECORDS: dict[str, str] = {
     "GatedMachineArchitecture": "sidelight.gated._machine_architectures",
     "Gaussian": "sidelight.objectives.gaussian",
     "GaussianCharts": "sidelight.maps.charts",
+    "Gaussians": "sidelight.objectives.gaussian_charts",
     "Given": "sidelight.side.given",
     "InterpolatingMap": "sidelight.maps.interpolation",
     "KernelColumns": "sidelight.maps.span",
