@@ -22,6 +22,7 @@ from ._estimator import TorchEstimator
 from ._field_reader import JUDGED, FieldFrames, FieldLayout, FieldReader
 from ._fields import Fields, crops
 from ._objectives import Objective
+from ._rules import TrainingRule
 from ._settings import TrainingSettings
 from ._trainer import Stream, TrainedNetwork, Trainer
 
@@ -63,6 +64,7 @@ class Setup(Generic[Kind, Model]):
 class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model]):
     """Base class: one patch model, applied at every site of sequences or images."""
 
+    _rule: TrainingRule
     _widths: tuple[int, ...] = (2,)
     """Allowed numbers of sample lists in a batch."""
     crop: int | None
@@ -162,7 +164,9 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return self._setup(self.model_, self._continued_architecture(), layout)
 
     def _setup(self, model: Model, architecture: Kind, layout: FieldLayout) -> Setup[Kind, Model]:
-        return Setup(model, architecture, model._settings(), self._reader(architecture, layout))
+        rule = self._rule.of_real_outputs() if architecture.values.is_real else self._rule
+        settings = model._settings().following(rule)
+        return Setup(model, architecture, settings, self._reader(architecture, layout))
 
     def _reader(self, architecture: Kind, layout: FieldLayout) -> FieldReader:
         return FieldReader(self._owner, layout, architecture.values, self._is_conditional())

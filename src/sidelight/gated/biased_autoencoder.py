@@ -24,6 +24,7 @@ from ._network_architectures import BiasedArchitecture
 from ._networks import BiasedNetwork, error
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
+from ._rules import NETWORKS
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["BiasedAutoencoder"]
@@ -62,6 +63,8 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         Centring and scaling of inputs and outputs.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
     References
@@ -82,6 +85,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
 
     _capabilities = NETWORK_OF_ROWS.also("has_predict")
     _optimizers = NETWORK_OPTIMIZERS
+    _rule = NETWORKS
 
     def __init__(
         self,
@@ -94,14 +98,14 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         levels: int | None = None,
         reconstruction: float = 0.0,
         optimizer: str = "auto",
-        learning_rate: float = 1e-3,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 2000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,

@@ -22,6 +22,7 @@ from ._networks import PATHS, GatedNetwork
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
 from ._premapping import Premapping
+from ._rules import NETWORKS
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
@@ -68,6 +69,8 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         Centring and scaling of inputs and outputs.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
     References
@@ -94,6 +97,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights"
     )
     _optimizers = NETWORK_OPTIMIZERS
+    _rule = NETWORKS
     _widths = (2, 3)  # batches may bring first guesses
 
     def __init__(
@@ -108,14 +112,14 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         loss: str = "squared",
         levels: int | None = None,
         optimizer: str = "auto",
-        learning_rate: float = 1e-3,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 2000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,

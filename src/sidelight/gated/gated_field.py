@@ -30,6 +30,7 @@ from ._machines import GatedMachine
 from ._mappings import codes_for_new_sites, given_mappings
 from ._modules import one_thread
 from ._objectives import Sampling, SiteObjective
+from ._rules import CROPS_OF_MACHINES
 from ._site_product import SiteProduct
 from .gated_boltzmann_machine import GatedBoltzmannMachine
 
@@ -66,6 +67,8 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_channels_in_, n_channels_out_ : int
 
     References
@@ -89,6 +92,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     """
 
     _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast")
+    _rule = CROPS_OF_MACHINES
 
     structure = "grid"  # a constant here, a parameter in Manifield
 

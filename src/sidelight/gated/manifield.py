@@ -34,6 +34,7 @@ from ._network_architectures import GatedArchitecture, PredictionArchitecture
 from ._networks import AutoencoderNetwork, GatedNetwork
 from ._objectives import PatchObjective
 from ._patches import Patches, bands
+from ._rules import CROPS_OF_NETWORKS
 from .autoencoder import Autoencoder
 from .biased_autoencoder import BiasedAutoencoder
 from .gated_autoencoder import GatedAutoencoder
@@ -93,6 +94,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_channels_in_, n_channels_out_ : int
 
     References
@@ -114,6 +117,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     """
 
     _capabilities = NETWORK.also("takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise")
+    _rule = CROPS_OF_NETWORKS
 
     _widths = (2, 3)  # batches may bring first guesses
 
