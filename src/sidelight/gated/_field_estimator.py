@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeVar, cast
 
 from sklearn.base import clone
@@ -180,6 +180,13 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         sizes = area * frames.n_in, area * frames.n_out
         return Trainer(self._owner, setup.settings, self._objective(setup), sizes, identity)
 
+    def _shares(self, setup: Setup[Kind, Model], kinds: list[Fields]) -> tuple[list[Fields], list[Fields] | None]:
+        """Scaled samples to train on, and those held out (or None)."""
+        settings, layout = setup.settings, setup.layout
+        if settings.ends_by_itself and "validation_fraction" in settings.unset:
+            return layout.split_blocks(kinds)
+        return layout.split(kinds, settings.validation_fraction)
+
     def _on_crops(
         self,
         trainer: Trainer[Module],
@@ -190,6 +197,8 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
     ) -> TrainedNetwork:
         """Train on crops of scaled samples; ``parts``: those to train on, and those held out (or None)."""
         (seen, held), settings = parts, trainer.settings
+        if held is None and settings.ends_by_itself:
+            trainer = replace(trainer, settings=settings.unjudged())
         size, place = layout.crop(seen[0], self.crop), settings.place
         kept = None if held is None else layout.cut(held, self.crop, JUDGED, seed, place)
         stream = Stream(lambda done: crops(seen, size, settings.batch_size, seed, place, done=done), kept)

@@ -42,6 +42,8 @@ class TrainingRule:
     decays : tuple of float
         Weight decays to try where a problem is small enough to be trained on all rows at once, from the strongest on;
         the search ends with the first one that is worse on held-out rows.
+    at_once : int
+        Most rows times parameters that are trained on all rows at once; beyond, batches get there sooner.
     real_decay : float or None
         ``weight_decay`` for Gaussian outputs; None: the same.
     """
@@ -53,6 +55,7 @@ class TrainingRule:
     unjudged: int = 500
     batch_size: int = 100
     decays: tuple[float, ...] = ()
+    at_once: int = 1_000_000
     real_decay: float | None = None
 
     def of_real_outputs(self) -> TrainingRule:
@@ -65,4 +68,4 @@ RESTRICTED = TrainingRule(published_rate=0.01, learning_rate=0.03, weight_decay=
 MACHINES = TrainingRule(0.01, learning_rate=0.02, weight_decay=1e-3, longest=3000, batch_size=50, real_decay=1e-2)
 CROPS_OF_MACHINES = replace(MACHINES, longest=2000, batch_size=10)
 NETWORKS = TrainingRule(0.001, learning_rate=0.01, weight_decay=1e-3, longest=2000, decays=_DECAYS)
-CROPS_OF_NETWORKS = replace(NETWORKS, batch_size=20)
+CROPS_OF_NETWORKS = replace(NETWORKS, batch_size=20, decays=(1e-3, 1e-5), at_once=5_000_000)

@@ -30,7 +30,6 @@ __all__ = ["MACHINE_OPTIMIZERS", "NETWORK_OPTIMIZERS", "TrainingSettings", "show
 MACHINE_OPTIMIZERS = ("sgd", "adam")
 NETWORK_OPTIMIZERS = ("auto", "lbfgs", "adam", "sgd")
 _SMALL = 30_000_000  # rows times parameters: an iteration on all rows takes less than about 0.1 s
-_SMALLER = 1_000_000  # the same where training ends by itself: beyond, batches get there sooner
 _PLACE = "{training parameters}"
 _LOOK = 50  # updates between evaluations of the held-out loss, where training ends by itself
 
@@ -138,6 +137,10 @@ class TrainingSettings:
         searched = self.ends_by_itself and "weight_decay" in self.unset
         return (self.rule.decays if searched else ()) or (self.weight_decay,)
 
+    def with_decay(self, weight_decay: float) -> TrainingSettings:
+        """The same with one weight decay instead of a search, and without a progress bar."""
+        return replace(self, weight_decay=weight_decay, verbose=0, unset=self.unset - {"weight_decay"})
+
     def following(self, rule: TrainingRule) -> TrainingSettings:
         """The same parameters with another rule for those that are None."""
         values = _values(rule, ends_by_itself=self.ends_by_itself)
@@ -170,7 +173,7 @@ class TrainingSettings:
     def at_once(self, n_rows: int, n_parameters: int) -> bool:
         """Whether to train on all rows at once instead of batches of them."""
         if self.optimizer == "auto":
-            most = _SMALLER if self.ends_by_itself else _SMALL
+            most = self.rule.at_once if self.ends_by_itself else _SMALL
             return n_rows * n_parameters <= most and self.checkpoint is None and self.device == "cpu"
         return self.optimizer == "lbfgs"
 

@@ -92,6 +92,9 @@ class TrainedNetwork:
     was_interrupted: bool = False
     paused: Paused | None = None
     weight_decay: float = 0.0
+    held_out: float = np.nan
+    was_ended: bool = False
+    """Whether an interrupt or a callback ended training."""
 
 
 @dataclass(frozen=True)
@@ -332,7 +335,15 @@ class Trainer(Generic[Module]):
             raise FloatingPointError(error_message(self.owner, "learning_rate", rate, rule, remedy))
         history = [vars(record) for record in found.history]
         interrupted = found.status is Status.INTERRUPTED
-        return TrainedNetwork(arrays, history, found.n_iter, interrupted, weight_decay=self.settings.weight_decay)
+        return TrainedNetwork(
+            arrays,
+            history,
+            found.n_iter,
+            interrupted,
+            weight_decay=self.settings.weight_decay,
+            held_out=found.held_out,
+            was_ended=interrupted or found.status is Status.STOPPED,
+        )
 
     def _warn(self, rule: str, remedy: str) -> None:
         warn(error_message(self.owner, "max_iter", self.settings.max_iter, rule, remedy), ConvergenceWarning)

@@ -116,7 +116,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         setup = self._new_setup()
         samples = setup.reader.samples(X, y)
         frames = FieldFrames.of(samples, setup.architecture)
-        parts = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
+        parts = self._shares(setup, setup.reader.inside(samples, frames))
         trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
         found = self._on_crops(trainer, trainer.begin(seed), setup.layout, parts, seed)
         return self._keep_fields(setup, frames, found)

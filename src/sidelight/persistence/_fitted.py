@@ -60,6 +60,8 @@ _NETWORK_PAIRS = (
     _ROWS | _NETWORK | {"n_outputs_": "count:e", "input_frame_": "record a=d", "output_frame_": "record a=e"}
 )
 _NETWORK_FIELDS = _NETWORK | {
+    "alone_": "~number",
+    "search_": "~list dict plain",
     "model_": "model",
     "layout_": "~record",
     "n_channels_in_": "count:d",
