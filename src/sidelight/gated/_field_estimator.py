@@ -19,7 +19,7 @@ from sidelight.maps.frames import Frame
 from ._architecture import Architecture
 from ._batches import Batch, first_of
 from ._estimator import TorchEstimator
-from ._field_reader import JUDGED, FieldFrames, FieldLayout, FieldReader
+from ._field_reader import FEWER, JUDGED, FieldFrames, FieldLayout, FieldReader
 from ._fields import Fields, crops
 from ._objectives import Objective
 from ._rules import TrainingRule
@@ -200,7 +200,8 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         if held is None and settings.ends_by_itself:
             trainer = replace(trainer, settings=settings.unjudged())
         size, place = layout.crop(seen[0], self.crop), settings.place
-        kept = None if held is None else layout.cut(held, self.crop, JUDGED, seed, place)
+        judged = FEWER if settings.ends_by_itself else JUDGED
+        kept = None if held is None else layout.cut(held, self.crop, judged, seed, place)
         stream = Stream(lambda done: crops(seen, size, settings.batch_size, seed, place, done=done), kept)
         return trainer.on_stream(module, stream, seed)
 

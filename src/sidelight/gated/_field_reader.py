@@ -17,11 +17,11 @@ from ._fields import STRUCTURES, Fields, as_fields, crops
 from ._patches import Patches
 from ._values import ValueKind
 
-__all__ = ["JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
+__all__ = ["FEWER", "JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
 
 
-JUDGED = 200
-"""Number of crops of held-out samples."""
+JUDGED, FEWER = 200, 50
+"""Numbers of crops of held-out samples; fewer where training ends by itself and looks more often."""
 
 
 @dataclass(frozen=True)

@@ -55,23 +55,30 @@ class Searched(Generic[Setup]):
 
 def searched(
     candidates: Sequence[Candidate[Setup]],
-    train: Callable[[Candidate[Setup]], TrainedNetwork],
-    train_again: Callable[[Candidate[Setup], int], TrainedNetwork],
+    trainer_of: Callable[[Candidate[Setup]], Trainer[nn.Module]],
+    parts: tuple[list[Fields], ...],
+    seed: int,
+    *,
+    verbose: int = 0,
 ) -> Searched[Setup]:
     """Train every candidate, and the best one again for as many iterations, on all sites.
 
-    An interrupt or a callback that ends training ends the search: the best network so far is returned.
+    ``parts``: all fields, those to train on, and held-out ones. An interrupt or a callback that ends training ends the
+    search: the best network so far is returned.
     """
+    kinds, seen, held = parts
     tried: list[tuple[Candidate[Setup], TrainedNetwork]] = []
     for candidate in candidates:
-        tried.append((candidate, train(candidate)))
+        tried.append((candidate, train_on_sites(trainer_of(candidate), (seen, held), seed)))
         if tried[-1][1].was_ended:
             break
     records = [_record(candidate, found) for candidate, found in tried]
     candidate, found = min(tried, key=lambda pair: pair[1].held_out * (1 + _MARGIN * (pair[0].name != LINEAR)))
     last = tried[-1][1]
     if not last.was_ended:
-        last = train_again(candidate, found.n_iter)
+        trainer = trainer_of(candidate)
+        settings = replace(trainer.settings, max_iter=found.n_iter, verbose=verbose)
+        last = train_on_sites(replace(trainer, settings=settings), (kinds, None), seed)
         found = found if last.was_ended else last
     return Searched(candidate, replace(found, was_interrupted=last.was_interrupted), records)
 

@@ -13,14 +13,15 @@ from sidelight.base.types import Array
 from ._batches import tensor
 from ._networks import AutoencoderNetwork
 
-__all__ = ["is_closed_form", "set_principal_components"]
+__all__ = ["LARGEST", "is_closed_form", "set_principal_components"]
 
-_MOST = 2000  # columns or rows, whichever are fewer: beyond, an eigenvalue problem takes longer than training
+LARGEST = 2000
+"""Most columns or rows, whichever are fewer: beyond, an eigenvalue problem takes longer than training."""
 
 
 def is_closed_form(rows: Array) -> bool:
     """Whether the eigenvalue problem of these rows is small enough."""
-    return bool(min(rows.shape) <= _MOST)
+    return bool(min(rows.shape) <= LARGEST)
 
 
 def set_principal_components(module: AutoencoderNetwork, rows: Array) -> float:

@@ -14,17 +14,19 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
+from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_number
 
 from ._batches import Batch
+from ._costs import network_cost
 from ._frames import explained
 from ._network_architectures import AutoencoderArchitecture
 from ._networks import AutoencoderNetwork
 from ._objectives import PredictionObjective
-from ._principal import is_closed_form, set_principal_components
+from ._principal import LARGEST, is_closed_form, set_principal_components
 from ._row_estimator import RowEstimator
 from ._rules import NETWORKS
 from ._settings import NETWORK_OPTIMIZERS, TrainingSettings, shows_training_parameters
@@ -95,7 +97,7 @@ class Autoencoder(
     True
     """
 
-    _capabilities = NETWORK_OF_ROWS.also("has_transform", "has_inverse", "has_denoise")
+    _capabilities = NETWORK_OF_ROWS.also("has_transform", "has_inverse", "has_denoise", "has_cost")
     _optimizers = NETWORK_OPTIMIZERS
     _rule = NETWORKS
 
@@ -155,6 +157,7 @@ class Autoencoder(
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         X = self._new_rows(X, architecture.values)
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         framing = self._framing(X, architecture.values)
         rows = tuple(part.astype(np.float32) for part in framing.inside(X))
         trainer, seed = self._trainer(objective, settings), settings.draw_seed()
@@ -187,6 +190,15 @@ class Autoencoder(
         """R² of the reconstruction ``denoise(X)``, pooled over columns (1 is best)."""
         del y
         return explained(self._rows(X), self.denoise(X))
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Estimate memory and time of a fit to ``n`` rows of ``d`` columns, the search for a weight decay included."""
+        architecture, settings = self._new_architecture(), self._settings()
+        if self._is_linear(architecture, settings) and min(n, d) <= LARGEST:
+            return Cost(8 * (3 * n * d + 4 * min(n, d) ** 2), (n * d + 10 * min(n, d) ** 2) * min(n, d) / 5e9)
+        folded = 2 * (d + sum(architecture.hidden)) + architecture.n_components
+        rows = min(settings.batch_size, n)
+        return network_cost(architecture, settings, (d, d), n=n, rows=rows, folded=folded)
 
     def _is_linear(self, architecture: AutoencoderArchitecture, settings: TrainingSettings) -> bool:
         """Whether nobody asks for training, and the best network is known: that of PCA."""

@@ -20,6 +20,7 @@ from sidelight.base.result import Callback
 from sidelight.base.types import Array, Function, RandomState
 from sidelight.base.validation import check_choice
 
+from ._costs import updates as expected
 from ._distance import pairwise_distance
 from ._flow import arrows, check_picture, targets
 from ._frames import explained
@@ -304,7 +305,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         chains = n * e if self.persistent else 0
         updates = (2.0 + self.cd_steps / 10) * rows * weights + 8.0 * weights
         return Cost(
-            4 * (5 * weights + states + chains + 3 * n * (d + e)), settings.max_iter * updates / _MULTIPLICATIONS
+            4 * (5 * weights + states + chains + 3 * n * (d + e)),
+            expected(settings) * (updates / _MULTIPLICATIONS + 5e-4),
         )
 
     def _by_block(self, function: Function[Tensor], *arrays: Array) -> Array:

@@ -6,6 +6,7 @@ The product of the patches' densities is in ``_site_product.py``; the machine is
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,14 @@ from torch.nn import functional
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
+from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.types import Array, Function, RandomState
 from sidelight.base.validation import check_integer
 
+from ._costs import network_cost
 from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
 from ._fields import Fields, Samples, as_tensor
@@ -91,7 +94,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     True
     """
 
-    _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast")
+    _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast", "has_cost")
     _rule = CROPS_OF_MACHINES
 
     structure = "grid"  # a constant here, a parameter in Manifield
@@ -193,6 +196,16 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         truth = self._pair(X, y)[1].sites()
         found = self._fitted_reader().fields("y", self.reconstruct(X, y)).sites()
         return explained(truth, found)
+
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Estimate memory and time of a fit to ``n`` pixels of all images, of ``d`` and ``e`` (None: ``d``) channels."""
+        setup, layout = self._new_setup(), self._new_layout()
+        inputs, outputs = layout.area * d, layout.area * (d if e is None else e)
+        side = 3 * max(layout.height, layout.width) if self.crop is None else self.crop
+        crop = ((side - layout.height) // layout.stride + 1) * ((side - layout.width) // layout.stride + 1)
+        settings = replace(setup.settings, optimizer="adam")
+        options = {"n": n, "rows": settings.batch_size * crop, "folded": 2 * outputs * setup.architecture.n_mapping}
+        return network_cost(setup.architecture, settings, (inputs, outputs), **options)
 
     def _objective(self, setup: Setup[GatedMachineArchitecture, GatedBoltzmannMachine]) -> SiteObjective:
         model = setup.model

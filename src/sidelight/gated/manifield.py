@@ -18,11 +18,13 @@ from torch import Tensor, nn
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
+from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.base.types import Array, Function, NamedValues, Untyped
 from sidelight.base.validation import check_choice, check_integer, check_number
 
+from ._costs import network_cost
 from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
 from ._field_search import ALONE, LINEAR, SHARES, Candidate, Searched, searched, train_on_sites
@@ -125,7 +127,9 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     True
     """
 
-    _capabilities = NETWORK.also("takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise")
+    _capabilities = NETWORK.also(
+        "takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise", "has_cost"
+    )
     _rule = CROPS_OF_NETWORKS
 
     _widths = (2, 3)  # batches may bring first guesses
@@ -178,22 +182,12 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         self, setup: ManifieldSetup, frames: FieldFrames, parts: tuple[list[Fields], ...], seed: int
     ) -> Searched[ManifieldSetup]:
         """The best of some networks on held-out blocks, trained on all sites; ``parts``: all, seen and held-out."""
-        kinds, seen, held = parts
 
         def trainer_of(candidate: Candidate[ManifieldSetup]) -> Trainer[nn.Module]:
             one = self._trainer(candidate.setup, frames, candidate.alone)
             return replace(one, settings=one.settings.with_decay(candidate.weight_decay))
 
-        def again(candidate: Candidate[ManifieldSetup], n_iter: int) -> TrainedNetwork:
-            one = trainer_of(candidate)
-            shown = replace(one.settings, max_iter=n_iter, verbose=setup.settings.verbose)
-            return train_on_sites(replace(one, settings=shown), (kinds, None), seed)
-
-        return searched(
-            self._candidates(setup),
-            lambda candidate: train_on_sites(trainer_of(candidate), (seen, held), seed),
-            again,
-        )
+        return searched(self._candidates(setup), trainer_of, parts, seed, verbose=setup.settings.verbose)
 
     def _candidates(self, setup: ManifieldSetup) -> list[Candidate[ManifieldSetup]]:
         """Shares of single patches and weight decays that were not given; a linear filter first if no model was."""
@@ -305,6 +299,15 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         outputs = self._known("X", X) if y is None else reader.fields("y", y)
         found = reader.fields("y", self.predict(X) if _conditional(self) else self.denoise(X))
         return explained(outputs.sites(), found.sites())
+
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Estimate memory and time of a fit to ``n`` sites of all samples, of ``d`` and ``e`` (None: ``d``) channels."""
+        setup, area = self._new_setup(), self._new_layout().area
+        sizes = area * d, area * (d if e is None else e)
+        crop = 3 if self._new_layout().width == 1 else 9
+        n_searched = len(self._candidates(setup)) + 1
+        options = {"n": n, "rows": setup.settings.batch_size * crop * area, "folded": 4 * sum(sizes)}
+        return network_cost(setup.architecture, setup.settings, sizes, **options, n_searched=n_searched)
 
     def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Samples:
         """Averaged outputs of each input, in the user's format; ``answer`` computes raw outputs of a band's patches."""

@@ -22,6 +22,7 @@ from sidelight.base.result import Callback
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer
 
+from ._costs import updates as expected
 from ._divergence import gibbs
 from ._frames import explained
 from ._machine_architectures import RestrictedArchitecture
@@ -223,7 +224,7 @@ class RestrictedBoltzmannMachine(
         k, rows = self.n_components, min(settings.batch_size, n)
         updates = (4.0 + 2 * self.cd_steps) * rows * d * k + 8.0 * d * k
         numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d
-        return Cost(4 * numbers, settings.max_iter * (updates / _MULTIPLICATIONS + 5e-4))
+        return Cost(4 * numbers, expected(settings) * (updates / _MULTIPLICATIONS + 5e-4))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
