@@ -18,7 +18,7 @@ from benchmarks.harness import Report
 
 TITLE = "every family, defaults, beside the simple rival, on data that no choice was made on"
 RIVALS: tuple[str, ...] = ()
-MODULES = ("family_metrics", "family_relations", "family_actions", "family_mixtures")
+MODULES = ("family_metrics", "family_relations", "family_actions", "family_mixtures", "family_gated")
 
 
 class Family(Protocol):

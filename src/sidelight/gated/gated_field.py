@@ -198,7 +198,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         return explained(truth, found)
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
-        """Estimate memory and time of a fit to ``n`` pixels of all images, of ``d`` and ``e`` (None: ``d``) channels."""
+        """Memory and time of a fit to ``n`` pixels of all images, of ``d`` and ``e`` (None: ``d``) channels."""
         setup, layout = self._new_setup(), self._new_layout()
         inputs, outputs = layout.area * d, layout.area * (d if e is None else e)
         side = 3 * max(layout.height, layout.width) if self.crop is None else self.crop

@@ -166,8 +166,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
         module, patches = trainer.begin(seed), setup.layout.patches
         n = sum((h - patches.height + 1) * (w - patches.width + 1) for h, w in seen[0].shapes)
-        records: list[NamedValues] = []
-        alone = ALONE if self.alone is None else self.alone
+        alone, records = ALONE if self.alone is None else self.alone, list[NamedValues]()
         if not trainer.is_at_once(module, n):
             found = self._on_crops(trainer, module, setup.layout, (seen, held), seed)
         elif held is not None and setup.settings.ends_by_itself:
@@ -301,12 +300,12 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         return explained(outputs.sites(), found.sites())
 
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
-        """Estimate memory and time of a fit to ``n`` sites of all samples, of ``d`` and ``e`` (None: ``d``) channels."""
-        setup, area = self._new_setup(), self._new_layout().area
-        sizes = area * d, area * (d if e is None else e)
-        crop = 3 if self._new_layout().width == 1 else 9
+        """Memory and time of a fit to ``n`` sites of all samples, of ``d`` and ``e`` (None: ``d``) channels."""
+        setup, layout = self._new_setup(), self._new_layout()
+        sizes = layout.area * d, layout.area * (d if e is None else e)
+        crop = layout.area * (3 if layout.width == 1 else 9)
         n_searched = len(self._candidates(setup)) + 1
-        options = {"n": n, "rows": setup.settings.batch_size * crop * area, "folded": 4 * sum(sizes)}
+        options = {"n": n, "rows": setup.settings.batch_size * crop, "folded": 4 * sum(sizes)}
         return network_cost(setup.architecture, setup.settings, sizes, **options, n_searched=n_searched)
 
     def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Samples:
