@@ -178,7 +178,7 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         identity = self._identity(setup.settings, n_channels_in=frames.n_in, n_channels_out=frames.n_out)
         area = setup.layout.area
         sizes = area * frames.n_in, area * frames.n_out
-        return Trainer(self._owner, setup.settings, self._objective(setup), sizes, identity)
+        return Trainer(self._owner, setup.settings.of_columns(sizes[1]), self._objective(setup), sizes, identity)
 
     def _shares(self, setup: Setup[Kind, Model], kinds: list[Fields]) -> tuple[list[Fields], list[Fields] | None]:
         """Scaled samples to train on, and those held out (or None)."""

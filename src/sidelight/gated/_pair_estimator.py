@@ -110,7 +110,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         """For inputs and outputs that were checked."""
         columns = (parts[0].shape[1], parts[1].shape[1])
         identity = self._identity(settings, n_features_in=columns[0], n_outputs=columns[1])
-        return Trainer(self._owner, settings, objective, columns, identity)
+        return Trainer(self._owner, settings.of_columns(columns[1]), objective, columns, identity)
 
     def _framing(self, architecture: Kind, X: Array, Y: Array) -> Framing:
         """Centring and scaling defined by these inputs and outputs."""

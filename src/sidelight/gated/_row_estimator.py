@@ -96,7 +96,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
     def _trainer(self, objective: Objective[Module], settings: TrainingSettings) -> Trainer[Module]:
         """For rows that were checked as new ones."""
         identity = self._identity(settings, n_features_in=self.n_features_in_)
-        return Trainer(self._owner, settings, objective, self._sizes(), identity)
+        return Trainer(self._owner, settings.of_columns(self.n_features_in_), objective, self._sizes(), identity)
 
     def _framing(self, X: Array, values: ValueKind, frame: Frame | None = None) -> Framing:
         """Centring and scaling defined by the rows, or a known one."""

@@ -46,6 +46,8 @@ class TrainingRule:
         Most rows times parameters that are trained on all rows at once; beyond, batches get there sooner.
     real_decay : float or None
         ``weight_decay`` for Gaussian outputs; None: the same.
+    per_column : bool
+        Whether ``weight_decay`` is to be divided by the number of modelled columns, because the loss is.
     """
 
     published_rate: float
@@ -57,6 +59,7 @@ class TrainingRule:
     decays: tuple[float, ...] = ()
     at_once: int = 1_000_000
     real_decay: float | None = None
+    per_column: bool = False
 
     def of_real_outputs(self) -> TrainingRule:
         """The rule for Gaussian outputs."""
@@ -67,5 +70,5 @@ _DECAYS = (1e-2, 1e-3, 1e-4, 1e-5)
 RESTRICTED = TrainingRule(published_rate=0.01, learning_rate=0.03, weight_decay=0.0, longest=3000)
 MACHINES = TrainingRule(0.01, learning_rate=0.02, weight_decay=1e-3, longest=3000, batch_size=50, real_decay=1e-2)
 CROPS_OF_MACHINES = replace(MACHINES, longest=2000, batch_size=3)
-NETWORKS = TrainingRule(0.001, learning_rate=0.01, weight_decay=1e-3, longest=2000, decays=_DECAYS)
+NETWORKS = TrainingRule(0.001, learning_rate=0.01, weight_decay=0.064, longest=2000, decays=_DECAYS, per_column=True)
 CROPS_OF_NETWORKS = replace(NETWORKS, batch_size=20, decays=(1e-3, 1e-5), at_once=5_000_000)

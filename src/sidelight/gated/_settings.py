@@ -141,6 +141,12 @@ class TrainingSettings:
         """The same with one weight decay instead of a search, and without a progress bar."""
         return replace(self, weight_decay=weight_decay, verbose=0, unset=self.unset - {"weight_decay"})
 
+    def of_columns(self, n_columns: int) -> TrainingSettings:
+        """The same for so many modelled columns."""
+        if not (self.rule.per_column and self.ends_by_itself and "weight_decay" in self.unset):
+            return self
+        return replace(self, weight_decay=self.rule.weight_decay / n_columns)
+
     def following(self, rule: TrainingRule) -> TrainingSettings:
         """The same parameters with another rule for those that are None."""
         values = _values(rule, ends_by_itself=self.ends_by_itself)
@@ -243,8 +249,10 @@ def _with_numbers(text: str, rule: TrainingRule) -> str:
     """The text with the numbers of the rule in the place of (rates), (decay) and the like."""
     given = "if ``max_iter`` is given, else"
     tried = ", ".join(f"{decay:g}" for decay in rule.decays)
-    decay = f"{rule.weight_decay:g}" + (
-        "" if rule.real_decay is None else f" ({rule.real_decay:g} for Gaussian outputs)"
+    decay = (
+        f"{rule.weight_decay:g}"
+        + (" over the number of columns" if rule.per_column else "")
+        + ("" if rule.real_decay is None else f" ({rule.real_decay:g} for Gaussian outputs)")
     )
     numbers = {
         "(rates)": f"{rule.published_rate:g} {given} {rule.learning_rate:g}",
