@@ -71,4 +71,6 @@ RESTRICTED = TrainingRule(published_rate=0.01, learning_rate=0.03, weight_decay=
 MACHINES = TrainingRule(0.01, learning_rate=0.02, weight_decay=1e-3, longest=3000, batch_size=50, real_decay=1e-2)
 CROPS_OF_MACHINES = replace(MACHINES, longest=2000, batch_size=3)
 NETWORKS = TrainingRule(0.001, learning_rate=0.01, weight_decay=0.064, longest=2000, decays=_DECAYS, per_column=True)
-CROPS_OF_NETWORKS = replace(NETWORKS, batch_size=20, decays=(1e-3, 1e-5), at_once=5_000_000)
+CROPS_OF_NETWORKS = replace(
+    NETWORKS, batch_size=20, decays=(1e-3, 1e-5), at_once=5_000_000, weight_decay=1e-4, per_column=False
+)
