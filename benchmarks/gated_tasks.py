@@ -67,7 +67,7 @@ def _labelled(name: str) -> tuple[Any, Any]:
         found = _file("mfeat", "mfeat.npz")
         return found["pix"] / 6.0, found["labels"]
     X, y = load_breast_cancer(return_X_y=True)
-    return MinMaxScaler().fit_transform(X), y
+    return MinMaxScaler().fit_transform(X).clip(0, 1), y
 
 
 def pairs(name: str, seed: int, n: int = 3000) -> Pairs:
