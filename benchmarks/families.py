@@ -26,6 +26,7 @@ MODULES = (
     "family_coordinated",
     "family_sheets",
     "family_density",
+    "family_gated",
 )
 
 

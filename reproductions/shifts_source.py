@@ -37,6 +37,7 @@ KINDS = {"shifts": WHOLE, "factorial shifts": HALVES}
 def trained(shifts: Shifts, seed: int) -> Trial:
     """A machine by the source's training, measured on held-out pairs."""
     options: dict[str, Any] = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": RATE, "negatives": "sampled"}
+    options |= {"max_iter": 3000, "weight_decay": 0.0}
     model = GatedBoltzmannMachine(shifts.n_mapping, visible="binary", random_state=seed, **options)
     make = shifts.batches(np.random.default_rng(seed))
     for _ in range(BATCHES):

@@ -117,7 +117,7 @@ def lecture_codes() -> Figure:
     figure, axes = panels(4, width=11.6, height=3.1)
     rows = np.eye(CODES)
     for ax, hidden, name in ((axes[0], (), "linear"), (axes[1], (16,), "a hidden layer of 16")):
-        model = Autoencoder(2, hidden=hidden, random_state=0).fit(rows)
+        model = Autoencoder(2, hidden=hidden, max_iter=2000, weight_decay=0.0, random_state=0).fit(rows)
         Z = model.transform(rows)
         right = int((model.inverse_transform(Z).argmax(axis=1) == np.arange(CODES)).sum())
         points(ax, Z, BLUE, f"one of {CODES} in 2-D, {name}:\n{right} of {CODES} come back", size=30)

@@ -28,7 +28,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "shifts": (
         Claim(
             "figs. 5.2, 5.3",
-            "The same by our defaults, and on faces.",
+            "The same with means for negatives and Adam, and on faces.",
             "no such data",
             "-",
             "flow right {shifts: flow right, worst of five seeds} (whole), "

@@ -61,7 +61,7 @@ def test_a_finished_run_is_not_done_again_and_a_longer_one_goes_on_from_its_end(
         ({"n_mapping": 5}, "n_mapping=4, not n_mapping=5"),
         ({"visible": "gaussian-learned"}, "visible='gaussian', not visible='gaussian-learned'"),
         ({"biases": ("xy", "y")}, "biases=.*, not biases="),
-        ({"learning_rate": 0.02}, "learning_rate=0.01, not learning_rate=0.02"),
+        ({"learning_rate": 0.02}, "learning_rate=None, not learning_rate=0.02"),
         ({"random_state": 1}, "random_state=0, not random_state=1"),
     ],
 )

@@ -91,7 +91,7 @@ def test_flow_and_cost_know_of_a_module():
     model = machine(network(), max_iter=2).fit(X, Y)
     with pytest.raises(ValueError, match="premapping=Sequential mixes the columns"):
         model.flow(X, Y)
-    assert model.estimate_cost(60, 6).bytes < GatedBoltzmannMachine(3).estimate_cost(60, 6).bytes
+    assert model.estimate_cost(60, 6).bytes < GatedBoltzmannMachine(3, max_iter=2).estimate_cost(60, 6).bytes
 
 
 def test_a_field_takes_a_module_of_its_patches():

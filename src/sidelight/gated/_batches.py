@@ -31,11 +31,12 @@ def array_batches(arrays: Sequence[Array], size: int, seed: int, place: Place, *
     n = len(arrays[0])
     rows = min(size, n)
     per_epoch = n // rows
+    held = [torch.from_numpy(np.require(array, requirements=["C", "W"])) for array in arrays]
     for epoch in range(done // per_epoch, 1 << 62):
         order = np.random.default_rng((seed, epoch)).permutation(n)
         for batch in range(done % per_epoch if epoch == done // per_epoch else 0, per_epoch):
-            chosen = np.sort(order[batch * rows : (batch + 1) * rows])
-            yield tuple(_rows(array[chosen], place) for array in arrays)
+            chosen = torch.from_numpy(np.sort(order[batch * rows : (batch + 1) * rows]))
+            yield tuple(_placed(part[chosen], place) for part in held)
 
 
 def in_order(arrays: Iterable[Array], size: int, place: Place) -> Iterator[Batch]:
@@ -122,5 +123,5 @@ def tensor(array: Array, place: Place) -> Tensor:
     return torch.from_numpy(np.require(np.asarray(array), requirements=["C", "W"])).to(device=device, dtype=dtype)
 
 
-def _rows(array: Array, place: Place) -> Tensor:
-    return torch.from_numpy(array).to(place[0]) if array.dtype.kind == "i" else tensor(array, place)
+def _placed(rows: Tensor, place: Place) -> Tensor:
+    return rows.to(device=place[0], dtype=place[1]) if rows.is_floating_point() else rows.to(place[0])

@@ -2,7 +2,8 @@ r"""Full-batch training, for small problems: L-BFGS in double precision on all r
 
     minimise  loss(θ; all rows) + λ/2 Σ W²
 
-Same schedule, history and validation as ``_training.py``; an update is an iteration of L-BFGS.
+Same schedule, history and validation as ``_training.py``; an update is an iteration of L-BFGS. A run that ends by
+itself does so after ``patience`` validations that improve the loss by less than ``_LEAST``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ __all__ = ["descend"]
 
 
 _TOLERANCE = 1e-8  # smallest decrease that counts as progress (losses are shares of the variance, or nats)
+_LOOSE = 1e-6  # the same where the run ends by itself
+_LEAST = 0.01  # share of the validation loss that is an improvement where the run ends by itself
 _LOOK = 10  # iterations between evaluations of the held-out loss
 
 
@@ -55,12 +58,15 @@ def descend(
     """
     run = _Descent(module, loss, schedule, held_out, callback)
     start = parameters_to_vector(module.parameters()).detach().numpy()
+    tolerance = _LOOSE if schedule.ends_by_itself else _TOLERANCE
     found = minimise(
-        run.value_and_grad, start, max_iter=schedule.max_iter, tolerance=_TOLERANCE, memory=20, on_step=run.step
+        run.value_and_grad, start, max_iter=schedule.max_iter, tolerance=tolerance, memory=20, on_step=run.step
     )
+    if schedule.ends_by_itself and held_out is not None and run.looked != found.n_iter:
+        run.look(held_out, found.point)
     run.put(found.point if run.kept is None else run.kept)
     status = Status.CONVERGED if run.ended else found.status
-    return Trained(tuple(run.history), found.n_iter, status, run.best)
+    return Trained(tuple(run.history), found.n_iter, status, run.best, run.waited)
 
 
 class _Descent:
@@ -77,7 +83,7 @@ class _Descent:
         self.module, self.loss, self.schedule = module, loss, schedule
         self.held_out, self.callback = held_out, callback
         self.history: list[Record] = []
-        self.best, self.waited, self.ended = np.nan, 0, False
+        self.best, self.waited, self.ended, self.looked, self.reference = np.nan, 0, False, 0, np.inf
         self.kept: Array | None = None
         self.began = time.perf_counter()
 
@@ -97,18 +103,23 @@ class _Descent:
     def step(self, iteration: int, value: float, point: Array, terms: dict[str, float]) -> bool:
         del terms
         if self.held_out is not None and iteration % _LOOK == 0:
-            self._look(self.held_out, point)
+            self.look(self.held_out, point)
+            self.looked = iteration
         noted = {} if self.held_out is None else {"held_out": self.best}
         record = Record(0, 0.0, iteration, value, noted, time.perf_counter() - self.began)
         self.history.append(record)
         stop = self.callback is not None and self.callback(State(**vars(record), n_stages=1, point=np.empty((0, 0))))
         return bool(stop) or self.ended
 
-    def _look(self, held_out: Callable[[], float], point: Array) -> None:
+    def look(self, held_out: Callable[[], float], point: Array) -> None:
+        """Evaluate the validation loss, and keep the parameters if it is the best so far."""
         self.put(point)
         value = held_out()
-        if not self.best <= value:
-            self.best, self.waited, self.kept = value, 0, np.array(point)
-        else:
-            self.waited += 1
+        improved = not self.best <= value
+        if improved:
+            self.best, self.kept = value, np.array(point)
+        if self.schedule.ends_by_itself:
+            improved = value < (1 - _LEAST) * self.reference
+            self.reference = value if improved else self.reference
+        self.waited = 0 if improved else self.waited + 1
         self.ended = bool(self.schedule.patience) and self.waited >= self.schedule.patience

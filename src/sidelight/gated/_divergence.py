@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ._machines import Conditioned
 
-__all__ = ["contrast", "gibbs"]
+__all__ = ["contrast", "gibbs", "phases"]
 
 
 def gibbs(
@@ -42,12 +42,26 @@ def contrast(
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The surrogate loss (a scalar tensor) and the negative visible states, sampled from ``start`` (m, j) or ``y``."""
+    data, model = phases(machine, y, steps=steps, mean_field=mean_field, start=start, generator=generator)
+    surrogate = machine.contrast(*data, *model)
+    if mean_field:
+        surrogate = surrogate + machine.visible.noise_base()
+    return surrogate, model[0]
+
+
+def phases(
+    machine: Conditioned,
+    y: Tensor,
+    *,
+    steps: int = 1,
+    mean_field: bool = True,
+    start: Tensor | None = None,
+    generator: torch.Generator | None = None,
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Visible and hidden states of the data and of the model; hidden ones are means. They carry no gradients."""
     with torch.no_grad():
         positive = machine.hidden.mean(machine.hidden_parameters(y))
         begin = y if start is None else start
         fantasy = gibbs(machine, begin, steps, mean_field=mean_field, generator=generator)
         negative = machine.hidden.mean(machine.hidden_parameters(fantasy))
-    surrogate = machine.contrast(y, positive, fantasy, negative)
-    if mean_field:
-        surrogate = surrogate + machine.visible.noise_base()
-    return surrogate, fantasy
+    return (y, positive), (fantasy, negative)

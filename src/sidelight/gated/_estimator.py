@@ -35,6 +35,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
     parameters_: dict[str, Array]
     history_: list[NamedValues]
     n_iter_: int
+    weight_decay_: float
     _paused_: Paused
 
     @abstractmethod
@@ -92,6 +93,7 @@ class TorchEstimator(BaseEstimator, ABC, Generic[Kind, Module]):
         """Set the fitted attributes; re-raise an interrupt afterwards, so that the best model so far is kept."""
         self.architecture_ = architecture
         self.parameters_, self.history_, self.n_iter_ = found.parameters, found.history, found.n_iter
+        self.weight_decay_ = found.weight_decay
         if found.paused is not None:
             self._paused_ = found.paused
         raise_if_interrupted(found.was_interrupted)

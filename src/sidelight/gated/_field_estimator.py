@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeVar, cast
 
 from sklearn.base import clone
@@ -19,9 +19,10 @@ from sidelight.maps.frames import Frame
 from ._architecture import Architecture
 from ._batches import Batch, first_of
 from ._estimator import TorchEstimator
-from ._field_reader import JUDGED, FieldFrames, FieldLayout, FieldReader
+from ._field_reader import FEWER, JUDGED, FieldFrames, FieldLayout, FieldReader
 from ._fields import Fields, crops
 from ._objectives import Objective
+from ._rules import TrainingRule
 from ._settings import TrainingSettings
 from ._trainer import Stream, TrainedNetwork, Trainer
 
@@ -63,6 +64,7 @@ class Setup(Generic[Kind, Model]):
 class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model]):
     """Base class: one patch model, applied at every site of sequences or images."""
 
+    _rule: TrainingRule
     _widths: tuple[int, ...] = (2,)
     """Allowed numbers of sample lists in a batch."""
     crop: int | None
@@ -162,7 +164,9 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return self._setup(self.model_, self._continued_architecture(), layout)
 
     def _setup(self, model: Model, architecture: Kind, layout: FieldLayout) -> Setup[Kind, Model]:
-        return Setup(model, architecture, model._settings(), self._reader(architecture, layout))
+        rule = self._rule.of_real_outputs() if architecture.values.is_real else self._rule
+        settings = model._settings().following(rule)
+        return Setup(model, architecture, settings, self._reader(architecture, layout))
 
     def _reader(self, architecture: Kind, layout: FieldLayout) -> FieldReader:
         return FieldReader(self._owner, layout, architecture.values, self._is_conditional())
@@ -174,7 +178,14 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         identity = self._identity(setup.settings, n_channels_in=frames.n_in, n_channels_out=frames.n_out)
         area = setup.layout.area
         sizes = area * frames.n_in, area * frames.n_out
-        return Trainer(self._owner, setup.settings, self._objective(setup), sizes, identity)
+        return Trainer(self._owner, setup.settings.of_columns(sizes[1]), self._objective(setup), sizes, identity)
+
+    def _shares(self, setup: Setup[Kind, Model], kinds: list[Fields]) -> tuple[list[Fields], list[Fields] | None]:
+        """Scaled samples to train on, and those held out (or None)."""
+        settings, layout = setup.settings, setup.layout
+        if settings.ends_by_itself and "validation_fraction" in settings.unset:
+            return layout.split_blocks(kinds)
+        return layout.split(kinds, settings.validation_fraction)
 
     def _on_crops(
         self,
@@ -186,8 +197,11 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
     ) -> TrainedNetwork:
         """Train on crops of scaled samples; ``parts``: those to train on, and those held out (or None)."""
         (seen, held), settings = parts, trainer.settings
+        if held is None and settings.ends_by_itself:
+            trainer = replace(trainer, settings=settings.unjudged())
         size, place = layout.crop(seen[0], self.crop), settings.place
-        kept = None if held is None else layout.cut(held, self.crop, JUDGED, seed, place)
+        judged = FEWER if settings.ends_by_itself else JUDGED
+        kept = None if held is None else layout.cut(held, self.crop, judged, seed, place)
         stream = Stream(lambda done: crops(seen, size, settings.batch_size, seed, place, done=done), kept)
         return trainer.on_stream(module, stream, seed)
 

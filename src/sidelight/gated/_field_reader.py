@@ -17,11 +17,11 @@ from ._fields import STRUCTURES, Fields, as_fields, crops
 from ._patches import Patches
 from ._values import ValueKind
 
-__all__ = ["JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
+__all__ = ["FEWER", "JUDGED", "FieldFrames", "FieldLayout", "FieldReader"]
 
 
-JUDGED = 200
-"""Number of crops of held-out samples."""
+JUDGED, FEWER = 200, 50
+"""Numbers of crops of held-out samples; fewer where training ends by itself and looks more often."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,39 @@ class FieldLayout:
             rest = tuple(last for _, last in pairs if len(last))
             held.append(Fields(rest, kind.structure, kind.bare, False))
         return seen, held
+
+    def split_blocks(self, kinds: list[Fields]) -> tuple[list[Fields], list[Fields] | None]:
+        """Fields to train on and held-out fields: every fifth block of each field, or every fifth of many short fields.
+
+        A block is a twentieth of a field, or two patches. Blocks from all over a field, and not its end, because what
+        changes slowly would otherwise be judged where it was never seen.
+        """
+        seen: list[Piece] = []
+        held: list[Piece] = []
+        for number, (h, _) in enumerate(kinds[0].shapes):
+            length, begin = max(2 * self.height, h // _BLOCKS), 0
+            for block in range(2, h // length, _EVERY) if h // length >= _EVERY else ():
+                seen.append((number, begin, block * length))
+                begin = (block + 1) * length
+                held.append((number, block * length, begin))
+            if h - begin >= 3 * self.height or begin == 0:
+                seen.append((number, begin, h))
+        if not held and len(seen) >= _EVERY:
+            seen, held = [seen[i] for i in range(len(seen)) if i % _EVERY != 2], seen[2::_EVERY]
+        if not held:
+            return kinds, None
+        return [_cut(kind, seen) for kind in kinds], [_cut(kind, held) for kind in kinds]
+
+
+Piece = tuple[int, int, int]
+"""Number of a field, first and last row."""
+_BLOCKS, _EVERY = 20, 5
+
+
+def _cut(fields: Fields, pieces: list[Piece]) -> Fields:
+    """Pieces of fields, as fields."""
+    samples = tuple(fields.samples[number][begin:end] for number, begin, end in pieces)
+    return Fields(samples, fields.structure, fields.bare, False)
 
 
 @dataclass(frozen=True)

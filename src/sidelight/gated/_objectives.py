@@ -21,7 +21,8 @@ from sidelight.base.validation import check_choice, check_integer
 
 from ._architecture import Architecture
 from ._batches import Batch
-from ._divergence import contrast
+from ._divergence import contrast, phases
+from ._gradients import has_closed_form, set_gradients
 from ._machine_architectures import GatedMachineArchitecture, RestrictedArchitecture
 from ._machines import Conditioned, GatedMachine, PlainMachine
 from ._network_architectures import WeightedOutputs
@@ -42,6 +43,7 @@ __all__ = [
 
 
 Module = TypeVar("Module", bound=nn.Module)
+Gradient = Callable[[Batch, torch.Generator], Tensor]
 _SETTLE = 0.5  # share of updates with a falling learning rate; without it Gaussian outputs keep oscillating under Adam
 
 
@@ -64,6 +66,10 @@ class Objective(Protocol[Module]):
 
     def held_out_loss(self, module: Module, batch: Batch) -> Tensor:
         """The validation loss of held-out rows, a scalar (lower is better)."""
+        ...
+
+    def gradient(self, module: Module) -> Gradient | None:
+        """A function of batch and generator that sets the gradients and returns the loss; None: by back-propagation."""
         ...
 
     def check_stream(self, owner: str) -> None:
@@ -100,6 +106,9 @@ class PredictionObjective(Generic[Module]):
             for weight, raw in self.weighted_outputs(module, batch)
         ]
         return torch.stack(parts).sum()
+
+    def gradient(self, module: Module) -> None:
+        """By back-propagation."""
 
     def check_stream(self, owner: str) -> None:
         """Streams are allowed."""
@@ -152,6 +161,9 @@ class PatchObjective(Generic[Module]):
         ]
         return torch.stack(parts).sum()
 
+    def gradient(self, module: Module) -> None:
+        """By back-propagation."""
+
     def check_stream(self, owner: str) -> None:
         """Streams are allowed."""
 
@@ -192,6 +204,22 @@ class Sampling:
             chains[rows] = fantasy
         return surrogate
 
+    def gradients(
+        self, module: PlainMachine | GatedMachine, y: Tensor, generator: torch.Generator, *inputs: Tensor
+    ) -> Tensor:
+        """Set the gradients of the same surrogate in closed form, and return its value; ``inputs``: x, row numbers."""
+        x, rows = (inputs[0] if inputs else None), (inputs[1] if len(inputs) > 1 else ...)
+        chains = module.chains
+        with torch.no_grad():
+            machine = module.condition() if isinstance(module, PlainMachine) else module.condition(inputs[0])
+            start, mean_field = (None, self.is_mean_field) if chains is None else (chains[rows], False)
+            data, model = phases(
+                machine, y, steps=self.cd_steps, mean_field=mean_field, start=start, generator=generator
+            )
+            if chains is not None:
+                chains[rows] = model[0]
+            return set_gradients(module, machine, x, data, model)
+
     def begin_chains(self, owner: str, module: PlainMachine | GatedMachine, start: Array) -> None:
         """If chains are persistent, start them at the scaled rows ``start`` (m, j)."""
         if not self.persistent:
@@ -219,6 +247,12 @@ class RestrictedObjective:
         """Squared error of the reconstruction."""
         return ((module.condition().reconstruct(batch[0]) - batch[0]) ** 2).sum(dim=1).mean()
 
+    def gradient(self, module: PlainMachine) -> Gradient | None:
+        """In closed form, unless standard deviations are learned."""
+        if not has_closed_form(module):
+            return None
+        return lambda batch, generator: self.sampling.gradients(module, batch[0], generator)
+
     def check_stream(self, owner: str) -> None:
         """Streams are allowed."""
 
@@ -244,6 +278,12 @@ class GatedObjective:
         """Squared error of the reconstruction."""
         x, y = batch[:2]
         return ((module.condition(x).reconstruct(y) - y) ** 2).sum(dim=1).mean()
+
+    def gradient(self, module: GatedMachine) -> Gradient | None:
+        """In closed form for the full tensor, without premapping and learned standard deviations."""
+        if not has_closed_form(module):
+            return None
+        return lambda batch, generator: self.sampling.gradients(module, batch[1], generator, batch[0], *batch[2:])
 
     def check_stream(self, owner: str) -> None:
         """Persistent chains need all rows in advance: there is one for each."""
@@ -276,6 +316,21 @@ class SiteObjective:
         product, size = SiteProduct(module, self.patches), self.batch_size
         found = [product.reconstruct(x, y) for x, y in zip(*(part.split(size) for part in batch), strict=True)]
         return ((torch.cat(found) - batch[1]) ** 2).sum(dim=1).mean()
+
+    def gradient(self, module: GatedMachine) -> Gradient | None:
+        """In closed form for the full tensor, without premapping."""
+        if not has_closed_form(module):
+            return None
+        product, steps, mean_field = (
+            SiteProduct(module, self.patches),
+            self.sampling.cd_steps,
+            self.sampling.is_mean_field,
+        )
+
+        def found(batch: Batch, generator: torch.Generator) -> Tensor:
+            return product.gradients(*batch, steps=steps, mean_field=mean_field, generator=generator)
+
+        return found
 
     def check_stream(self, owner: str) -> None:
         """Streams are allowed."""

@@ -22,6 +22,7 @@ from ._estimator import TorchEstimator
 from ._frames import Framing, frame_of, framed, unframed
 from ._modules import BLOCK, by_block
 from ._objectives import Objective
+from ._rules import TrainingRule
 from ._settings import TrainingSettings
 from ._trainer import TrainedNetwork, Trainer
 
@@ -37,6 +38,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
     """Base class: a model of outputs ``y`` given inputs ``X``, each centred and scaled by its own frame."""
 
     _optimizers: tuple[str, ...]
+    _rule: TrainingRule
     _widths: tuple[int, ...] = (2,)
     """Allowed numbers of arrays in a batch."""
     device: str
@@ -98,7 +100,9 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         self._settings()
 
     def _settings(self) -> TrainingSettings:
-        return TrainingSettings.checked(self._owner, self.get_params(deep=False), self._optimizers)
+        parameters = self.get_params(deep=False)
+        rule = self._rule.of_real_outputs() if str(parameters.get("visible")).startswith("gaussian") else self._rule
+        return TrainingSettings.checked(self._owner, parameters, self._optimizers, rule)
 
     def _trainer(
         self, objective: Objective[Module], settings: TrainingSettings, parts: tuple[Array, ...]
@@ -106,7 +110,7 @@ class PairEstimator(TorchEstimator[Kind, Module]):
         """For inputs and outputs that were checked."""
         columns = (parts[0].shape[1], parts[1].shape[1])
         identity = self._identity(settings, n_features_in=columns[0], n_outputs=columns[1])
-        return Trainer(self._owner, settings, objective, columns, identity)
+        return Trainer(self._owner, settings.of_columns(columns[1]), objective, columns, identity)
 
     def _framing(self, architecture: Kind, X: Array, Y: Array) -> Framing:
         """Centring and scaling defined by these inputs and outputs."""

@@ -22,6 +22,7 @@ from ._machine_architectures import RestrictedArchitecture
 from ._modules import by_block
 from ._network_architectures import AutoencoderArchitecture
 from ._objectives import Objective
+from ._rules import TrainingRule
 from ._settings import TrainingSettings
 from ._trainer import TrainedNetwork, Trainer
 from ._values import ValueKind
@@ -38,6 +39,7 @@ class RowEstimator(TorchEstimator[Kind, Module]):
     """Base class: a model of rows ``X``, centred and scaled by ``frame_``, with a code of ``n_components``."""
 
     _optimizers: tuple[str, ...]
+    _rule: TrainingRule
     device: str
     frame_: Frame
     n_features_in_: int
@@ -89,12 +91,12 @@ class RowEstimator(TorchEstimator[Kind, Module]):
         self._settings()
 
     def _settings(self) -> TrainingSettings:
-        return TrainingSettings.checked(self._owner, self.get_params(deep=False), self._optimizers)
+        return TrainingSettings.checked(self._owner, self.get_params(deep=False), self._optimizers, self._rule)
 
     def _trainer(self, objective: Objective[Module], settings: TrainingSettings) -> Trainer[Module]:
         """For rows that were checked as new ones."""
         identity = self._identity(settings, n_features_in=self.n_features_in_)
-        return Trainer(self._owner, settings, objective, self._sizes(), identity)
+        return Trainer(self._owner, settings.of_columns(self.n_features_in_), objective, self._sizes(), identity)
 
     def _framing(self, X: Array, values: ValueKind, frame: Frame | None = None) -> Framing:
         """Centring and scaling defined by the rows, or a known one."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ._gradients import States, set_gradients
 from ._machines import Conditioned, GatedMachine
 from ._patches import Patches, bands
 from ._units import GaussianUnits, MultinomialUnits
@@ -42,6 +43,22 @@ class SiteProduct:
     ) -> Tensor:
         """The surrogate loss of contrastive divergence (see ``_divergence.py``), a mean over patches."""
         machine = self.machine.condition(self.patches.rows(x))
+        data, model = self._phases(machine, y, steps, mean_field, generator)
+        return machine.contrast(*data, *model)
+
+    def gradients(
+        self, x: Tensor, y: Tensor, *, steps: int, mean_field: bool, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Set the gradients of the same loss in closed form (see ``_gradients.py``), and return its value."""
+        with torch.no_grad():
+            rows = self.patches.rows(x)
+            machine = self.machine.condition(rows)
+            return set_gradients(self.machine, machine, rows, *self._phases(machine, y, steps, mean_field, generator))
+
+    def _phases(
+        self, machine: Conditioned, y: Tensor, steps: int, mean_field: bool, generator: torch.Generator | None
+    ) -> tuple[States, States]:
+        """Visible and hidden states of all patches, of the data and of the model."""
         seen = self.patches.rows(y)
         with torch.no_grad():
             positive = machine.hidden.mean(machine.hidden_parameters(seen))
@@ -49,7 +66,7 @@ class SiteProduct:
             for _ in range(steps):
                 fantasy = self.patches.rows(self._again(machine, fantasy, y, mean_field, generator))
             negative = machine.hidden.mean(machine.hidden_parameters(fantasy))
-        return machine.contrast(seen, positive, fantasy, negative)
+        return (seen, positive), (fantasy, negative)
 
     def reconstruct(self, x: Tensor, y: Tensor) -> Tensor:
         """Mean outputs (n, ·, h, w) of crops, given the means of their hidden units."""

@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from sidelight.base.fitting import raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
-from sidelight.base.result import Record, Status
+from sidelight.base.result import Callback, Record, Status
 from sidelight.base.types import Array, NamedValues
 from sidelight.base.warnings import warn
 
@@ -47,6 +47,8 @@ __all__ = ["Paused", "Progress", "Stream", "TrainedNetwork", "Trainer"]
 
 
 Module = TypeVar("Module", bound=nn.Module)
+_LEAST_HELD, _MOST_HELD = 5, 1000  # rows held out where training ends by itself; with fewer, none are
+_SHARE = 0.5  # of the updates, with a falling rate, where training ends by itself without held-out rows
 _CHAINS = "chains"  # a buffer of machines that checkpoints keep and fitted models do not
 
 
@@ -89,6 +91,10 @@ class TrainedNetwork:
     n_iter: int
     was_interrupted: bool = False
     paused: Paused | None = None
+    weight_decay: float = 0.0
+    held_out: float = np.nan
+    was_ended: bool = False
+    """Whether an interrupt or a callback ended training."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,14 @@ class Trainer(Generic[Module]):
     def on_arrays(self, module: Module, arrays: Sequence[Array], seed: int) -> TrainedNetwork:
         """Train on scaled float32 rows, full-batch or in minibatches; a share of them is held out."""
         seen, held = self._shares(arrays, seed)
+        if held is None and self.settings.ends_by_itself:
+            return replace(self, settings=self.settings.unjudged())._on_shares(module, seen, held, seed)
+        return self._on_shares(module, seen, held, seed)
+
+    def _on_shares(
+        self, module: Module, seen: tuple[Array, ...], held: tuple[Array, ...] | None, seed: int
+    ) -> TrainedNetwork:
+        """Train on the rows ``seen``, judged by the rows ``held`` (None: there are none)."""
         place = self.settings.place
         if self.is_at_once(module, len(seen[0])):
             rows, generator = _doubles(seen), torch.Generator().manual_seed(seed)
@@ -165,20 +179,53 @@ class Trainer(Generic[Module]):
     def at_once(
         self, module: Module, loss: Callable[[], Tensor], held_out: Callable[[], float] | None, seed: int
     ) -> TrainedNetwork:
-        """Minimise the ``loss`` of all rows by L-BFGS, in double precision."""
+        """Minimise the ``loss`` of all rows by L-BFGS, in double precision; held-out rows choose the weight decay."""
         bar = ProgressBar(self.owner) if self.settings.verbose else None
         callback = combine_callbacks(bar, self.settings.callback)
         with one_thread(), _seeded(seed):
-            schedule = self.settings.schedule(seed)
-            found = descend(module.double(), loss, schedule, held_out=held_out, callback=callback)
+            found, decay = self._best_descent(module.double(), loss, held_out, seed, callback)
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} iterations")
         raise_if_interrupted(found.status is Status.INTERRUPTED and not found.history, kept=False)
-        trained = self._kept(module.float(), found)
-        if found.status is Status.ITERATIONS:
+        trained = replace(self._kept(module.float(), found), weight_decay=decay)
+        if found.status is Status.ITERATIONS and not self.settings.ends_by_itself:
             rule = "did not let training converge"
             self._warn(rule, "Raise max_iter, raise weight_decay, or hold rows out (validation_fraction)")
         return trained
+
+    def _best_descent(
+        self,
+        module: nn.Module,
+        loss: Callable[[], Tensor],
+        held_out: Callable[[], float] | None,
+        seed: int,
+        callback: Callback | None,
+    ) -> tuple[Trained, float]:
+        """Train with each weight decay to be tried, from the same weights; keep the best, until one is worse."""
+        settings = self.settings
+        decays = (settings.weight_decay,) if held_out is None else settings.decays
+        start, best = copy.deepcopy(module.state_dict()), None
+        for decay in decays:
+            module.load_state_dict(start)
+            schedule = replace(settings.schedule(seed), weight_decay=decay)
+            found = descend(module, loss, schedule, held_out=held_out, callback=callback)
+            if best is None or found.held_out < best[0].held_out:
+                best, kept = (found, decay), copy.deepcopy(module.state_dict())
+            elif found.status is Status.INTERRUPTED:
+                best = replace(best[0], status=Status.INTERRUPTED), best[1]
+            if best[1] != decay or found.status in (Status.INTERRUPTED, Status.STOPPED):
+                break
+        assert best is not None
+        module.load_state_dict(kept)
+        return best
+
+    def solved(self, module: Module, solve: Callable[[], float]) -> TrainedNetwork:
+        """The network whose best parameters ``solve`` sets in closed form; it returns the loss."""
+        began = time.perf_counter()
+        with one_thread():
+            value = solve()
+        record = Record(0, 0.0, 1, value, {}, time.perf_counter() - began)
+        return replace(self._kept(module, Trained((record,), 1, Status.CONVERGED, np.nan)), weight_decay=0.0)
 
     def on_stream(self, module: Module, stream: Stream, seed: int) -> TrainedNetwork:
         """Train in minibatches; warn if training did not converge."""
@@ -189,9 +236,10 @@ class Trainer(Generic[Module]):
                 module,
                 self._loss_of(module),
                 stream.batches,
-                self.settings.schedule(seed, decay_share=self.objective.decay_share, identity=self.identity),
+                self._schedule(seed),
                 held_out=None if held_out is None else lambda: self._judged(module, held_out),
                 callback=combine_callbacks(bar, self.settings.callback),
+                gradient=self.objective.gradient(module),
             )
         if bar is not None:
             bar.close(f"{found.status.value}, {found.n_iter} updates")
@@ -219,7 +267,7 @@ class Trainer(Generic[Module]):
         These are kept in memory only: a model that was copied, pickled or loaded continues with a fresh optimiser.
         ``opening``: the first rows of a stream.
         """
-        schedule = self.settings.schedule(0)  # the learning rate does not fall: a stream has no known end
+        schedule = self.settings.without_end().schedule(0)  # the rate does not fall: a stream has no known end
         run = self._continued_run(progress, schedule, opening)
         with one_thread(), _seeded(run.schedule.seed + progress.n_iter):
             for batch in batches:
@@ -239,11 +287,17 @@ class Trainer(Generic[Module]):
             module = cast(
                 Module, copy.deepcopy(paused.run.module)
             )  # with its chains; the other stays as it is, should this fail
-            return paused.run.copied(module, self._loss_of(module))
+            return paused.run.copied(module, self._loss_of(module), self.objective.gradient(module))
         seed = self.settings.draw_seed() + progress.n_iter
         begun = self.begin(seed) if progress.parameters is None else self._trainable(progress.parameters)
         self.objective.prepare(self.owner, begun, opening)
-        return Run(begun, self._loss_of(begun), replace(schedule, seed=seed))
+        gradient = self.objective.gradient(begun)
+        return Run(begun, self._loss_of(begun), replace(schedule, seed=seed), gradient=gradient)
+
+    def _schedule(self, seed: int) -> Schedule:
+        """The settings of the training loop."""
+        share = _SHARE if self.settings.ends_by_itself else self.objective.decay_share
+        return self.settings.schedule(seed, decay_share=share, identity=self.identity)
 
     def _trainable(self, parameters: Mapping[str, Array]) -> Module:
         architecture = self.objective.architecture
@@ -253,6 +307,8 @@ class Trainer(Generic[Module]):
         """Rows to train on, and held-out rows: the last share of a fixed shuffle."""
         n = len(arrays[0])
         held = int(n * self.settings.validation_fraction)
+        if "validation_fraction" in self.settings.unset:
+            held = 0 if held < _LEAST_HELD else min(held, _MOST_HELD)
         order = np.random.default_rng(seed).permutation(n)
         kept = tuple(array[np.sort(order[held:])] for array in arrays)
         return kept, tuple(array[order[:held]] for array in arrays) if held else None
@@ -278,7 +334,16 @@ class Trainer(Generic[Module]):
             rate = self.settings.learning_rate
             raise FloatingPointError(error_message(self.owner, "learning_rate", rate, rule, remedy))
         history = [vars(record) for record in found.history]
-        return TrainedNetwork(arrays, history, found.n_iter, found.status is Status.INTERRUPTED)
+        interrupted = found.status is Status.INTERRUPTED
+        return TrainedNetwork(
+            arrays,
+            history,
+            found.n_iter,
+            interrupted,
+            weight_decay=self.settings.weight_decay,
+            held_out=found.held_out,
+            was_ended=interrupted or found.status is Status.STOPPED,
+        )
 
     def _warn(self, rule: str, remedy: str) -> None:
         warn(error_message(self.owner, "max_iter", self.settings.max_iter, rule, remedy), ConvergenceWarning)

@@ -4,8 +4,10 @@
                                            biases if asked
 
 Every ``check`` updates the validation loss (of held-out rows) is evaluated. The best parameters are kept, and a run
-ends after ``patience`` evaluations without improvement. A run with a checkpoint can be stopped at any time and resumed,
-with bit-identical results.
+ends after ``patience`` evaluations without improvement. A run that ends by itself has a constant rate until so many
+evaluations improve the loss by less than ``_LEAST``, then one that falls to 0 over half as many updates again, and ends
+with that, or when ``patience`` evaluations while it falls do not improve the loss at all. A run with a checkpoint can
+be stopped at any time and resumed, with bit-identical results.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from ._networks import is_decayed
 __all__ = ["Run", "Schedule", "Trained", "several", "train"]
 
 Loss = Callable[[Batch, torch.Generator], Tensor]
+_LEAST = 0.02  # share of the validation loss that is an improvement while the rate is constant
 _RECORDS = 200  # losses are averaged into at most this many records
 
 
@@ -38,7 +41,8 @@ class Schedule:
     """Settings of the loop: ``optimizer`` "sgd" or "adam"; ``max_iter`` updates; ``check`` updates between validations.
 
     ``decay_share``: share of the updates, at the end, in which the learning rate falls linearly to 0.
-    ``settings``: settings that a checkpoint must have been written with to be resumed.
+    ``settings``: settings that a checkpoint must have been written with to be resumed. ``ends_by_itself``: the
+    validation loss decides when the rate falls and when the run ends, at ``max_iter`` at the latest.
     """
 
     optimizer: str = "adam"
@@ -53,6 +57,7 @@ class Schedule:
     checkpoint: str | os.PathLike[str] | None = None
     decay_share: float = 0.0
     settings: Mapping[str, str] = field(default_factory=dict)
+    ends_by_itself: bool = False
 
     def rate(self, n_iter: int) -> float:
         """The learning rate after ``n_iter`` updates.
@@ -88,6 +93,7 @@ def train(
     *,
     held_out: Callable[[], float] | None = None,
     callback: Callback | None = None,
+    gradient: Loss | None = None,
 ) -> Trained:
     """Train ``module`` in place.
 
@@ -102,6 +108,8 @@ def train(
     held_out : callable or None
         The validation loss.
     callback : callable or None
+    gradient : callable or None
+        Sets the gradients of the parameters and returns the loss, faster than back-propagation of ``loss``.
 
     Returns
     -------
@@ -109,7 +117,7 @@ def train(
         After a ``KeyboardInterrupt`` with the parameters so far and status ``INTERRUPTED``; after a loss that is not
         finite with status ``STALLED``.
     """
-    run = Run(module, loss, schedule, held_out, callback)
+    run = Run(module, loss, schedule, held_out, callback, gradient)
     run.resume()
     try:
         status = run.go(batches(run.n_iter))
@@ -129,9 +137,11 @@ class Run:
         schedule: Schedule,
         held_out: Callable[[], float] | None = None,
         callback: Callback | None = None,
+        gradient: Loss | None = None,
     ) -> None:
         self.module, self.schedule = module, schedule
         self.loss: Function[Tensor] = _in_parallel(_Objective(module, loss))
+        self.gradient = None if several() else gradient
         self.held_out, self.callback = held_out, callback
         self.optimizer = _optimizer(module, schedule)
         device = next(module.parameters()).device
@@ -140,11 +150,12 @@ class Run:
         self.best, self.kept = np.nan, {}  # type: float, dict[str, Tensor]
         self.history: list[Record] = []
         self.recent: list[float] = []
+        self.last, self.falls_from, self.reference = schedule.max_iter, -1, np.inf
         self.began = time.perf_counter()
 
-    def copied(self, module: nn.Module, loss: Loss) -> Run:
+    def copied(self, module: nn.Module, loss: Loss, gradient: Loss | None = None) -> Run:
         """A copy of this run, for a copy of the module, that continues from here; this run is not changed."""
-        run = Run(module, loss, self.schedule, self.held_out, self.callback)
+        run = Run(module, loss, self.schedule, self.held_out, self.callback, gradient)
         run.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
         run.generator.set_state(self.generator.get_state())
         run.n_iter, run.began = self.n_iter, self.began
@@ -152,37 +163,54 @@ class Run:
 
     def go(self, batches: Iterator[Batch]) -> Status:
         """Update until the batches, the iterations or the patience run out, or the callback stops the run."""
-        last, every = self.schedule.max_iter, max(1, self.schedule.max_iter // _RECORDS)
+        every = max(1, self.schedule.max_iter // _RECORDS)
         status = Status.CONVERGED if self._waited_enough() else None
         while status is None:
-            batch = next(batches, None) if self.n_iter < last else None
+            batch = next(batches, None) if self.n_iter < self.last else None
             if batch is not None:
                 self.update(batch)
             ended = batch is None
-            self.dry = ended and self.n_iter < last
-            due = ended or self.n_iter == last or self.n_iter % self.schedule.check == 0
+            self.dry = ended and self.n_iter < self.last
+            due = ended or self.n_iter == self.last or self.n_iter % self.schedule.check == 0
             looking = due and self.n_iter != self.looked
             if looking:
                 self._look()
             if self.recent and (ended or self.n_iter % every == 0):
-                status = self._record(last // every)
+                status = self._record(self.schedule.max_iter // every)
             if looking:
                 self.save()
                 status = status or (Status.CONVERGED if self._waited_enough() else None)
             if ended:
-                status = status or (Status.ITERATIONS if self.n_iter >= last else Status.CONVERGED)
+                status = status or (Status.ITERATIONS if self._ran_out() else Status.CONVERGED)
         return status
 
     def update(self, batch: Batch) -> None:
         """One step of the optimiser."""
-        self.optimizer.zero_grad(set_to_none=True)
-        value = self.loss(share(batch), self.generator)
-        value.backward()
+        if self.gradient is None:
+            self.optimizer.zero_grad(set_to_none=True)
+            value = self.loss(share(batch), self.generator)
+            value.backward()
+        else:
+            value = self.gradient(batch, self.generator)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.schedule.rate(self.n_iter)
+            group["lr"] = self._rate()
         self.optimizer.step()
         self.recent.append(float(value.detach()))
         self.n_iter += 1
+
+    def _rate(self) -> float:
+        """The learning rate of the next update."""
+        if not self._is_judged():
+            return self.schedule.rate(self.n_iter)
+        fallen = (self.n_iter - self.falls_from) / (self.last - self.falls_from) if self.falls_from >= 0 else 0.0
+        return self.schedule.learning_rate * (1 - fallen)
+
+    def _is_judged(self) -> bool:
+        """Whether held-out rows decide when the run ends."""
+        return self.schedule.ends_by_itself and self.held_out is not None
+
+    def _ran_out(self) -> bool:
+        return self.n_iter >= self.last and not self._is_judged()
 
     def _record(self, n_records: int) -> Status | None:
         """Append the mean loss to the history; return a status if the run should stop."""
@@ -206,12 +234,25 @@ class Run:
             return
         value = self.held_out()
         improved = not self.best <= value
-        self.waited = 0 if improved else self.waited + 1
         if improved:
             self.best, self.kept = value, {name: p.detach().clone() for name, p in self.module.state_dict().items()}
+        if self._is_judged() and self.falls_from < 0:
+            improved = value < (1 - _LEAST) * self.reference
+            self.reference = value if improved else self.reference
+        self.waited = 0 if improved else self.waited + 1
+        if self._is_judged() and self.falls_from < 0:
+            self._let_the_rate_fall()
+
+    def _let_the_rate_fall(self) -> None:
+        """Begin to lower the rate if the validation loss has stopped falling, or two thirds of all updates are made."""
+        stopped = 0 < self.schedule.patience <= self.waited
+        if stopped or self.n_iter + self.n_iter // 2 >= self.schedule.max_iter:
+            self.falls_from, self.waited = self.n_iter, 0
+            self.last = min(self.n_iter + self.n_iter // 2, self.schedule.max_iter)
 
     def _waited_enough(self) -> bool:
-        return self.held_out is not None and 0 < self.schedule.patience <= self.waited
+        falling = self.falls_from >= 0 or not self._is_judged()
+        return falling and self.held_out is not None and 0 < self.schedule.patience <= self.waited
 
     def keep_best(self) -> None:
         """Restore the parameters with the best validation loss."""
@@ -229,6 +270,7 @@ class Run:
             "generator": self.generator.get_state(),
             "kept": self.kept,
             "numbers": [self.n_iter, self.waited, self.best],
+            "falling": [self.last, self.falls_from, self.reference],
             "recent": self.recent,
             "history": [list(vars(record).values()) for record in self.history],
         }
@@ -249,6 +291,8 @@ class Run:
             self.generator.manual_seed(self.schedule.seed + content["numbers"][0] * _world() + _rank())
         self.kept, self.recent = content["kept"], content["recent"]
         self.n_iter, self.waited, self.best = content["numbers"]
+        if self._is_judged():
+            self.last, self.falls_from, self.reference = content["falling"]
         self.looked = self.n_iter  # a run is saved right after a validation
         self.history = [Record(*values) for values in content["history"]]
         self.began -= self.history[-1].seconds if self.history else 0.0

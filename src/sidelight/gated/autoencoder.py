@@ -14,18 +14,22 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from torch import Tensor
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
+from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_number
 
 from ._batches import Batch
+from ._costs import network_cost
 from ._frames import explained
 from ._network_architectures import AutoencoderArchitecture
 from ._networks import AutoencoderNetwork
 from ._objectives import PredictionObjective
+from ._principal import LARGEST, is_closed_form, set_principal_components
 from ._row_estimator import RowEstimator
-from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
+from ._rules import NETWORKS
+from ._settings import NETWORK_OPTIMIZERS, TrainingSettings, shows_training_parameters
 
 __all__ = ["Autoencoder"]
 
@@ -42,7 +46,8 @@ class Autoencoder(
         Size of the code.
     hidden : tuple of int, default=()
         Sizes of the hidden layers of the encoder; the decoder has the same in reverse. (): a linear auto-encoder, whose
-        codes span the subspace of PCA.
+        codes span the subspace of PCA. With squared loss, ``max_iter=None`` and ``weight_decay=None`` these are the
+        principal components themselves, computed without training.
     activation : {"tanh", "sigmoid", "relu", "linear"}, default="tanh"
         Activation of the hidden layers. The outputs are linear.
     code_activation : same, default="linear"
@@ -69,6 +74,8 @@ class Autoencoder(
         Centring and scaling of rows (only with squared loss).
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_ : int
 
     References
@@ -90,8 +97,9 @@ class Autoencoder(
     True
     """
 
-    _capabilities = NETWORK_OF_ROWS.also("has_transform", "has_inverse", "has_denoise")
+    _capabilities = NETWORK_OF_ROWS.also("has_transform", "has_inverse", "has_denoise", "has_cost")
     _optimizers = NETWORK_OPTIMIZERS
+    _rule = NETWORKS
 
     def __init__(
         self,
@@ -105,14 +113,14 @@ class Autoencoder(
         tied: bool = False,
         sparsity: float = 0.0,
         optimizer: str = "auto",
-        learning_rate: float = 1e-3,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 2000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -149,10 +157,16 @@ class Autoencoder(
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         X = self._new_rows(X, architecture.values)
+        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
         framing = self._framing(X, architecture.values)
         rows = tuple(part.astype(np.float32) for part in framing.inside(X))
         trainer, seed = self._trainer(objective, settings), settings.draw_seed()
-        return self._keep_rows(architecture, framing, trainer.on_arrays(trainer.begin(seed), rows, seed))
+        module = trainer.begin(seed)
+        if self._is_linear(architecture, settings) and is_closed_form(rows[0]):
+            found = trainer.solved(module, lambda: set_principal_components(module, rows[0]))
+        else:
+            found = trainer.on_arrays(module, rows, seed)
+        return self._keep_rows(architecture, framing, found)
 
     def transform(self, X: Array) -> Array:
         """Codes (n, n_components)."""
@@ -176,6 +190,23 @@ class Autoencoder(
         """R² of the reconstruction ``denoise(X)``, pooled over columns (1 is best)."""
         del y
         return explained(self._rows(X), self.denoise(X))
+
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Estimate memory and time of a fit to ``n`` rows of ``d`` columns, the search for a weight decay included."""
+        architecture, settings = self._new_architecture(), self._settings()
+        if self._is_linear(architecture, settings) and min(n, d) <= LARGEST:
+            return Cost(8 * (3 * n * d + 4 * min(n, d) ** 2), (n * d + 10 * min(n, d) ** 2) * min(n, d) / 5e9)
+        folded = 2 * (d + sum(architecture.hidden)) + architecture.n_components
+        rows = min(settings.batch_size, n)
+        return network_cost(architecture, settings, (d, d), n=n, rows=rows, folded=folded)
+
+    def _is_linear(self, architecture: AutoencoderArchitecture, settings: TrainingSettings) -> bool:
+        """Whether nobody asks for training, and the best network is known: that of PCA."""
+        linear = (
+            architecture.hidden == () and architecture.code_activation == "linear" and architecture.loss == "squared"
+        )
+        chosen = settings.ends_by_itself and settings.optimizer == "auto" and settings.checkpoint is None
+        return linear and chosen and "weight_decay" in settings.unset and not self.sparsity
 
     def _new_architecture(self) -> AutoencoderArchitecture:
         return AutoencoderArchitecture.checked(self._owner, self.get_params(deep=False))

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
+from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -19,11 +20,13 @@ from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_number
 
 from ._batches import Batch
+from ._costs import network_cost
 from ._frames import explained
 from ._network_architectures import BiasedArchitecture
 from ._networks import BiasedNetwork, error
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
+from ._rules import NETWORKS
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["BiasedAutoencoder"]
@@ -62,6 +65,8 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         Centring and scaling of inputs and outputs.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
     References
@@ -80,8 +85,9 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     True
     """
 
-    _capabilities = NETWORK_OF_ROWS.also("has_predict")
+    _capabilities = NETWORK_OF_ROWS.also("has_predict", "has_cost")
     _optimizers = NETWORK_OPTIMIZERS
+    _rule = NETWORKS
 
     def __init__(
         self,
@@ -94,14 +100,14 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
         levels: int | None = None,
         reconstruction: float = 0.0,
         optimizer: str = "auto",
-        learning_rate: float = 1e-3,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 2000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -145,6 +151,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
             remedy = "Set reconstruction=1.0, or leave them out"
             raise ValueError(error_message(self, "outputs", f"{len(outputs)} rows", rule, remedy))
         X, Y = parts = self._new_parts(architecture, X, y)
+        refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
         framing = self._framing(architecture, X, Y)
         if outputs is not None:
             found = self._like("outputs", self._output_rows("outputs", outputs, None), architecture, Y)
@@ -181,6 +188,17 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
     def score(self, X: Array, y: Array) -> float:
         """R² of the predictions, pooled over columns (1 is best)."""
         return explained(self._pair(X, y)[1], self.predict(X))
+
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Estimate memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (``e=None``: ``d``).
+
+        The search for a weight decay is included.
+        """
+        architecture, settings, e = self._new_architecture(), self._settings(), d if e is None else e
+        rows = min(settings.batch_size, n)
+        return network_cost(
+            architecture, settings, (d, e), n=n, rows=rows, folded=d + 4 * e + sum(architecture.predictor)
+        )
 
     def _finished(self, raw: Tensor) -> Tensor:
         return self._back(self._architecture().finished(raw))

@@ -11,17 +11,20 @@ from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
+from sidelight.base.cost import Cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.types import Array, RandomState
 
+from ._costs import network_cost
 from ._frames import explained
 from ._network_architectures import GatedArchitecture
 from ._networks import PATHS, GatedNetwork
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
 from ._premapping import Premapping
+from ._rules import NETWORKS
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
@@ -68,6 +71,8 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         Centring and scaling of inputs and outputs.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
     References
@@ -91,9 +96,10 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     """
 
     _capabilities = NETWORK_OF_ROWS.also(
-        "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights"
+        "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights", "has_cost"
     )
     _optimizers = NETWORK_OPTIMIZERS
+    _rule = NETWORKS
     _widths = (2, 3)  # batches may bring first guesses
 
     def __init__(
@@ -108,14 +114,14 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         loss: str = "squared",
         levels: int | None = None,
         optimizer: str = "auto",
-        learning_rate: float = 1e-3,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 2000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -156,6 +162,9 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         parts = self._new_parts(architecture, X, y, *(() if guess is None else (guess,)))
+        refuse_if_too_large(
+            self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0])
+        )
         framing = self._framing(architecture, *parts[:2])
         rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
@@ -215,6 +224,18 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
     def score(self, X: Array, y: Array) -> float:
         """R² of the predictions, pooled over columns (1 is best)."""
         return explained(self._pair(X, y)[1], self.predict(X))
+
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Estimate memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (``e=None``: ``d``).
+
+        The search for a weight decay is included.
+        """
+        architecture, settings, e = self._new_architecture(), self._settings(), d if e is None else e
+        rows = min(settings.batch_size, n)
+        k, f = architecture.n_mapping, architecture.n_factors
+        return network_cost(
+            architecture, settings, (d, e), n=n, rows=rows, folded=d + e + (4 * e * k if f is None else 8 * f)
+        )
 
     def _first(self, X: Array) -> Array:
         if self.n_features_in_ != self.n_outputs_:

@@ -20,6 +20,7 @@ from sidelight.base.result import Callback
 from sidelight.base.types import Array, Function, RandomState
 from sidelight.base.validation import check_choice
 
+from ._costs import updates as expected
 from ._distance import pairwise_distance
 from ._flow import arrows, check_picture, targets
 from ._frames import explained
@@ -29,6 +30,7 @@ from ._modules import as_rows, one_thread
 from ._objectives import GatedObjective, Sampling
 from ._pair_estimator import PairEstimator
 from ._premapping import Premapping, check_premapping, premapping_of, shown
+from ._rules import MACHINES
 from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedBoltzmannMachine"]
@@ -83,6 +85,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         outputs are of another type and inputs are between 0 and 1.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_, n_outputs_ : int
 
     References
@@ -117,6 +121,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         "has_column_weights",
     )
     _optimizers = MACHINE_OPTIMIZERS
+    _rule = MACHINES
 
     def __init__(
         self,
@@ -133,14 +138,14 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         negatives: str = "mean-field",
         persistent: bool = False,
         optimizer: str = "adam",
-        learning_rate: float = 0.01,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 3000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -290,7 +295,8 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
     def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
         """Estimate memory and time of a fit to ``n`` pairs of ``d`` and ``e`` columns (``e=None``: ``d``)."""
         e = d if e is None else e
-        k, rows = self.n_mapping, min(self.batch_size, n)
+        settings = self._settings()
+        k, rows = self.n_mapping, min(settings.batch_size, n)
         inputs = premapping_of(self._owner, d, check_premapping(self._owner, self.premapping))[1]
         if self.n_factors is None:
             weights, states = inputs * e * k, 4 * rows * e * k
@@ -298,7 +304,10 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
             weights, states = (inputs + e + k) * self.n_factors, 8 * rows * self.n_factors
         chains = n * e if self.persistent else 0
         updates = (2.0 + self.cd_steps / 10) * rows * weights + 8.0 * weights
-        return Cost(4 * (5 * weights + states + chains + 3 * n * (d + e)), self.max_iter * updates / _MULTIPLICATIONS)
+        return Cost(
+            4 * (5 * weights + states + chains + 3 * n * (d + e)),
+            expected(settings) * (updates / _MULTIPLICATIONS + 5e-4),
+        )
 
     def _by_block(self, function: Function[Tensor], *arrays: Array) -> Array:
         """Apply a function of tensors of rows in blocks, small enough for the filters that each row has."""

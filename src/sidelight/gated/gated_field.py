@@ -6,6 +6,7 @@ The product of the patches' densities is in ``_site_product.py``; the machine is
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,14 @@ from torch.nn import functional
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
+from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
 from sidelight.base.types import Array, Function, RandomState
 from sidelight.base.validation import check_integer
 
+from ._costs import network_cost
 from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
 from ._fields import Fields, Samples, as_tensor
@@ -30,6 +33,7 @@ from ._machines import GatedMachine
 from ._mappings import codes_for_new_sites, given_mappings
 from ._modules import one_thread
 from ._objectives import Sampling, SiteObjective
+from ._rules import CROPS_OF_MACHINES
 from ._site_product import SiteProduct
 from .gated_boltzmann_machine import GatedBoltzmannMachine
 
@@ -66,6 +70,8 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_channels_in_, n_channels_out_ : int
 
     References
@@ -88,7 +94,8 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
     True
     """
 
-    _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast")
+    _capabilities = NETWORK.also("takes_fields", "has_transfer", "has_reconstruct", "learns_by_contrast", "has_cost")
+    _rule = CROPS_OF_MACHINES
 
     structure = "grid"  # a constant here, a parameter in Manifield
 
@@ -112,7 +119,7 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         setup = self._new_setup()
         samples = setup.reader.samples(X, y)
         frames = FieldFrames.of(samples, setup.architecture)
-        parts = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
+        parts = self._shares(setup, setup.reader.inside(samples, frames))
         trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
         found = self._on_crops(trainer, trainer.begin(seed), setup.layout, parts, seed)
         return self._keep_fields(setup, frames, found)
@@ -189,6 +196,16 @@ class GatedField(FieldEstimator[GatedMachineArchitecture, GatedMachine, GatedBol
         truth = self._pair(X, y)[1].sites()
         found = self._fitted_reader().fields("y", self.reconstruct(X, y)).sites()
         return explained(truth, found)
+
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Memory and time of a fit to ``n`` pixels of all images, of ``d`` and ``e`` (None: ``d``) channels."""
+        setup, layout = self._new_setup(), self._new_layout()
+        inputs, outputs = layout.area * d, layout.area * (d if e is None else e)
+        side = 3 * max(layout.height, layout.width) if self.crop is None else self.crop
+        crop = ((side - layout.height) // layout.stride + 1) * ((side - layout.width) // layout.stride + 1)
+        settings = replace(setup.settings, optimizer="adam")
+        options = {"n": n, "rows": settings.batch_size * crop, "folded": 2 * outputs * setup.architecture.n_mapping}
+        return network_cost(setup.architecture, settings, (inputs, outputs), **options)
 
     def _objective(self, setup: Setup[GatedMachineArchitecture, GatedBoltzmannMachine]) -> SiteObjective:
         model = setup.model

@@ -5,8 +5,8 @@ Patches and averages are in ``_patches.py``; the patch models are the auto-encod
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Self, cast
 
 import numpy as np
@@ -18,14 +18,16 @@ from torch import Tensor, nn
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK
+from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
-from sidelight.base.types import Array, Function, Untyped
+from sidelight.base.types import Array, Function, NamedValues, Untyped
 from sidelight.base.validation import check_choice, check_integer, check_number
 
-from ._batches import Batch
+from ._costs import network_cost
 from ._field_estimator import FieldEstimator, Setup
 from ._field_reader import FieldFrames, FieldLayout
+from ._field_search import ALONE, LINEAR, SHARES, Candidate, Searched, searched, train_on_sites
 from ._fields import STRUCTURES, Fields, Samples, as_tensor
 from ._frames import explained
 from ._mappings import codes_for_new_sites, given_mappings
@@ -34,6 +36,8 @@ from ._network_architectures import GatedArchitecture, PredictionArchitecture
 from ._networks import AutoencoderNetwork, GatedNetwork
 from ._objectives import PatchObjective
 from ._patches import Patches, bands
+from ._rules import CROPS_OF_NETWORKS
+from ._trainer import TrainedNetwork, Trainer
 from .autoencoder import Autoencoder
 from .biased_autoencoder import BiasedAutoencoder
 from .gated_autoencoder import GatedAutoencoder
@@ -47,6 +51,7 @@ _TOGETHER = 1 << 16  # patches that are predicted at once
 
 
 PatchModel = Autoencoder | BiasedAutoencoder | GatedAutoencoder
+ManifieldSetup = Setup[PredictionArchitecture[nn.Module], PatchModel]
 
 
 def _conditional(field: Manifield) -> bool:
@@ -69,16 +74,19 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     model : BiasedAutoencoder, GatedAutoencoder, Autoencoder or None, default=None
         The patch model, and the training parameters: its ``optimizer``, ``weight_decay``, ``max_iter`` and so on are
         used, with crops in the place of rows. With an ``Autoencoder`` the field is unconditional (inputs only). None:
-        ``BiasedAutoencoder()``.
+        ``BiasedAutoencoder()``. With the model's ``max_iter=None``, small problems (up to some thousand sites) are
+        searched: weight decays and ``alone``, and if ``model`` is None a linear filter too. What predicts held-out
+        blocks best is trained again on all sites.
     patch_size : int or (int, int), default=7
         Size of a patch: frames of a sequence; height and width in an image.
     structure : {"sequence", "grid"}, default="sequence"
         "sequence": a sample is (length,) or (length, channels). "grid": (height, width) or (height, width, channels).
     residual : bool, default=False
         True: patches predict the difference of output and input, which must have the same channels.
-    alone : float, default=0.5
+    alone : float or None, default=None
         Weight of the loss of single patches; the rest is the loss of the averaged outputs. 0: averages only, as in the
-        source: effectively a larger model, with a receptive field of two patches, which overfits sooner.
+        source: effectively a larger model, with a receptive field of two patches, which overfits sooner. None: 0.5, or
+        the better of 0.1 and 0.5 in a search (see ``model``).
     crop : int or None, default=None
         Side of the crops that training batches consist of; None: three times the patch.
 
@@ -86,6 +94,10 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     ----------
     model_ : estimator
         The patch model that was used.
+    alone_ : float
+        The weight of single patches that was used.
+    search_ : list of dict
+        What was tried: network, ``alone``, ``weight_decay``, the loss of held-out blocks, iterations; [] if no search.
     parameters_ : dict of arrays
     architecture_, layout_ : frozen records
         Architecture of the fitted network, layout of its patches; ``set_params`` after the fit does not change them.
@@ -93,6 +105,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         Centring and scaling of channels.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_channels_in_, n_channels_out_ : int
 
     References
@@ -113,7 +127,10 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
     True
     """
 
-    _capabilities = NETWORK.also("takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise")
+    _capabilities = NETWORK.also(
+        "takes_fields", "has_transform", "has_transfer", "has_predict", "has_denoise", "has_cost"
+    )
+    _rule = CROPS_OF_NETWORKS
 
     _widths = (2, 3)  # batches may bring first guesses
 
@@ -124,7 +141,7 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         structure: str = "sequence",
         *,
         residual: bool = False,
-        alone: float = 0.5,
+        alone: float | None = None,
         crop: int | None = None,
     ) -> None:
         self.model = model
@@ -144,17 +161,48 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         setup = self._new_setup()
         samples = setup.reader.samples(X, y, *(() if guess is None else (guess,)))
         frames = FieldFrames.of(samples, setup.architecture)
-        seen, held = setup.layout.split(setup.reader.inside(samples, frames), setup.settings.validation_fraction)
+        kinds = setup.reader.inside(samples, frames)
+        seen, held = self._shares(setup, kinds)
         trainer, seed = self._trainer(setup, frames), setup.settings.draw_seed()
-        module, patches, objective = trainer.begin(seed), setup.layout.patches, self._objective(setup)
+        module, patches = trainer.begin(seed), setup.layout.patches
         n = sum((h - patches.height + 1) * (w - patches.width + 1) for h, w in seen[0].shapes)
-        if trainer.is_at_once(module, n):
-            groups, out = _groups(seen), None if held is None else _groups(held)
-            judged = None if out is None else lambda: float(objective.of_groups(module, out).detach())
-            found = trainer.at_once(module, lambda: objective.of_groups(module, groups), judged, seed)
-        else:
+        alone, records = ALONE if self.alone is None else self.alone, list[NamedValues]()
+        if not trainer.is_at_once(module, n):
             found = self._on_crops(trainer, module, setup.layout, (seen, held), seed)
+        elif held is not None and setup.settings.ends_by_itself:
+            best = self._searched(setup, frames, (kinds, seen, held), seed)
+            setup, alone, found, records = best.candidate.setup, best.candidate.alone, best.found, best.records
+        else:
+            found = train_on_sites(trainer, (seen, held), seed)
+        self.alone_, self.search_ = alone, records
         return self._keep_fields(setup, frames, found)
+
+    def _searched(
+        self, setup: ManifieldSetup, frames: FieldFrames, parts: tuple[list[Fields], ...], seed: int
+    ) -> Searched[ManifieldSetup]:
+        """The best of some networks on held-out blocks, trained on all sites; ``parts``: all, seen and held-out."""
+
+        def trainer_of(candidate: Candidate[ManifieldSetup]) -> Trainer[nn.Module]:
+            one = self._trainer(candidate.setup, frames, candidate.alone)
+            return replace(one, settings=one.settings.with_decay(candidate.weight_decay))
+
+        return searched(self._candidates(setup), trainer_of, parts, seed, verbose=setup.settings.verbose)
+
+    def _candidates(self, setup: ManifieldSetup) -> list[Candidate[ManifieldSetup]]:
+        """Shares of single patches and weight decays that were not given; a linear filter first if no model was."""
+        shares = SHARES if self.alone is None else (self.alone,)
+        decays = setup.settings.decays
+        found = [Candidate("network", setup, alone, decay) for alone in shares for decay in decays]
+        if self.model is not None:
+            return found
+        linear = BiasedAutoencoder(None, predictor=())
+        filters = self._setup(linear, linear._new_architecture(), setup.layout)
+        return [Candidate(LINEAR, filters, shares[0], decays[0]), *found]
+
+    def _trainer(self, setup: ManifieldSetup, frames: FieldFrames, alone: float | None = None) -> Trainer[nn.Module]:
+        trainer = super()._trainer(setup, frames)
+        objective = cast(PatchObjective[nn.Module], trainer.objective)
+        return trainer if alone is None else replace(trainer, objective=replace(objective, alone=alone))
 
     @all_or_nothing_continued
     @renamed_argument("Y", "y")
@@ -251,6 +299,15 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         found = reader.fields("y", self.predict(X) if _conditional(self) else self.denoise(X))
         return explained(outputs.sites(), found.sites())
 
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Memory and time of a fit to ``n`` sites of all samples, of ``d`` and ``e`` (None: ``d``) channels."""
+        setup, layout = self._new_setup(), self._new_layout()
+        sizes = layout.area * d, layout.area * (d if e is None else e)
+        crop = layout.area * (3 if layout.width == 1 else 9)
+        n_searched = len(self._candidates(setup)) + 1
+        options = {"n": n, "rows": setup.settings.batch_size * crop, "folded": 4 * sum(sizes)}
+        return network_cost(setup.architecture, setup.settings, sizes, **options, n_searched=n_searched)
+
     def _answered(self, inputs: Fields, answer: Answer, *others: Fields) -> Samples:
         """Averaged outputs of each input, in the user's format; ``answer`` computes raw outputs of a band's patches."""
         dtype = inputs.samples[0].dtype
@@ -279,9 +336,15 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
             total[:, :, begin:end] += patches.summed(raw, 1, (end - begin, shape[1])).cpu()
         return total / patches.counts(shape, total)
 
-    def _objective(self, setup: Setup[PredictionArchitecture[nn.Module], PatchModel]) -> PatchObjective[nn.Module]:
+    def _objective(self, setup: ManifieldSetup) -> PatchObjective[nn.Module]:
         rows = setup.model._objective(cast(Untyped, setup.architecture))  # which is of the model's own kind
-        return PatchObjective(rows, setup.layout.patches, self.alone)
+        alone = vars(self).get("alone_", ALONE) if self.alone is None else self.alone
+        return PatchObjective(rows, setup.layout.patches, alone)
+
+    def _keep_fields(self, setup: ManifieldSetup, frames: FieldFrames, found: TrainedNetwork) -> Self:
+        if "alone_" not in vars(self):  # a stream, which is not searched
+            self.alone_, self.search_ = ALONE if self.alone is None else self.alone, []
+        return super()._keep_fields(setup, frames, found)
 
     def _first(self, inputs: Fields) -> Fields | None:
         """The first guess if none is passed: the predictor's (None), or the input itself."""
@@ -311,7 +374,8 @@ class Manifield(FieldEstimator[PredictionArchitecture[nn.Module], nn.Module, Pat
         size = self.patch_size
         for side in size if self.structure == "grid" and isinstance(size, tuple | list) else (size,):
             check_integer(self, "patch_size", side, 1)
-        check_number(self, "alone", self.alone, -1e-12, 1 + 1e-12)
+        if self.alone is not None:
+            check_number(self, "alone", self.alone, -1e-12, 1 + 1e-12)
         if self.crop is not None:
             layout = self._new_layout()
             check_integer(self, "crop", self.crop, max(layout.height, layout.width))
@@ -334,14 +398,3 @@ def _bands(patches: Patches, x: Tensor) -> list[Band]:
 
 def _rows(patches: Patches, field: Tensor, band: Band) -> Tensor:
     return patches.rows(field[:, :, band[0] : band[1]])
-
-
-def _groups(kinds: list[Fields]) -> list[Batch]:
-    """Samples of one size together, in double precision."""
-    by_shape: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for number, shape in enumerate(kinds[0].shapes):
-        by_shape[shape].append(number)
-    return [
-        tuple(torch.cat([as_tensor(kind.samples[number]) for number in numbers]).double() for kind in kinds)
-        for numbers in by_shape.values()
-    ]

@@ -22,6 +22,7 @@ from sidelight.base.result import Callback
 from sidelight.base.types import Array, RandomState
 from sidelight.base.validation import check_integer
 
+from ._costs import updates as expected
 from ._divergence import gibbs
 from ._frames import explained
 from ._machine_architectures import RestrictedArchitecture
@@ -29,6 +30,7 @@ from ._machines import PlainMachine
 from ._modules import as_rows, one_thread
 from ._objectives import RestrictedObjective, Sampling
 from ._row_estimator import RowEstimator
+from ._rules import RESTRICTED
 from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["RestrictedBoltzmannMachine"]
@@ -73,6 +75,8 @@ class RestrictedBoltzmannMachine(
         Centring and scaling of rows: for Gaussian units, to mean 0 and unit mean square.
     history_ : list of dict
     n_iter_ : int
+    weight_decay_ : float
+        The weight decay that was used.
     n_features_in_ : int
 
     References
@@ -97,6 +101,7 @@ class RestrictedBoltzmannMachine(
         "has_transform", "has_inverse", "has_reconstruct", "has_density", "has_cost", "learns_by_contrast"
     )
     _optimizers = MACHINE_OPTIMIZERS
+    _rule = RESTRICTED
 
     def __init__(
         self,
@@ -109,14 +114,14 @@ class RestrictedBoltzmannMachine(
         negatives: str = "sampled",
         persistent: bool = False,
         optimizer: str = "adam",
-        learning_rate: float = 0.01,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
-        weight_decay: float = 0.0,
+        weight_decay: float | None = None,
         decay_biases: bool = False,
-        batch_size: int = 100,
-        max_iter: int = 3000,
-        validation_fraction: float = 0.0,
-        patience: int = 5,
+        batch_size: int | None = None,
+        max_iter: int | None = None,
+        validation_fraction: float | None = None,
+        patience: int | None = None,
         device: str = "cpu",
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -215,10 +220,11 @@ class RestrictedBoltzmannMachine(
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Estimate memory and time of a fit to ``n`` rows of ``d`` columns."""
-        k, rows = self.n_components, min(self.batch_size, n)
+        settings = self._settings()
+        k, rows = self.n_components, min(settings.batch_size, n)
         updates = (4.0 + 2 * self.cd_steps) * rows * d * k + 8.0 * d * k
         numbers = 5 * d * k + 8 * rows * (d + k) + 3 * n * d
-        return Cost(4 * numbers, self.max_iter * (updates / _MULTIPLICATIONS + 5e-4))
+        return Cost(4 * numbers, expected(settings) * (updates / _MULTIPLICATIONS + 5e-4))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -230,4 +236,4 @@ class RestrictedBoltzmannMachine(
 
     def _objective(self, architecture: RestrictedArchitecture) -> RestrictedObjective:
         sampling = Sampling.checked(self._owner, self.cd_steps, self.negatives, self.persistent)
-        return RestrictedObjective(architecture, sampling, n_chains=self.batch_size)
+        return RestrictedObjective(architecture, sampling, n_chains=self._settings().batch_size)

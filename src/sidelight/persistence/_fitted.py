@@ -55,12 +55,14 @@ _COORDINATED = _COURSE | {
     "training_latent_densities_": "~real (*)",
 }
 _GRAM = {"certificate_": "dict plain", "gram_eigenvalues_": "float (*)", "explained_": "float (*)"}
-_NETWORK = _COURSE | {"parameters_": "dict float", "architecture_": "~record"}
+_NETWORK = _COURSE | {"parameters_": "dict float", "architecture_": "~record", "weight_decay_": "~number"}
 _NETWORK_ROWS = _ROWS | _NETWORK | {"frame_": "record a=d"}
 _NETWORK_PAIRS = (
     _ROWS | _NETWORK | {"n_outputs_": "count:e", "input_frame_": "record a=d", "output_frame_": "record a=e"}
 )
 _NETWORK_FIELDS = _NETWORK | {
+    "alone_": "~number",
+    "search_": "~list dict plain",
     "model_": "model",
     "layout_": "~record",
     "n_channels_in_": "count:d",
