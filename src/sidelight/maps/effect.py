@@ -79,8 +79,7 @@ class Effect:
         out = self(features)
         if self.local is not None:
             for part in spans(len(rows), _MANY):
-                member = _basis(features[part], self.landmarks, self.bandwidth)
-                out[part] += self.local.at_rows(rows[part], self.coefficients, member)
+                out[part] += self.local.at_rows(rows[part], self.coefficients, self.members(features[part]))
         return out
 
     def at_rest(self, rest: Array, features: Array) -> Array:
@@ -88,8 +87,12 @@ class Effect:
         out = self(features)
         if self.local is not None:
             for part in spans(len(rest), _MANY):
-                out[part] += self.local.at_rest(rest[part], _basis(features[part], self.landmarks, self.bandwidth))
+                out[part] += self.local.at_rest(rest[part], self.members(features[part]))
         return out
+
+    def members(self, features: Array) -> Array:
+        """Weights (n, C) of the groups of rows with features (n, f), for categories."""
+        return _basis(features, self.landmarks, self.bandwidth)
 
     def __call__(self, features: Array) -> Array:
         """Effect (n, d) at features (n, f), of the whole groups."""

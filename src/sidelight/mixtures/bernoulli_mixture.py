@@ -170,6 +170,9 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
             raise ValueError(error_message(self, "n_charts", "auto", "cannot be chosen from a stream", "Give a number"))
         return int(self.n_charts)
 
+    def _no_jacobian(self) -> str | None:
+        return "are made 0 and 1 first, so that the map is a step function without slopes"
+
     def _prepared(self, X: Untyped) -> Untyped:
         return binary(X, self.binarize)
 

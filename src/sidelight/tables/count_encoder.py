@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.capabilities import METRIC
+from sidelight.base.capabilities import ENCODER
 from sidelight.base.columns import chosen_columns
 from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
@@ -80,7 +80,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ((100, 5), (100, 40))
     """
 
-    _capabilities = METRIC
+    _capabilities = ENCODER
 
     def __init__(self, n_components: int = RANK, *, n_jobs: int | None = None) -> None:
         self.n_components = n_components
