@@ -16,7 +16,7 @@ import sidelight
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MODULES = ("anndata", "evaluate", "datasets", "gated", "pipeline", "plot", "report")
+MODULES = ("anndata", "evaluate", "explain", "datasets", "gated", "pipeline", "plot", "report")
 EXTRAS = {"anndata": "anndata", "gated": "torch"}
 PAGES = sorted(
     [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]

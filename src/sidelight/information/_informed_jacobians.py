@@ -7,20 +7,25 @@ forward   x(z, g) = y + E(y, g), y = f(z, g):      ∂x/∂z = (I + ∂E/∂y) �
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from sidelight.base.tiles import spans
 from sidelight.base.types import Array
 from sidelight.maps.frame_jacobians import less_effect, of_coordinates, outside_slopes, plus_effect
+from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation_jacobians import backward_jacobian
 from sidelight.maps.kernel_jacobians import kernel_jacobian
 from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.smooth_map import SmoothMap
+from sidelight.maps.truncated import TruncatedFrame
+from sidelight.maps.two_way_jacobians import embed_jacobian
 from sidelight.side.given import EncodedGiven
 
 from ._informed_maps import GivenMaps, InformedMaps
 
-__all__ = ["informed_inverse_jacobian", "informed_jacobian"]
+__all__ = ["adjusted_map", "informed_inverse_jacobian", "informed_jacobian"]
 
 _TILE = 256  # rows whose effect of ``given`` is differentiated together
 
@@ -63,6 +68,36 @@ def informed_inverse_jacobian(
     J /= plain.latent_frame.scale
     assert J.shape[2] == q
     return outside_slopes(plain.frame, J, columns)
+
+
+def adjusted_map(
+    maps: InformedMaps, coordinates: Callable[[object], Array], known: EncodedGiven, n_jobs: int | None
+) -> SmoothMap | None:
+    """The map of rows less the effect of their ``given``; None where none is subtracted.
+
+    With the cosine metric, coordinates are rows of unit length.
+    """
+    effect, frame, plain = None if maps.given is None else maps.given.effect, maps.plain.frame, maps.plain
+    if effect is None:
+        return None
+    inner = frame.inner if isinstance(frame, TruncatedFrame) else frame
+    assert isinstance(inner, Frame)
+    scale, read = inner.scale, coordinates
+    if inner.metric == "cosine":
+        scale, plain = 1.0, replace(plain, frame=Frame(np.zeros(len(inner.centre)), 1.0))
+
+        def read(X: object) -> Array:
+            return np.asarray(inner.points(coordinates(X)))
+
+    def shift(C: Array) -> Array:
+        return np.asarray(effect.at_rows(plain.frame.points(C), known.features) * scale)
+
+    return SmoothMap(
+        read,
+        lambda C, which: plain.embed(C, n_jobs),
+        lambda C, which: embed_jacobian(plain, C, n_jobs),
+        shift=shift,
+    )
 
 
 def _informed(maps: InformedMaps, given: GivenMaps, rows: Array, features: Array, n_jobs: int | None) -> Array:

@@ -6,6 +6,7 @@ Arguments are validated here; ``_informed_maps.InformedMaps`` computes the resul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -28,7 +29,7 @@ from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 
-from ._informed_jacobians import informed_inverse_jacobian, informed_jacobian
+from ._informed_jacobians import adjusted_map, informed_inverse_jacobian, informed_jacobian
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
 
@@ -292,6 +293,15 @@ class InformedMixin(TwoWayMixin):
             return informed_jacobian(maps, C, None if known is None else known.take(which), n_jobs)
 
         return SmoothMap(self._complete_rows, value, slope, self._basis())
+
+    def _explained_map(self, given: object, n: int) -> SmoothMap:
+        known = self._known(given, n)
+        if known is not None and not known.complete.all():
+            rule = f"is missing in {int((~known.complete).sum())} rows"
+            raise ValueError(error_message(self, "given", "NaN", rule, "Leave these rows out"))
+        found = None if known is None else adjusted_map(self._informed_maps(), self._complete_rows, known, self.n_jobs)
+        plain = self._smooth_map(given, n)
+        return replace(plain, held=known is not None) if found is None else replace(found, basis=self._basis())
 
     def _complete_rows(self, X: object) -> Array:
         """Validated rows without missing entries."""

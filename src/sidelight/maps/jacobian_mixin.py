@@ -69,6 +69,10 @@ class JacobianMixin:
         """The map and its derivative, for n rows with this ``given``."""
         raise NotImplementedError
 
+    def _explained_map(self, given: object, n: int) -> SmoothMap:
+        """The same for attributions, which look at rows after the effect of ``given`` where the model subtracts one."""
+        return self._smooth_map(given, n)
+
     def _no_jacobian(self) -> str | None:
         """Why ``transform`` has no derivative in closed form; None: it has one."""
         return None

@@ -37,12 +37,19 @@ class SmoothMap:
         Jacobians (m, q, k) by the coordinates.
     basis : array of shape (d, k) or None
         B above; None: the identity.
+    shift : callable or None
+        ``(coordinates (n, k)) -> (n, k)``: the effect of ``given`` on the rows of the call, which is subtracted from
+        their coordinates before ``value`` and ``slope`` get them; None: there is none, or these subtract it.
+    held : bool
+        Whether the map depends on ``given`` otherwise, so that a line has to hold that of one row.
     """
 
     coordinates: Callable[[Any], Array]
     value: At
     slope: At
     basis: Array | None = None
+    shift: Callable[[Array], Array] | None = None
+    held: bool = False
 
     def in_columns(self, J: Array, columns: Array | None = None) -> Array:
         """Jacobians (m, q, d) by the columns of the data, or by some, from those by the coordinates (m, q, k)."""
