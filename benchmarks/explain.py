@@ -1,9 +1,9 @@
 """Attributions: exactness of Jacobians and of contributions, cost, and columns that are known to matter.
 
 Exactness is measured on tables of scikit-learn. Cost is that of 10,000 rows of 1,000 columns. Two kinds of rows differ
-in some of many columns; a list of columns by false discovery rate should have these and few others, and ranks of columns
-by contribution are compared with those of SHAP's KernelExplainer on UMAP's ``transform``, the usual way to ask the same
-of a map (where ``shap`` and ``umap-learn`` are installed; ``pip install shap umap-learn``). Nothing was tuned here.
+in some of many columns; a list of columns by false discovery rate should have these and few others, and ranks of
+columns by contribution are compared with those of SHAP's KernelExplainer on UMAP's ``transform``, the usual way to ask
+the same of a map (where ``shap`` and ``umap-learn`` are installed). Nothing was tuned here.
 """
 
 from __future__ import annotations
