@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -65,9 +66,9 @@ class JacobianMixin:
         J = smooth.in_columns(smooth.slope(C, np.arange(len(C))), self._chosen(columns))
         return np.asarray(J.astype(C.dtype if C.dtype == np.float32 else np.float64, copy=False))
 
+    @abstractmethod
     def _smooth_map(self, given: object, n: int) -> SmoothMap:
         """The map and its derivative, for n rows with this ``given``."""
-        raise NotImplementedError
 
     def _explained_map(self, given: object, n: int) -> SmoothMap:
         """The same for attributions, which look at rows after the effect of ``given`` where the model subtracts one."""
@@ -106,12 +107,13 @@ class InverseJacobianMixin(JacobianMixin):
         Z = self._checked_latent(X)
         return np.asarray(self._inverse_slopes(Z, None, self._chosen(columns)).astype(Z.dtype, copy=False))
 
+    @abstractmethod
     def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
         """Jacobians (m, d, q) of the way back at validated latent points, or (m, c, q) of some columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _checked_latent(self, X: Any) -> Array:
-        raise NotImplementedError
+        """Validated latent points (m, q)."""
 
     def _no_inverse_jacobian(self) -> str | None:
         """Why ``inverse_transform`` has no derivative in closed form; None: it has one."""
