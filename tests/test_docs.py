@@ -194,6 +194,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 RUN = (
     "index",
     "evaluation",
+    "explain",
     "lecture",
     "tables",
     "missing_values",
@@ -215,7 +216,7 @@ RUN = (
 )
 
 
-TAKE_SECONDS = {"missing_values", "anndata"}
+TAKE_SECONDS = {"missing_values", "anndata", "explain"}
 
 
 @pytest.mark.usefixtures("one_turntable")
