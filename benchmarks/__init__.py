@@ -33,6 +33,7 @@ BENCHMARKS = (
     "actions",
     "metrics",
     "families",
+    "explain",
     "dimensions",
     "imputation",
     "tables",

@@ -16,7 +16,7 @@ import sidelight
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-MODULES = ("anndata", "evaluate", "datasets", "gated", "pipeline", "plot", "report")
+MODULES = ("anndata", "evaluate", "explain", "datasets", "gated", "pipeline", "plot", "report")
 EXTRAS = {"anndata": "anndata", "gated": "torch"}
 PAGES = sorted(
     [*(path for path in DOCS.rglob("*.md") if "_build" not in path.parts), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -194,6 +194,7 @@ def test_readme_snippet_runs_and_goes_both_ways():
 RUN = (
     "index",
     "evaluation",
+    "explain",
     "lecture",
     "tables",
     "missing_values",
@@ -215,7 +216,7 @@ RUN = (
 )
 
 
-TAKE_SECONDS = {"missing_values", "anndata"}
+TAKE_SECONDS = {"missing_values", "anndata", "explain"}
 
 
 @pytest.mark.usefixtures("one_turntable")

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, evaluate, gated, plot, report
+    from . import datasets, evaluate, explain, gated, plot, report
     from .coordinated.coordinated_cca import CoordinatedCCA
     from .coordinated.coordinated_mixture import CoordinatedMixture
     from .information.annealing import Annealing
@@ -93,6 +93,7 @@ __all__ = [
     "datasets",
     "embed_rows",
     "evaluate",
+    "explain",
     "gated",
     "load",
     "plot",
@@ -103,7 +104,9 @@ __all__ = [
 if find_spec("torch") is None:  # a star import would ask for it
     __all__.remove("gated")
 
-_ROOMS = ("anndata", "datasets", "distributed", "evaluate", "gated", "persistence", "pipeline", "plot", "report")
+_ROOMS = (
+    "anndata", "datasets", "distributed", "evaluate", "explain", "gated", "persistence", "pipeline", "plot", "report",
+)  # fmt: skip
 _MODULES = {
     "ActionRespectingEmbedding": "unfolding.action_respecting_embedding",
     "Actions": "side.actions",

@@ -32,11 +32,12 @@ BELOW: dict[str, set[str]] = {
     "evaluate": USES,
     "persistence": USES,
     "distributed": USES,
-    "anndata": USES,
+    "explain": USES,
+    "anndata": {*USES, "explain"},
     "pipeline": {"base"},
     "plot": {*USES, "datasets", "evaluate", "persistence"},
     "report": {*USES, "datasets", "evaluate", "persistence", "plot"},
-    "cli": {*USES, "anndata", "datasets", "evaluate", "persistence", "plot", "report"},
+    "cli": {*USES, "anndata", "datasets", "evaluate", "explain", "persistence", "plot", "report"},
 }
 
 

@@ -210,3 +210,20 @@ def test_several_perplexities_together_give_the_bits_of_each(n, dtype):
     perplexities = (2.0, 3.5, 10.0, 39.0, 45.0)  # one more than there are neighbours
     for W, perplexity in zip(quick_rows_of_each(D2, perplexities), perplexities, strict=True):
         assert W.tobytes() == quick_rows(D2, perplexity).tobytes()
+
+
+SWINGING = [
+    0.0231, 0.0288, 0.0504, 0.0578, 0.0605, 0.0646, 0.0649, 0.0679, 0.0734, 0.0873, 0.0885, 0.0944, 0.0973, 0.0976,
+    0.1061, 0.1086, 0.1207, 0.1248, 0.1253, 0.134, 0.1466, 0.1612, 0.1616, 0.1626, 0.1634, 0.168, 0.1681, 0.1692,
+    0.1729, 0.179, 0.1794, 0.182, 0.2025, 0.2046, 0.2086, 0.2474, 0.2731, 0.2959, 0.2976, 0.3066, 0.326, 0.3302, 0.332,
+    0.3332, 0.3488, 0.3513, 0.413, 0.4137, 0.4217, 0.4448, 0.4458, 0.454, 0.4817, 0.4942, 0.5142, 0.5242, 0.5489,
+    0.5583, 0.5586, 0.5747, 0.5817,
+]  # fmt: skip
+"""Squared distances at which Newton's method alone swings between two points for more than 24 steps."""
+
+
+def test_a_row_at_which_newtons_method_swings_reaches_its_perplexity():
+    W, bandwidth = perplexity_rows(np.array([SWINGING]), 5.0)
+    assert np.exp(-(W * np.log(W)).sum()) == pytest.approx(5.0, rel=1e-9)
+    nearby = perplexity_rows(np.array([SWINGING]) + 1e-6, 5.0)[1]
+    assert nearby[0] == pytest.approx(bandwidth[0], rel=1e-3)

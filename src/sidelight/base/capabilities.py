@@ -22,6 +22,7 @@ from .messages import error_message
 from .model import FittedModel
 
 __all__ = [
+    "ENCODER",
     "FIELDS",
     "IMPUTER",
     "METRIC",
@@ -76,6 +77,8 @@ class Capabilities:
     # maps and densities
     has_transform: bool = _method("transform")
     has_inverse: bool = _method("inverse_transform")
+    has_jacobian: bool = _method("jacobian")
+    has_inverse_jacobian: bool = _method("inverse_jacobian")
     has_counterfactual: bool = _method("counterfactual")
     has_corrected: bool = _method("corrected")
     has_variance: bool = _method("predictive_variance")
@@ -156,22 +159,25 @@ _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names"
 
 TWO_WAY = _ROWS.also(
     "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
-    "has_denoise", "has_embedding", "has_typicality", "has_latent_typicality",
+    "has_denoise", "has_embedding", "has_typicality", "has_latent_typicality", "has_jacobian", "has_inverse_jacobian",
 )  # fmt: skip
 """An embedding of rows with an inverse."""
 
 TWO_WAY_ITERATIVE = TWO_WAY.also("has_history", "has_iterations")
 """The same, fitted in iterations that ``history_`` records."""
 
-METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost")
+METRIC = _ROWS.also("has_transform", "has_inverse", "has_cost", "has_jacobian", "has_inverse_jacobian")
 """A learned metric: a transformation of the columns, as preprocessing for another model."""
+
+ENCODER = _ROWS.also("has_transform", "has_inverse", "has_cost")
+"""Turns a table into numbers and back, as preprocessing for another model."""
 
 IMPUTER = _ROWS.also("has_transform", "has_cost")
 """Fills the missing entries of a table, as preprocessing for another model."""
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
-    "has_impute", "has_typicality", "has_history", "has_iterations",
+    "has_impute", "has_typicality", "has_history", "has_iterations", "has_jacobian",
 )  # fmt: skip
 """A density of several components; ``predict`` is the component of a row."""
 

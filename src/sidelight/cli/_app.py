@@ -11,6 +11,7 @@ from . import _options as options
 from ._actions import SequenceColumns
 from ._columns import ColumnRoles
 from ._corrected_command import corrected
+from ._explain_command import explain
 from ._given import parse_periods
 from ._impute_command import impute
 from ._methods import ACTION, DEFAULT, JOINT, RELATIONAL, find_method, parse_settings
@@ -137,8 +138,8 @@ def embed(
             run(talk, request)
 
 
-app.command()(corrected)
-app.command()(impute)
+for command in (corrected, explain, impute):
+    app.command()(command)
 
 
 @app.command()
@@ -164,8 +165,7 @@ def transform(
     """Embed new rows with a fitted model; the old rows do not move."""
     from ._from_model import transform as run
 
-    wishes = ColumnRoles(colour or (), label)
-    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+    how = Reading(ColumnRoles(colour or (), label), key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
         run(talk, model, data, out, how, missing=missing.value, force=force, view=view)
 

@@ -26,10 +26,13 @@ from sidelight.base.validation import (
     checked_weights,
     validated,
 )
+from sidelight.maps.chart_jacobians import coordinated_inverse_jacobian, coordinated_jacobian, has_slopes
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
+from sidelight.maps.jacobian_mixin import InverseJacobianMixin
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.reduced_charts import ReducedCharts, leading_components
+from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.typicality import COMPARED, lower_share, view_shares
 from sidelight.objectives.coordination import bridging
 
@@ -39,6 +42,8 @@ from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
 
 __all__ = ["CoordinatedMixin"]
+
+_BUDGET = 2_000_000  # numbers in the temporaries of one block of Jacobians
 
 
 def _has_reference(model: CoordinatedMixin) -> bool:
@@ -71,7 +76,7 @@ def _refitted(charts: PlaneCharts | ReducedCharts, Y: Array, n_jobs: int | None)
     return replace(moved, charts=refitted_planes(moved.charts, moved.components.inside(Y), n_jobs))
 
 
-class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, InverseJacobianMixin, TransformerMixin):
     """transform, inverse_transform, denoise, densities, samples and a score, from a ``CoordinatedMap``.
 
     ``fit`` ends with ``_keep_glued``, which sets the fitted attributes below.
@@ -286,6 +291,42 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Trans
         for view, columns in {own.view: own.columns for own in self.map_.views}.items():
             out[:, columns] = function(Z, view)
         return out[:, : self.n_features_in_]
+
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        del given, n
+        check_is_fitted(self, "map_")
+        block, d = max(1, _BUDGET // (len(self.map_.maps) * len(self.centre_))), self.n_features_in_
+
+        def slope(C: Array, which: Array) -> Array:
+            del which
+            return by_block(
+                lambda part: coordinated_jacobian(self.map_, self._widened(part))[:, :, :d],
+                C, self.n_jobs, block=block, dtype=np.float64,
+            )  # fmt: skip
+
+        return SmoothMap(
+            self._checked, lambda C, which: by_block(self._backward, C, self.n_jobs, dtype=np.float64), slope
+        )
+
+    def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
+        del given
+
+        def slopes(part: Array) -> Array:
+            out = np.empty((len(part), len(self.centre_), part.shape[1]))
+            for view, own in {view.view: view.columns for view in self.map_.views}.items():
+                out[:, own] = coordinated_inverse_jacobian(self.map_, part, view)
+            return out[:, : self.n_features_in_] if columns is None else out[:, columns]
+
+        block = max(1, _BUDGET // (len(self.centre_) * Z.shape[1]))
+        return by_block(slopes, Z, self.n_jobs, block=block, dtype=np.float64)
+
+    def _no_jacobian(self) -> str | None:
+        if "map_" not in vars(self) or all(has_slopes(view.charts) for view in self.map_.views):
+            return None
+        return "go through charts that are not of this library, whose slopes are not known"
+
+    def _no_inverse_jacobian(self) -> str | None:
+        return self._no_jacobian()
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self, "map_")

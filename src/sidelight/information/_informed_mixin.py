@@ -6,6 +6,7 @@ Arguments are validated here; ``_informed_maps.InformedMaps`` computes the resul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -19,14 +20,17 @@ from sidelight.kernels.profiles import profile
 from sidelight.maps.changed_rows import ChangeModel
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap, smooth_part
+from sidelight.maps.jacobian_mixin import complete_rows, has_inverse_jacobian, has_jacobian
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.local_density import LocalDensity
 from sidelight.maps.modes import conditional_mode, content_mode
+from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.truncated import outside_in_columns
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven, Given
 
+from ._informed_jacobians import adjusted_map, informed_inverse_jacobian, informed_jacobian
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
 
@@ -115,6 +119,49 @@ class InformedMixin(TwoWayMixin):
         inside = self._rows(self.latent_frame_.inside(Z), self._known(given, len(Z)))
         rows = outside_in_columns(self.frame_, inside, self._chosen(columns))
         return np.asarray(rows.astype(Z.dtype, copy=False))
+
+    @available_if(has_jacobian)
+    @one_blas_thread
+    def jacobian(self, X: object, *, given: object = None, columns: object = None) -> Array:
+        """Derivatives of ``transform`` at rows with ``given`` held, each row by itself.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+            Complete rows: nothing can be said of an entry that is missing.
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            As for ``transform``.
+        columns : names, numbers or mask, default=None
+            Columns of the data to differentiate by, in this order; None: all.
+
+        Returns
+        -------
+        J : array of shape (m, q, d), or (m, q, len(columns))
+            ``J[i, a, j]``: how much latent coordinate a of row i moves per unit of column j.
+        """
+        return self._jacobian(X, given, columns)
+
+    @available_if(has_inverse_jacobian)
+    @one_blas_thread
+    def inverse_jacobian(self, X: object, *, given: object = None, columns: object = None) -> Array:
+        """Derivatives of ``inverse_transform`` at latent points with ``given`` held, each by itself.
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+            Latent points.
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            As for ``inverse_transform``.
+        columns : names, numbers or mask, default=None
+            Columns of the data whose derivatives are wanted, in this order; None: all.
+
+        Returns
+        -------
+        J : array of shape (m, d, q), or (m, len(columns), q)
+            ``J[i, j, a]``: how much column j changes per unit of latent coordinate a.
+        """
+        Z = self._checked_latent(X)
+        return np.asarray(self._inverse_slopes(Z, given, self._chosen(columns)).astype(Z.dtype, copy=False))
 
     @one_blas_thread
     def transform_mean(self, X: object, *, given: object = None) -> Array:
@@ -242,6 +289,40 @@ class InformedMixin(TwoWayMixin):
             self.change_,
         )
         return InformedMaps(self._maps(), given)
+
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        maps, known, n_jobs, frame = self._informed_maps(), self._known(given, n), self.n_jobs, self.latent_frame_
+
+        def value(C: Array, which: Array) -> Array:
+            return frame.outside(maps.backward(C, None if known is None else known.take(which), _mean, n_jobs))
+
+        def slope(C: Array, which: Array) -> Array:
+            return informed_jacobian(maps, C, None if known is None else known.take(which), n_jobs)
+
+        return SmoothMap(self._complete_rows, value, slope, self._basis())
+
+    def _explained_map(self, given: object, n: int) -> SmoothMap:
+        known = self._known(given, n)
+        if known is not None and not known.complete.all():
+            rule = f"is missing in {int((~known.complete).sum())} rows"
+            raise ValueError(error_message(self, "given", "NaN", rule, "Leave these rows out"))
+        found = None if known is None else adjusted_map(self._informed_maps(), self._complete_rows, known, self.n_jobs)
+        plain = self._smooth_map(given, n)
+        return replace(plain, held=known is not None) if found is None else replace(found, basis=self._basis())
+
+    def _complete_rows(self, X: object) -> Array:
+        """Validated rows without missing entries."""
+        if self._row_gaps(X):
+            complete_rows(self, np.full((1, 1), np.nan))
+        return dense_points(self._checked(X))
+
+    def _row_gaps(self, X: object) -> bool:
+        """Whether rows have missing entries that the model would fill."""
+        del X
+        return False
+
+    def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
+        return informed_inverse_jacobian(self._informed_maps(), Z, self._known(given, len(Z)), self.n_jobs, columns)
 
     def _checked(self, X: object) -> Points:
         """Validated rows (m, d), or distances to the training rows."""

@@ -202,6 +202,9 @@ class RowChecks(CounterfactualMixin):
             return None
         return np.asarray(self.filler_.variance(rows, self.n_jobs) / self.frame_.scale**2)
 
+    def _row_gaps(self, X: object) -> bool:
+        return _imputes(self) and bool(np.isnan(self._with_gaps(X)).any())
+
     def _with_gaps(self, X: object) -> Array:
         check_is_fitted(self)
         spread = float(np.min(self.filler_.scale))

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 
+_SWINGS = 8  # steps of Newton's method after which rows have converged, but for some of thousands
 _NOTHING = -100.0  # logarithm of a term too small to change a sum of at least 1, however many rows there are
 _ROUNDING = 1e-6  # by which an upper bound may be too low, far more than it is
 _CACHED = 50_000  # numbers that stay in the processor's cache over several passes
@@ -94,13 +95,17 @@ def _log_betas(D2: Array, target: Array, n_steps: int) -> Array:
     low, high = np.full(len(D2), -7.0), np.full(len(D2), 46.0)
     mean = D2.mean(axis=1)
     middle = -np.log(np.where(mean > 1e-12, mean, 1.0))
-    for _ in range(n_steps):
+    before = np.full(len(D2), np.inf)
+    for number in range(n_steps):
         _, entropy, slope = _row_weights(D2, np.exp(middle)[:, None])
         too_even = entropy > target
         low, high = np.where(too_even, middle, low), np.where(too_even, high, middle)
         step = (entropy - target) / np.maximum(slope, 1e-12)
         newton = middle + np.minimum(np.maximum(step, -4.0), 4.0)
         inside = (low < newton) & (newton < high)  # strictly, or it may swing between the ends; at the root it stays
+        if number >= _SWINGS:  # a row that still takes large steps swings around the root: its bracket is halved
+            inside &= np.abs(newton - middle) <= np.maximum(0.5 * before, 1e-3)
+        before = np.abs(newton - middle)
         moved = newton if inside.all() else np.where(inside | (newton == middle), newton, 0.5 * (low + high))
         moving = moved != middle  # every further step of the other rows would repeat this one to the bit
         n_moving = np.count_nonzero(moving)
@@ -110,7 +115,7 @@ def _log_betas(D2: Array, target: Array, n_steps: int) -> Array:
         if 2 * n_moving <= len(rows):
             found[rows] = middle
             D2, rows, target = D2[moving], rows[moving], target[moving]
-            low, high, middle = low[moving], high[moving], middle[moving]
+            low, high, middle, before = low[moving], high[moving], middle[moving], before[moving]
     if len(rows) == len(found):
         return np.asarray(middle)
     found[rows] = middle

@@ -85,7 +85,7 @@ class Effect:
             other = None if self.further is None else self.further(features)
             for part in spans(len(rows), _MANY):
                 own = rows[part] if other is None else rows[part] - other[part]
-                out[part] += self.local.at_rows(own, self.coefficients, self._design(features[part]))
+                out[part] += self.local.at_rows(own, self.coefficients, self.members(features[part]))
         return out
 
     def at_rest(self, rest: Array, features: Array) -> Array:
@@ -93,7 +93,7 @@ class Effect:
         out = self(features)
         if self.local is not None:
             for part in spans(len(rest), _MANY):
-                out[part] += self.local.at_rest(rest[part], self._design(features[part]))
+                out[part] += self.local.at_rest(rest[part], self.members(features[part]))
         return out
 
     def mean_at_rest(self, rest: Array, features: Array) -> Array:
@@ -116,10 +116,11 @@ class Effect:
         """Effect (n, d) at features (n, f), of the whole groups."""
         out = np.empty((len(features), self.coefficients.shape[1]))
         for rows in spans(len(features), _MANY):
-            np.matmul(self._design(features[rows]), self.coefficients, out=out[rows])
+            np.matmul(self.members(features[rows]), self.coefficients, out=out[rows])
         return out if self.further is None else np.asarray(out + self.further(features))
 
-    def _design(self, features: Array) -> Array:
+    def members(self, features: Array) -> Array:
+        """Design matrix (n, m) at features (n, f): for categories the weights of the groups of each row."""
         own = features if self.columns is None else features[:, self.columns]
         return design_matrix(own, self.landmarks, self.bandwidth)
 

@@ -38,11 +38,13 @@ from .nearby import RowSearch, is_many, row_search
 from .weights import SHARED, AdaptiveWeights, FixedWeights, PrecomputedWeights, answers_by_map_tile, list_weighted_mean
 
 __all__ = [
+    "MARGIN",
     "BackwardMap",
     "Correction",
     "InterpolatingMap",
     "anchor_shares",
     "correction_at_rows",
+    "first_few",
     "interpolate",
     "nearest_anchors",
     "smooth_part",
@@ -50,7 +52,8 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 _ANCHORS = 4  # rows whose regressions are blended, at most
-_MARGIN = 0.1  # how much farther than the nearest row another one may be and still count
+MARGIN = 0.1
+"""How much farther than the nearest row another one may be and still count."""
 _FADES = (0.25, 0.5, 1.0, 2.0, np.inf)
 _TRIED = 2_000  # rows that are left out, one at a time, to choose the fade
 _BUDGET = 2_000_000  # numbers in the temporaries of one tile
@@ -107,7 +110,7 @@ class InterpolatingMap:
             if near.shape[1] > 1:
                 anchors, distance, share = _anchors(near, distances_to_listed(Q, weights.inputs, near))
             else:
-                anchors, distance, share = _anchors(*_first_few(candidates, D2))
+                anchors, distance, share = _anchors(*first_few(candidates, D2))
             out = share[:, :1] * list_weighted_mean(weights.weigh_squares(D2), V, candidates)
             for k in range(1, share.shape[1]):
                 at = np.flatnonzero(share[:, k])
@@ -189,7 +192,7 @@ def anchor_shares(distance: Array) -> Array:
     array([[1. , 0. , 0. , 0. ],
            [0.5, 0.5, 0. , 0. ]])
     """
-    within = (1 + _MARGIN) * distance[:, :1]
+    within = (1 + MARGIN) * distance[:, :1]
     if distance.shape[1] > _ANCHORS:
         within = np.minimum(within, distance[:, _ANCHORS : _ANCHORS + 1])
     share = np.maximum(within - distance[:, :_ANCHORS], 0.0)
@@ -208,7 +211,7 @@ def _anchors(index: Array, distance: Array) -> tuple[Array, Array, Array]:
     return index[:, :_ANCHORS], distance[:, :_ANCHORS], share
 
 
-def _first_few(candidates: Array, D2: Array) -> tuple[Array, Array]:
+def first_few(candidates: Array, D2: Array) -> tuple[Array, Array]:
     """The first candidate (the nearest row) and the four nearest of the others, nearest first, with distances."""
     others = D2[:, 1:]
     if others.shape[1] > _ANCHORS:

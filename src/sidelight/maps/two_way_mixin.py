@@ -11,7 +11,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.columns import chosen_columns
 from sidelight.base.map_picture import MapRepresentation
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
@@ -20,11 +19,14 @@ from sidelight.base.validation import checked_latent, checked_weights, validated
 
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
+from .jacobian_mixin import InverseJacobianMixin
 from .kernel_map import KernelMap
 from .local_density import LocalDensity
 from .parzen import ParzenDensity
+from .smooth_map import SmoothMap
 from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps, framed_log_density
+from .two_way_jacobians import embed_jacobian, reason_without_jacobian, reconstruct_jacobian
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
 
@@ -36,8 +38,8 @@ def has_data_space(model: TwoWayMixin) -> bool:
     return model._has_data_space()
 
 
-class TwoWayMixin(MapRepresentation, TransformerMixin):
-    """Methods of two-way estimators: transform, inverse_transform, denoise, densities, sampling and score.
+class TwoWayMixin(MapRepresentation, InverseJacobianMixin, TransformerMixin):
+    """Methods of two-way estimators: transform, inverse_transform, denoise, Jacobians, densities, samples and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.
     """
@@ -224,6 +226,32 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         back = (self.forward_, self.density_) if self._has_data_space() else ()
         return TwoWayMaps(self.frame_, self.latent_frame_, self.backward_, self.latent_density_, *back)
 
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        del given, n
+        maps, n_jobs = self._maps(), self.n_jobs
+        return SmoothMap(
+            self._checked,
+            lambda C, which: maps.embed(C, n_jobs),
+            lambda C, which: embed_jacobian(maps, C, n_jobs),
+            self._basis(),
+        )
+
+    def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
+        del given
+        return reconstruct_jacobian(self._maps(), Z, self.n_jobs, columns)
+
+    def _basis(self) -> Array | None:
+        """Truncated basis (d, k) of a model of sparse rows, or None."""
+        return self.frame_.reduction.basis if isinstance(self.frame_, TruncatedFrame) else None
+
+    def _no_jacobian(self) -> str | None:
+        if not self._has_data_space():
+            return "have no columns: the model is one of distances or relations"
+        return reason_without_jacobian(self._maps()) if "backward_" in vars(self) else None
+
+    def _no_inverse_jacobian(self) -> str | None:
+        return None if self._has_data_space() else "have no data space to go back to"
+
     def _projected(self, X: Array) -> Array:
         """Reconstructions (m, d) of rows, in scaled units."""
         return self._maps().project(X, self.n_jobs)
@@ -240,11 +268,6 @@ class TwoWayMixin(MapRepresentation, TransformerMixin):
         if isinstance(frame, TruncatedFrame):
             return frame.reduced(rows)
         return np.asarray(rows.toarray() if hasattr(rows, "indptr") else rows)
-
-    def _chosen(self, columns: Any) -> Array | None:
-        """Numbers (c,) of the columns asked for; None: all."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if columns is None else chosen_columns(self, columns, self.n_features_in_, names)
 
     def _checked_latent(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -15,7 +15,10 @@ from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import check_choice, check_integer, check_number, check_rows, checked_array, validated
+from sidelight.maps.jacobian_mixin import InverseJacobianMixin
+from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.span import KernelColumns, KernelSpan
+from sidelight.maps.span_jacobians import span_jacobian
 from sidelight.side.pairs import Pairs, as_pairs
 
 from ._learned_metric import KERNEL_COORDINATES, Kernel, KernelMetric, LinearMetric
@@ -33,7 +36,7 @@ def _is_linear(model: MetricMixin) -> bool:
     return model.kernel is None
 
 
-class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class MetricMixin(ClassNamePrefixFeaturesOutMixin, InverseJacobianMixin, TransformerMixin):
     """transform, distances between rows, and the matrix A = CᵀC.
 
     ``fit`` ends with ``_keep_metric``, which sets the fitted attributes below; with a kernel ``span_`` and
@@ -72,12 +75,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @one_blas_thread
     def inverse_transform(self, Z: Array) -> Array:
         """Rows (m, d) at learned coordinates (m, r): exact at full rank, else the linear regression of rows on them."""
-        check_is_fitted(self)
-        Z = np.asarray(checked_array(self, Z, dtype=[np.float64, np.float32]))
-        if Z.shape[1] != self.n_components_:
-            rule = f"does not have the {self.n_components_} columns of transform"
-            raise ValueError(error_message(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
-        return self._linear_metric().reconstruct(Z)
+        return self._linear_metric().reconstruct(self._checked_latent(Z))
 
     def pair_distance(self, X: Array, Y: Array | Pairs | None = None, *, pairs: object = None) -> Array:
         """Learned distances between rows of X and rows of Y, or between pairs of rows of X, shape (m,).
@@ -168,6 +166,35 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _linear_metric(self) -> LinearMetric:
         return LinearMetric(self.mean_, self.components_, self.inverse_components_)
+
+    def _checked_latent(self, X: Array) -> Array:
+        check_is_fitted(self)
+        Z = np.asarray(checked_array(self, X, dtype=[np.float64, np.float32]))
+        if Z.shape[1] != self.n_components_:
+            rule = f"does not have the {self.n_components_} columns of transform"
+            raise ValueError(error_message(self, "Z", f"{Z.shape[1]} columns", rule, "Give what transform returns"))
+        return Z
+
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        del given, n
+        check_is_fitted(self)
+        return SmoothMap(self._checked, lambda C, which: self._mapped(C), lambda C, which: self._slopes(C))
+
+    def _slopes(self, X: Array) -> Array:
+        if self.span_ is None:
+            return np.repeat(self.components_[None], len(X), axis=0)
+        return span_jacobian(self.span_, self.coefficients_, X)
+
+    def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
+        del given
+        slopes = self.inverse_components_.T
+        return np.repeat((slopes if columns is None else slopes[columns])[None], len(Z), axis=0)
+
+    def _no_jacobian(self) -> str | None:
+        return "go through a kernel that is a function, whose slopes are not known" if callable(self.kernel) else None
+
+    def _no_inverse_jacobian(self) -> str | None:
+        return None if self.kernel is None else "have no way back from a kernel"
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self)

@@ -17,9 +17,13 @@ from sidelight.base.random import random_seed
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import checked_latent, validated
+from sidelight.maps.chart_jacobians import plane_slopes
 from sidelight.maps.held_out import held_out, needs_folds, refitted_planes
+from sidelight.maps.jacobian_mixin import InverseJacobianMixin, complete_rows
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
 from sidelight.maps.plane_charts import PlaneCharts
+from sidelight.maps.smooth_map import SmoothMap
+from sidelight.maps.truncated import dense_rows
 from sidelight.maps.typicality import DRAWN, StandardizedDensity, lower_share
 from sidelight.objectives.gaussian import Gaussian
 from sidelight.objectives.linear_gaussian import LinearGaussian
@@ -59,7 +63,7 @@ def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None, *
     return np.sort(held_out(X, refit))
 
 
-class LinearGaussianMixin(MapRepresentation, TransformerMixin):
+class LinearGaussianMixin(MapRepresentation, InverseJacobianMixin, TransformerMixin):
     """Maps, imputation and densities of a fitted ``model_`` (and, for missing entries, ``gaussian_``)."""
 
     n_jobs: int | None
@@ -188,6 +192,22 @@ class LinearGaussianMixin(MapRepresentation, TransformerMixin):
     def _maps(self) -> LinearGaussianMaps:
         """The fitted model as one value."""
         return LinearGaussianMaps(self.model_, self.gaussian_, self.centre_, self.scale_)
+
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        del given, n
+        check_is_fitted(self, "model_")
+        maps = self._maps()
+        slopes = plane_slopes(maps)[0]
+        return SmoothMap(
+            lambda X: complete_rows(self, dense_rows(self._checked(X), None)),
+            lambda C, which: maps.embed(np.asarray(C, dtype=np.float64), self.n_jobs),
+            lambda C, which: np.repeat(slopes[None], len(C), axis=0),
+        )
+
+    def _inverse_slopes(self, Z: Array, given: object, columns: Array | None) -> Array:
+        del given
+        slopes = plane_slopes(self._maps())[1]
+        return np.repeat((slopes if columns is None else slopes[columns])[None], len(Z), axis=0)
 
     def _checked(self, X: Untyped, *, sparse: bool = True) -> Untyped:
         """Rows of numbers: an array with NaN where entries are missing, or a complete CSR array."""

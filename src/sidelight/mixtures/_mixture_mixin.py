@@ -19,8 +19,10 @@ from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_integer, check_number, validated
+from sidelight.maps.chart_jacobians import responsibility_jacobian
 from sidelight.maps.charts import ChartEstimator, MixtureCharts
 from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted
+from sidelight.maps.jacobian_mixin import JacobianMixin, complete_rows
 from sidelight.maps.mixture_fit import (
     EMSettings,
     Family,
@@ -31,7 +33,8 @@ from sidelight.maps.mixture_fit import (
 )
 from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
 from sidelight.maps.mixture_trials import Choice
-from sidelight.maps.truncated import TruncatedBasis
+from sidelight.maps.smooth_map import SmoothMap
+from sidelight.maps.truncated import TruncatedBasis, dense_rows
 from sidelight.maps.typicality import COMPARED, DRAWN, StandardizedDensity, lower_share
 from sidelight.rows import BLOCK, ArrayRows, Rows, SparseRows, Sums, as_rows
 
@@ -69,7 +72,7 @@ def _training_densities(rows: Rows, kind: MixtureKind[P, F], found: FittedMixtur
     return np.sort(standardized_density(charts)(rows.sample(COMPARED, 0), n_jobs))
 
 
-class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChartEstimator):
+class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin, TransformerMixin, ChartEstimator):
     """An estimator that fits a mixture and sets ``charts_``; every method allows missing entries (NaN).
 
     A subclass says which kind of mixture it fits (``_kind``), which attributes follow from its state (``_keep_stream``)
@@ -340,6 +343,17 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, TransformerMi
         """New rows, as the mixture sees them."""
         check_is_fitted(self, "charts_")
         return self._seen(self._validated(X, reset=False, spread=self.charts_.spread, sparse=sparse))
+
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        del given, n
+        check_is_fitted(self, "charts_")
+        charts, n_jobs, basis = self.charts_, self.n_jobs, None if self.reduction_ is None else self.reduction_.basis
+        return SmoothMap(
+            lambda X: complete_rows(self, dense_rows(self._checked(X), None)),
+            lambda C, which: by_block(charts.responsibilities, C, n_jobs, dtype=np.float64),
+            lambda C, which: by_block(lambda part: responsibility_jacobian(charts, part), C, n_jobs, dtype=np.float64),
+            basis,
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -203,6 +203,9 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         family = Bernoullis(self.prior_, self.smoothing)
         return MixtureStream(frame, family, mixture, self.running_ or None, self.n_samples_seen_)
 
+    def _no_jacobian(self) -> str | None:
+        return "are made 0 and 1 first, so that the map is a step function without slopes"
+
     def _prepared(self, X: Untyped) -> Untyped:
         return binary(X, self.binarize)
 

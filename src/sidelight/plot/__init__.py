@@ -22,10 +22,12 @@ not by this module.
 :func:`filter_field`         what a mapping unit of a gated machine ties each input pixel to
 :func:`flow`                 where pixels go, as arrows
 :func:`analogy`              pairs, other pictures, and these after the same change
+:func:`attributions`         tables of sidelight.explain as bars, an image or a profile
 ===========================  ============================================================================
 """
 
 from ._annealing import path
+from ._attributions import attributions
 from ._counterfactual import counterfactual_grid
 from ._drive import action_arrows, drive, write_drive
 from ._forward import forward_grid
@@ -40,6 +42,7 @@ from ._thumbnails import thumbnails
 __all__ = [
     "action_arrows",
     "analogy",
+    "attributions",
     "counterfactual_grid",
     "density",
     "drive",

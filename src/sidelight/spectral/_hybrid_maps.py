@@ -11,11 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sidelight.base.tiles import spans
 from sidelight.base.types import Array, SparseMatrix
 from sidelight.maps.frames import AnyFrame, Frame
 from sidelight.maps.interpolation import Correction, correction_at_rows, interpolate, nearest_anchors
+from sidelight.maps.interpolation_jacobians import correction_jacobian
 from sidelight.maps.kernel_map import KernelMap, adaptive_map
 from sidelight.maps.nystrom import NystromMap
+from sidelight.maps.nystrom_jacobians import nystrom_jacobian
 from sidelight.maps.parzen import neighbourhood_density
 from sidelight.maps.two_way import LISTED, TwoWayMaps
 from sidelight.maps.weights import PrecomputedWeights
@@ -24,9 +27,10 @@ from sidelight.objectives.spectral import padded_lists
 
 from ._hybrid_problem import Distances, Hybrid
 
-__all__ = ["NystromPlaces", "hybrid_maps", "nystrom_map", "nystrom_places"]
+__all__ = ["NystromPlaces", "hybrid_maps", "nystrom_map", "nystrom_places", "places_jacobian"]
 
 
+_BUDGET = 2_000_000  # numbers in the temporaries of one tile of Jacobians
 _FADE = 1.0  # range of the correction of Nyström's residual at training rows
 
 
@@ -45,6 +49,16 @@ class NystromPlaces:
         if self.correction is None:
             return Z
         return np.asarray(Z + self.correction(*nearest_anchors(self.nystrom.points, points, n_jobs)))
+
+
+def places_jacobian(places: NystromPlaces, points: Array, n_jobs: int | None) -> Array:
+    """Jacobians (m, q, d) of the Nyström map with its correction, by rows in units of the frame."""
+    J = np.zeros((len(points), places.n_components, points.shape[1]))
+    J[:, : places.nystrom.vectors.shape[1]] = nystrom_jacobian(places.nystrom, points, n_jobs)
+    if places.correction is not None:
+        for rows in spans(len(points), max(1, _BUDGET // (places.n_components * points.shape[1]))):
+            J[rows] += correction_jacobian(places.correction, places.nystrom.points, points[rows])
+    return J
 
 
 def nystrom_places(nystrom: NystromMap, Z: Array, n_jobs: int | None) -> NystromPlaces:

@@ -9,6 +9,8 @@ matrix of LLE).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
@@ -28,6 +30,7 @@ from sidelight.base.warnings import warn
 from sidelight.maps.frames import Frame
 from sidelight.maps.interpolation import Correction
 from sidelight.maps.nystrom import NystromMap
+from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.two_way import LISTED
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
@@ -36,7 +39,7 @@ from sidelight.neighbours.sparse_distances import zero_distance_groups
 from sidelight.objectives.spectral import neighbour_graph, padded_lists, radius_graph
 
 from ._hybrid_distances import DataView, check_square, distance_kind, hybrid_distances
-from ._hybrid_maps import NystromPlaces, hybrid_maps, nystrom_map, nystrom_places
+from ._hybrid_maps import NystromPlaces, hybrid_maps, nystrom_map, nystrom_places, places_jacobian
 from ._hybrid_problem import Hybrid, locality_matrix, solve_hybrid
 
 __all__ = ["HybridEmbedding"]
@@ -321,6 +324,24 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def _has_data_space(self) -> bool:
         return not self._precomputed
+
+    def _smooth_map(self, given: object, n: int) -> SmoothMap:
+        plain, places = super()._smooth_map(given, n), self._places()
+        if places is None:
+            return plain
+        frame, n_jobs = self.frame_, self.n_jobs
+
+        def slope(C: Array, which: Array) -> Array:
+            del which
+            return places_jacobian(places, frame.points(C), n_jobs) / frame.scale
+
+        return replace(plain, value=lambda C, which: places(frame.points(C), n_jobs), slope=slope)
+
+    def _no_jacobian(self) -> str | None:
+        nystrom: NystromMap | None = vars(self).get("nystrom_")
+        if nystrom is not None and nystrom.locality == "lle":
+            return "are placed by weights that reconstruct them (locality='lle'), which have no slopes in closed form"
+        return super()._no_jacobian() if nystrom is None else None
 
     def _projected(self, X: Array) -> Array:
         places = self._places()

@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.capabilities import METRIC
+from sidelight.base.capabilities import ENCODER
 from sidelight.base.columns import chosen_columns
 from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
@@ -33,7 +33,7 @@ from sidelight.base.tiles import one_blas_thread, spans
 from sidelight.base.validation import check_integer, check_rows, checked_array, checked_latent, validated
 from sidelight.maps.truncated import RANK, truncated_basis
 
-__all__ = ["CountEncoder"]
+__all__ = ["CountEncoder", "deviance_residuals"]
 
 Array = npt.NDArray[Any]
 _FLOATS = [np.float64, np.float32]
@@ -80,7 +80,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ((100, 5), (100, 40))
     """
 
-    _capabilities = METRIC
+    _capabilities = ENCODER
 
     def __init__(self, n_components: int = RANK, *, n_jobs: int | None = None) -> None:
         self.n_components = n_components
@@ -174,6 +174,14 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.sparse = tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def deviance_residuals(encoder: CountEncoder, X: Any) -> Array:
+    """Deviance residuals (m, d), dense, of counts ``X`` (m, d): the units in which a fitted encoder is linear."""
+    check_is_fitted(encoder)
+    counts = encoder._counts(X, reset=False)
+    S, left, right = _residuals(counts, _totals(counts), encoder.shares_)
+    return np.asarray(S.toarray() - np.outer(left, right))
 
 
 def _totals(counts: Any) -> Array:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.capabilities import METRIC
+from sidelight.base.capabilities import ENCODER
 from sidelight.base.cost import Cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
@@ -105,7 +105,7 @@ class TableEncoder(TransformerMixin, TakesTables):
     ((4, 3), True)
     """
 
-    _capabilities = METRIC
+    _capabilities = ENCODER
 
     columns_: tuple[ColumnUse, ...]
     blocks_: tuple[ColumnBlock, ...]

@@ -1,0 +1,48 @@
+"""The command ``explain`` and its options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import _options as options
+from ._columns import ColumnRoles
+from ._options import MissingValues
+from ._output import open_output
+from ._read import Reading
+
+__all__ = ["explain"]
+
+
+def explain(
+    model: options.ModelPath,
+    data: options.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="COLUMN", help="Compare each group of this column of DATA with all other rows."),
+    ] = None,
+    regions: Annotated[
+        int, typer.Option("--regions", min=0, help="Regions of the map in which axes are explained by themselves.")
+    ] = 0,
+    missing: options.Missing = MissingValues.keep,
+    key: options.ArrayKey = None,
+    layer: options.AnnDataLayer = None,
+    obsm: options.AnnDataObsm = None,
+    sheet: options.Sheet = None,
+    query: options.Query = None,
+    recursive: options.Recursive = False,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
+) -> None:
+    """Say what the axes of a map stand for, or which columns put groups of rows where they are."""
+    from ._explain import explain as run
+
+    wishes = ColumnRoles(() if by is None else (by,))
+    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+    with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
+        run(talk, model, data, out, how, by=by, regions=regions, missing=missing.value, force=force)

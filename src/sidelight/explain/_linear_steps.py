@@ -1,0 +1,131 @@
+"""Preprocessing steps of a Pipeline that are linear in some units of the features.
+
+    ξ = u F + constant,      u ≈ ξ G + constant              u (d,) features in these units, ξ (k,), F (d, k), G (k, d)
+
+The units are the data's own for scalers, PCA, truncated SVD and linear metrics. For ``CountEncoder`` they are deviance
+residuals of the counts: a count's own derivative is infinite at 0. Steps that are not linear (``TableEncoder``,
+imputers, ...) are applied first, and the features are the columns that they return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.pipeline import Pipeline
+
+from sidelight.tables.count_encoder import CountEncoder, deviance_residuals
+
+__all__ = ["LinearSteps", "linear_steps"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LinearSteps:
+    """Linear steps as one.
+
+    Parameters
+    ----------
+    units : callable
+        Rows, as a user gives them, to features (m, d) in units in which the steps are linear.
+    transform : callable
+        Rows to the columns that the last step of a Pipeline sees.
+    forward, back : arrays of shape (d, k) and (k, d), or None
+        F and G; a diagonal (d,) where the steps scale columns; None: the identity.
+    names : list of str or None
+        Of the features; None: they have none.
+    residuals : bool
+        Whether the units are residuals of counts.
+    """
+
+    units: Callable[[Any], Array]
+    transform: Callable[[Any], Any]
+    forward: Array | None = None
+    back: Array | None = None
+    names: list[str] | None = None
+    residuals: bool = False
+
+
+def linear_steps(steps: Sequence[Any], names: list[str] | None) -> LinearSteps:
+    """Read the fitted steps before the model; ``names`` of the columns of the data, if they have any."""
+    flat = _flat(steps)
+    linear: list[tuple[Array, Array]] = []
+    first = len(flat)
+    while first and (found := _matrices(flat[first - 1])) is not None:
+        linear.insert(0, found)
+        first -= 1
+    before, residuals, units = flat[:first], False, _dense
+    if before and isinstance(before[-1], CountEncoder):
+        encoder = before.pop()
+        linear.insert(0, (encoder.reduction_.basis, encoder.reduction_.basis.T))
+        residuals, units = True, lambda X: deviance_residuals(encoder, X)
+    if before:
+        names = [str(name) for name in before[-1].get_feature_names_out()] if not residuals else names
+
+    def applied(X: Any) -> Any:
+        for step in before:
+            X = step.transform(X)
+        return X
+
+    def transform(X: Any) -> Any:
+        for step in flat:
+            X = step.transform(X)
+        return X
+
+    forward = back = None
+    for F, G in linear:
+        forward = F if forward is None else _times(forward, F)
+        back = G if back is None else _times(G, back)
+    return LinearSteps(lambda X: units(applied(X)), transform, forward, back, names, residuals)
+
+
+def _flat(steps: Sequence[Any]) -> list[Any]:
+    found: list[Any] = []
+    for step in steps:
+        inner = (
+            [part for _, part in step.steps if part not in (None, "passthrough")] if isinstance(step, Pipeline) else []
+        )
+        found += _flat(inner) if isinstance(step, Pipeline) else [step]
+    return found
+
+
+def _matrices(step: Any) -> tuple[Array, Array] | None:
+    """F and G of a linear step, as matrices or, for scalers, diagonals (d,); None for other steps."""
+    kind = type(step).__name__
+    if type(step).__module__.startswith("sklearn.preprocessing"):
+        return _of_scaler(step, kind)
+    if kind in ("PCA", "IncrementalPCA"):
+        V = np.asarray(step.components_, dtype=np.float64)
+        if not step.whiten:
+            return V.T, V
+        spread = np.sqrt(np.maximum(step.explained_variance_, np.finfo(np.float64).eps ** 2))
+        return V.T / spread, V * spread[:, None]
+    if kind == "TruncatedSVD":
+        return np.asarray(step.components_.T, dtype=np.float64), np.asarray(step.components_, dtype=np.float64)
+    if kind in ("EquivalenceMetric", "MultiAttributeMetric", "DistanceMetric") and step.span_ is None:
+        return step.components_.T, step.inverse_components_
+    return None
+
+
+def _of_scaler(step: Any, kind: str) -> tuple[Array, Array] | None:
+    scale: Any = None
+    if kind in ("StandardScaler", "RobustScaler", "MaxAbsScaler"):
+        scale = np.ones(step.n_features_in_) if step.scale_ is None else 1.0 / np.asarray(step.scale_, dtype=np.float64)
+    elif kind == "MinMaxScaler" and not step.clip:
+        scale = np.asarray(step.scale_, dtype=np.float64)
+    return None if scale is None else (scale, 1.0 / scale)
+
+
+def _times(A: Array, B: Array) -> Array:
+    """The product of two matrices, either of which may be a diagonal (d,)."""
+    if A.ndim == 1:
+        return A * B if B.ndim == 1 else A[:, None] * B
+    return A * B if B.ndim == 1 else np.asarray(A @ B)
+
+
+def _dense(X: Any) -> Array:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
