@@ -76,8 +76,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         multilevel solver: length of the neighbour lists; the effective perplexity is half of it.
     n_neighbors : int or None, default=15
         Neighbours in the mutual nearest-neighbour graph along which a perplexity kernel measures distances (geodesic
-        distances). None: straight-line distances. The multilevel solver always uses straight-line distances: with many
-        rows the neighbours are near.
+        distances), without bridges between the layers of a folded sheet. None: straight-line distances. The multilevel
+        solver always uses straight-line distances: with many rows the neighbours are near.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         Distance between rows. With "precomputed", X holds the distances (a sparse array: the known ones), and there is
         no inverse map to the data.
