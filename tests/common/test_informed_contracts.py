@@ -102,6 +102,7 @@ def rows_of(given, part):
     return given.iloc[part] if hasattr(given, "iloc") else given[part]
 
 
+@pytest.mark.filterwarnings("ignore:.*extrapolation")  # one of the new rows is at the edge
 @pytest.mark.parametrize("name", ["category", "number", "gaps", "product", "fixed", "cosine"])
 def test_one_by_one_equals_batch(name):
     model, _, given = fitted(name, d=12)

@@ -296,7 +296,7 @@ class CounterfactualMixin(InformedMixin):
         assert self.given_ is not None
         assert self.given_features_ is not None
         points, density = Z, self.latent_density_
-        if self.confounded_:
+        if self.confounded_ and self.given_.categorical:
             points, density = self.frame_.inside(dense_points(X)), self.density_
         out = np.full(len(X), np.nan)
         rows = known.complete

@@ -1,9 +1,11 @@
 """What ``given`` does to the rows of a fit, and how far these are represented in its groups.
 
 categories            offsets of groups (``maps.effect``)
-numbers               a smooth effect, the same for all kinds of rows (``maps.smooth_effect``)
-both                  offsets plus a smooth effect, found in turns: x ≈ offset(category) + f(numbers) + rest;
-                      where groups cannot be compared after that (``_representation``), an effect of both together
+numbers               a smooth effect among rows of the same kind (``maps.smooth_effect``)
+both                  offsets plus such an effect, found in turns: x ≈ offset(category) + f(numbers) + rest
+
+Where groups cannot be compared after that (``_representation``; pictures of unlike objects), nothing tells kinds from
+effects, and the effect of numbers, or of both together, is the regression over all rows.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 
 from sidelight.base.types import Array
 from sidelight.maps.effect import Effect, category_effect, subtract_effect
-from sidelight.maps.smooth_effect import effect_within_kinds
+from sidelight.maps.smooth_effect import effect_within_kinds, smooth_effect
 from sidelight.side.given import Given
 
 from ._representation import Representation, representation_of
@@ -70,11 +72,13 @@ def effect_on_rows(
     if given.categorical:
         return found(*category_effect(points, features, categories, n_jobs), categories)
     if categories.any():
-        summed = found(*_summed(points, features, given.of_categories, categories, n_jobs), categories)
-        if summed.there is not None:
-            return summed
-        return replace(found(effect_within_kinds(points, features), False, categories), there=None)
-    return found(effect_within_kinds(points, features), False, strata, numbers=True)
+        first = found(*_summed(points, features, given.of_categories, categories, n_jobs), categories)
+    else:
+        first = found(effect_within_kinds(points, features), False, strata, numbers=True)
+    if first.there is not None:
+        return first
+    effect = smooth_effect(points, features)
+    return EffectOnRows(effect, subtract_effect(points, effect, features), False, None)
 
 
 def _summed(

@@ -7,7 +7,7 @@ The objective and its EM are in ``objectives/mixtures.py``, starts and fits in `
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -20,6 +20,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.types import Array, RandomState, Untyped
 from sidelight.base.validation import check_choice, check_integer, check_number
 from sidelight.maps.gaussian_mixture import GaussianKind
+from sidelight.maps.mixture_fit import MixtureKind
 from sidelight.maps.mixture_stream import MixtureStream
 from sidelight.maps.mixture_trials import Choice, trial_rows
 from sidelight.maps.plane_charts import PlaneCharts
@@ -36,6 +37,7 @@ __all__ = ["PPCAMixture"]
 
 
 PlaneFamily = Planes | Gaussians
+AnyKind = MixtureKind[MixtureParameters, PlaneFamily]
 _TRIALS = 25  # mixtures that are compared, about
 _COVARIANCES = ("auto", "plane", "diagonal", "full")
 
@@ -210,11 +212,11 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
             remedy = 'Leave n_components at "auto" and n_charts at "auto" or a number, or give covariance="plane"'
             raise ValueError(error_message(self, "covariance", self.covariance, rule, remedy))
 
-    def _choice(self, rows: Rows) -> Choice[Untyped]:
+    def _choice(self, rows: Rows) -> Choice[AnyKind]:
         if self.n_charts == "bic":
-            return Choice(PlaneKind(self.n_components, self.noise_floor), "auto")
+            return Choice(self._planes(), "auto")
         if not isinstance(self.n_charts, str) and not isinstance(self.n_components, str):
-            return Choice(PlaneKind(self.n_components, self.noise_floor), self.n_charts)
+            return Choice(self._planes(), self.n_charts)
         d = rows.n_features
         if self.covariance in ("full", "diagonal") and d > MOST_COLUMNS:
             rule = f"is for at most {MOST_COLUMNS} columns, and there are {d}"
@@ -223,17 +225,21 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
         wanted = Wanted(self.n_charts, self.n_components, covariance, self.noise_floor)
         return choose_planes(rows, wanted, self._settings())
 
-    def _stream_kind(self) -> Untyped:
-        family = self.family_
-        if isinstance(family, Gaussians):
-            kind: Untyped = GaussianKind(family.target, family.strength, family.diagonal, self.noise_floor)
-        else:
-            kind = PlaneKind(self.n_components, self.noise_floor)
-        return replace(kind, widths=self.charts_.widths, outside=self.charts_.outside)
+    def _planes(self) -> AnyKind:
+        return cast(AnyKind, PlaneKind(self.n_components, self.noise_floor))
 
-    def _keep_stream(self, stream: MixtureStream[MixtureParameters, PlaneFamily], kind: Untyped) -> None:
+    def _stream_kind(self) -> AnyKind:
+        family, widths, outside = self.family_, self.charts_.widths, self.charts_.outside
+        if isinstance(family, Gaussians):
+            gaussian = GaussianKind(family.target, family.strength, family.diagonal, self.noise_floor)
+            return cast(AnyKind, replace(gaussian, widths=widths, outside=outside))
+        plane = PlaneKind(self.n_components, self.noise_floor)
+        return cast(AnyKind, replace(plane, widths=widths, outside=outside))
+
+    def _keep_stream(self, stream: MixtureStream[MixtureParameters, PlaneFamily], kind: AnyKind) -> None:
         frame, family = stream.frame, stream.family
-        charts: PlaneCharts = kind.charts(stream.mixture, frame)
+        charts = kind.charts(stream.mixture, frame)
+        assert isinstance(charts, PlaneCharts)
         self.charts_ = charts
         self.weights_ = charts.weights
         unit = frame.scale if frame.columns is None else frame.scale * frame.columns
