@@ -37,6 +37,7 @@ PAIRS += [(name, case) for name in ROWS if name not in QUICK for case in ("two r
 REFUSED = {
     "ppca-mixture": (9, "n_charts=10 is more than the . rows of X"),
     "bernoulli-mixture": (9, "n_charts=10 is more than the . rows of X"),
+    "ppca-mixture-diagonal": (2, "n_charts=3 is more than the 2 rows of X"),
     "two-way-isomap": (5, "Expected n_neighbors < n_samples_fit"),
 }
 """Up to so many rows, a parameter of these asks for more."""

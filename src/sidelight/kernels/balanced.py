@@ -49,6 +49,7 @@ NEAREST = 5
 _LEAST_MASS = 0.05  # below it a stratum is no neighbour in the graph
 _LEAST_SHARE = 0.3  # of the share of a stratum, which it must have around a row to be its neighbour in the graph
 _SHARPNESS = 4.0
+_FEW_ROWS = 200  # of which the shares around a row are half those of the strata: what few rows tell is noise
 _VISITS = 12  # strata that a row searches, with short lists
 _WALK = 3  # times as many rows are searched along the graph as are kept, so that every stratum is met
 
@@ -110,7 +111,7 @@ def balanced_kernel(
     if n_neighbors is not None:
         near = close
         if represented is not None:
-            around = local_shares(strata, [P for P, _ in _weights(strata, p, k)], codes, close)
+            around = _shares_around(strata, _weights(strata, p, k), codes, close)
             near = np.where(around > _LEAST_SHARE * share, close, 0.0)
             near[np.arange(n), codes] = 1.0
         graph = joined_graph(points, _edges(strata, near, edges), precomputed=precomputed)
@@ -118,7 +119,7 @@ def balanced_kernel(
     if variance is not None and not isinstance(points, SparseDistances):
         strata = _expected(strata, points, variance, p, k, n_jobs)
     weights = _weights(strata, p, k)
-    around = share if represented is None else local_shares(strata, [P for P, _ in weights], codes, close)
+    around = share if represented is None else _shares_around(strata, weights, codes, close)
     return _assembled(strata, weights, close * around, graph)
 
 
@@ -217,6 +218,14 @@ def _weights(strata: list[InStratum], p: Array, k: Array) -> list[tuple[Array, A
         one = np.ones_like(distance), np.zeros(len(distance))
         found.append(one if width <= 1 else perplexity_rows(distance**2, min(float(p[s]), 0.8 * width)))
     return found
+
+
+def _shares_around(strata: list[InStratum], weights: list[tuple[Array, Array]], codes: Array, close: Array) -> Array:
+    """Shares (n, S) of the strata around each row, drawn to their sizes where rows are few."""
+    n = len(codes)
+    told = n**2 / (n**2 + _FEW_ROWS**2)
+    around = local_shares(strata, [P for P, _ in weights], codes, close)
+    return np.asarray(told * around + (1.0 - told) * np.bincount(codes) / n)
 
 
 def _assembled(
