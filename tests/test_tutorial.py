@@ -66,6 +66,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_commands_print_what_the_page_says(folder):
     seen = []
     for command, printed in commands():
@@ -76,6 +77,7 @@ def test_commands_print_what_the_page_says(folder):
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_python_of_the_page_runs(folder):
     names = {}
     for snippet in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):

@@ -35,6 +35,7 @@ def explained():
     return cells, model
 
 
+@pytest.mark.thorough
 def test_markers_are_ranked_first_and_genes_of_the_batch_are_not(explained):
     cells, _ = explained
     found = cells.uns["attributions"]
@@ -63,6 +64,7 @@ def test_result_survives_a_file(explained, tmp_path):
     assert read["params"]["groupby"] == "kind"
 
 
+@pytest.mark.thorough
 def test_a_selection_by_name_or_mask_is_compared_with_the_rest(explained):
     cells, model = explained
     own = (cells.obs["kind"] == "b").to_numpy()

@@ -20,6 +20,7 @@ from sidelight.base.warnings import DesignWarning
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
+@pytest.mark.thorough
 def test_the_embedding_is_that_of_the_model_on_the_same_table(fitted):
     cells, model = fitted
     table = pd.DataFrame(cells.X, columns=cells.var_names)
@@ -29,6 +30,7 @@ def test_the_embedding_is_that_of_the_model_on_the_same_table(fitted):
     assert model.feature_names_in_.tolist() == cells.var_names.tolist()
 
 
+@pytest.mark.thorough
 def test_columns_of_obs_are_categories_or_numbers_by_their_type(cells):
     cells.obs["plate"] = pd.Categorical(np.arange(160) % 3)  # categories that look like numbers
     cells.obs["treated"] = np.arange(160) % 2 == 0
@@ -61,6 +63,7 @@ def test_sparse_and_backed_objects_are_read(kind, backed, cells, tmp_path):
         sparse_cells.file.close()
 
 
+@pytest.mark.thorough
 def test_a_backed_dense_object_gives_the_same_embedding(cells, tmp_path):
     cells.write_h5ad(tmp_path / "cells.h5ad")
     backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
@@ -85,6 +88,7 @@ def test_layers_and_representations_are_chosen_by_name(cells):
     assert (cells.uns["layer"]["layer"], cells.uns["pca_map"]["use_rep"]) == ("double", "X_pca")
 
 
+@pytest.mark.thorough
 def test_the_record_of_the_fit_survives_a_file(cells, tmp_path):
     model = embed(
         cells, given=["batch", "pct_mito"], perplexity=20.0, regularization=sidelight.Annealing(0.2), max_iter=5
@@ -115,6 +119,7 @@ def test_a_written_embedding_is_no_window_on_the_model(cells):
     np.testing.assert_array_equal(model.embedding_, before)
 
 
+@pytest.mark.thorough
 def test_pipelines_are_fitted_with_given_in_their_last_step(cells):
     pipeline = make_pipeline(StandardScaler(), KernelInformationEmbedding(max_iter=5))
     assert embed(cells, given="batch", estimator=pipeline) is pipeline
@@ -122,6 +127,7 @@ def test_pipelines_are_fitted_with_given_in_their_last_step(cells):
     assert set(cells.uns["sidelight"]["params"]) == {"standardscaler", "kernelinformationembedding"}
 
 
+@pytest.mark.thorough
 def test_what_goes_with_what_is_given_is_said_before_the_fit(cells):
     cells.obs["condition"] = np.where(cells.obs["batch"] == "one", "ctrl", "stim")
     cells.obs["donor"] = np.where(np.arange(160) % 2, cells.obs["batch"].astype(str), "other")
@@ -134,6 +140,7 @@ def test_what_goes_with_what_is_given_is_said_before_the_fit(cells):
     assert "X_sidelight" in cells.obsm
 
 
+@pytest.mark.thorough
 def test_the_types_of_conditioning_hold_for_what_is_kept(cells):
     cells.obs["plate"] = np.where(cells.obs["batch"] == "one", 1.5, 2.5)
     conditioning = Conditioning(types={"plate": "category"})

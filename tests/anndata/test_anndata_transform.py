@@ -97,6 +97,7 @@ def test_a_model_of_a_representation_finds_it_by_its_columns_also_from_a_file(ce
     np.testing.assert_array_equal(found, model.transform(named))
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sidelight.base.warnings.ExtrapolationWarning")  # about places, not overlap
 def test_pipelines_place_cells_with_given(cells, query):
     pipeline = make_pipeline(PCA(5), KernelInformationEmbedding(max_iter=80))

@@ -227,6 +227,7 @@ def test_two_views_can_follow_a_metric(folder, run, flowers):
     assert list(pd.read_csv("b.csv").columns) == ["row", "b", "e", "density", "unusual"]
 
 
+@pytest.mark.thorough
 def test_rows_can_be_named_with_or_without_a_heading(folder, run, flowers, pairs, measured):
     named = pd.DataFrame(flowers["name"].to_numpy()[pairs[0]], columns=["one", "other"])
     named.to_csv("headed.csv", index=False)

@@ -68,6 +68,7 @@ def test_gaps_are_filled_and_everything_else_is_written_as_it_was_read(run, here
     assert all(len(entry.partition(".")[2]) <= 2 for entry in lengths)
 
 
+@pytest.mark.thorough
 def test_it_says_what_it_filled_by_what_and_what_stays_missing(run, here, gapped):
     done = run("impute", gapped, "--out", "filled.csv")
     n = pd.read_csv(gapped)["length"].isna().sum()

@@ -62,6 +62,7 @@ def pairs(here):
     return X, np.roll(X, 1, axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["gated-boltzmann", "gated-autoencoder"])
 def test_models_of_pairs_write_codes_of_the_change(method, pairs, run, here):
     pytest.importorskip("torch", reason="needs the extra torch")

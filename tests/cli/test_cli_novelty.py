@@ -61,6 +61,7 @@ def test_unusual_rows_points_and_counterfactuals_are_said(run, here, embedded):
     assert words in " ".join(done.out.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["ppca", "coordinated", "ppca-mixture"])
 def test_models_with_an_exact_density_write_density_and_unusual(run, here, method):
     frame = pd.DataFrame(X, columns=["bill", "depth", "flipper", "mass"])

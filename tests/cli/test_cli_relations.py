@@ -53,6 +53,7 @@ def embedded(table, truth, run, tmp_path_factory):
     return place, done
 
 
+@pytest.mark.thorough
 def test_what_the_relations_are_and_whose_the_axes_are_is_said(embedded, inner):
     out = embedded[1].out
     assert "8 columns are embedded: 8 numbers (x0, x1, x2, x3, x4, x5 and 2 more)." in out
@@ -65,6 +66,7 @@ def test_what_the_relations_are_and_whose_the_axes_are_is_said(embedded, inner):
     assert f"z1_light: light has {share:.0f} % of its weight there" in out
 
 
+@pytest.mark.thorough
 def test_the_model_is_the_one_of_the_library(embedded, table, inner):
     model = inner(embedded[0] / "out" / "model.sidelight")
     relations = {

@@ -58,6 +58,7 @@ def test_cells_are_embedded_placed_corrected_and_shown_again_without_a_dense_cop
     assert "MX1 is not among the 70 columns of the model" in strange.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["ppca", "ppca-mixture", "bernoulli-mixture"])
 def test_other_models_of_sparse_rows_take_the_file(method, cells, run):
     done = run("embed", "cells.h5ad", "--method", method, "--out", "out")

@@ -122,6 +122,7 @@ def test_one_by_one_equals_batch(name):
         np.testing.assert_allclose(alone, together, rtol=1e-12, atol=1e-12 * np.abs(together).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", ["category", "product"])
 def test_the_same_bytes_with_one_and_two_threads_and_again(name):
@@ -366,6 +367,7 @@ def requesting(model):
     )
 
 
+@pytest.mark.thorough
 def test_a_pipeline_routes_given_to_every_step_that_asks_for_it():
     X, given, same = shifted(), groups(), Pairs([[0, 1], [30, 31], [60, 62]], 90)
     scaled = StandardScaler().fit_transform(X)
@@ -382,6 +384,7 @@ def test_a_pipeline_routes_given_to_every_step_that_asks_for_it():
     assert np.mean((back - X) ** 2) < 0.5 * np.mean((X - X.mean(axis=0)) ** 2)
 
 
+@pytest.mark.thorough
 def test_cross_validation_scores_with_the_given_of_each_fold():
     X, given = shifted(), groups()
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
@@ -395,6 +398,7 @@ def test_cross_validation_scores_with_the_given_of_each_fold():
     assert found["test_score"].tolist() == by_hand
 
 
+@pytest.mark.thorough
 def test_a_grid_search_with_given_and_hints_chooses_and_refits():
     X, given = shifted(), groups()
     same = Pairs([[i, i + 1] for i in range(0, 88, 3)], 90)

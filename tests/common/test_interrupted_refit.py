@@ -93,6 +93,7 @@ def failing(model, number, exception):
     return other, names
 
 
+@pytest.mark.thorough
 @every
 def test_a_second_fit_of_another_width_is_a_fresh_fit(name):
     case, (other, *_) = CASES[name], fresh(name)

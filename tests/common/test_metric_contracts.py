@@ -163,6 +163,7 @@ def test_usable_as_a_metric_of_scikit_learns_neighbours(make):
     np.testing.assert_allclose(slow[0], fast[0], atol=1e-6 * fast[0].max())
 
 
+@pytest.mark.thorough
 @each
 def test_pairs_are_routed_through_a_pipeline_and_cut_by_cross_validation(make):
     X, y = blobs(), np.arange(90) % 3

@@ -184,6 +184,7 @@ def test_coordinated_charts_are_kept_when_a_fit_of_batches_is_interrupted(name):
     assert np.isfinite(model.transform(blobs())).all()
 
 
+@pytest.mark.thorough
 def test_charts_of_more_rows_than_the_search_sees_are_kept_when_interrupted(monkeypatch):
     """The search ends by itself; Ctrl-C comes while its charts are fitted to all rows."""
     monkeypatch.setattr(_coordinated_charts, "_SAMPLE", 100)

@@ -41,6 +41,7 @@ def test_an_s_curve_is_unrolled_with_the_defaults(seed):
     assert explained(CoordinatedMixture(random_state=seed).fit_transform(data.X), data.factors) > 0.98
 
 
+@pytest.mark.thorough
 def test_a_swiss_roll_is_unrolled_with_the_defaults():
     data = swiss_roll(2000, random_state=0)
     found = CoordinatedMixture(random_state=0).fit(data.X)
@@ -127,6 +128,7 @@ def test_a_fit_in_batches_forgets_the_embedding_of_a_fit(sheet):
     assert not hasattr(found.fit_batches(sheet.X), "embedding_")
 
 
+@pytest.mark.thorough
 def test_turned_and_scaled_data_give_the_same_map(sheet, model):
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     charts = PPCAMixture(10, 2, random_state=0).fit(sheet.X).charts_
@@ -155,6 +157,7 @@ class _Turned:
         return 7.0 * self.charts.reconstruction(F, chart) @ self.turn + 100.0
 
 
+@pytest.mark.thorough
 def test_charts_may_have_local_features_of_unequal_number(sheet):
     mixture = GaussianMixture(9, random_state=0)
     found = CoordinatedMixture(mixture=mixture, n_local=[2, 2, 2, 1, 2, 2, 2, 2, 0]).fit(sheet.X)
@@ -226,6 +229,7 @@ def test_automatic_alignment_needs_the_rows_in_memory(sheet):
         CoordinatedMixture(alignment="automatic").fit_batches(sheet.X)
 
 
+@pytest.mark.thorough
 def test_the_density_is_the_mixture_s(sheet):
     mixture = PPCAMixture(6, 2, random_state=0).fit(sheet.X)
     found = CoordinatedMixture(mixture=mixture.charts_).fit(sheet.X)

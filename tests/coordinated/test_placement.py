@@ -30,6 +30,7 @@ def found():
     return CoordinatedMixture(random_state=0).fit(clusters()[0])
 
 
+@pytest.mark.thorough
 def test_clusters_are_told_apart_where_principal_components_mix_them(found):
     (X, labels), (new, truth) = clusters(), clusters(seed=1)
     assert found.alignment_ == "geodesic"
@@ -80,6 +81,7 @@ def test_batches_place_charts_where_all_rows_do(found):
     np.testing.assert_allclose(parts.transform(X), found.embedding_, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_a_plane_in_noise_is_mapped_by_one_chart_and_the_model_says_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 8)) * 3 + rng.normal(size=(200, 8))

@@ -85,6 +85,7 @@ def test_nearer_solid_hides_the_farther_one_and_shadows_it():
     assert not blocked([near], top_of_far, np.array([[1.0], [0.0], [0.0]])).any()
 
 
+@pytest.mark.thorough
 def test_rows_are_pictures_in_the_unit_interval_with_their_factors(views):
     assert views.X.shape == (5 * 72, 24 * 24)
     assert views.image_shape == (24, 24)

@@ -153,6 +153,7 @@ def test_what_was_done_to_a_picture_is_done_to_another_of_any_size(fitted):
     assert fitted.score(X, Y) > 0.8
 
 
+@pytest.mark.thorough
 def test_one_row_of_mapping_units_serves_all_sites(fitted):
     X = pictures(1, 12, 13, seed=7)
     z = np.linspace(0, 1, 8)

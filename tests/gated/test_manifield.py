@@ -215,6 +215,7 @@ def test_float32_in_float32_out_and_units_do_not_matter():
     np.testing.assert_allclose(scaled.predict([1e6 * X[0]])[0] * 1e6, field.predict(X)[0], rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.thorough
 def test_the_end_of_samples_is_held_out():
     X, Y = sequences((200,))
     model = BiasedAutoencoder(3, validation_fraction=0.3, random_state=0, max_iter=300)

@@ -66,6 +66,7 @@ def test_hints_follow_their_rows_into_another_order():
     assert np.array_equal(given[same], GROUPS[pairs])
 
 
+@pytest.mark.thorough
 def test_forest_is_at_chance_where_neighbours_fall_far_below_it():
     folds = (ANGLE // 5.0).astype(int) % 5
     aligned = circle(ANGLE) + 1e-3 * np.random.default_rng(0).normal(size=(len(ANGLE), 2))

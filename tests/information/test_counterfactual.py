@@ -91,6 +91,7 @@ class TestChange:
             one = np.concatenate([pair[which] for pair in alone])
             np.testing.assert_allclose(one, together[which], rtol=1e-12, atol=1e-12 * np.abs(X).max())
 
+    @pytest.mark.thorough
     def test_same_bytes_with_one_and_two_threads(self):
         found = []
         for threads in (1, 2):

@@ -19,6 +19,7 @@ def fitted(form, bandwidth, rows=X, **options):
     return KernelInformationEmbedding(bandwidth=bandwidth, kernel=KernelOptions(storage=form), **options).fit(rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("form", "bandwidth"), [("sparse", 0.05), ("low_rank", 2.0), ("low_rank", "loo")])
 def test_a_map_by_another_form_is_that_of_the_dense_kernel(form, bandwidth):
     dense, other = fitted("dense", bandwidth), fitted(form, bandwidth)

@@ -56,6 +56,7 @@ def test_variances_change_the_map_and_new_rows_with_gaps_are_embedded_one_by_one
     ],
     ids=["balanced", "multilevel", "product", "residual", "residual of a number"],
 )
+@pytest.mark.thorough
 def test_variances_change_the_map_under_given(how, given):
     X, gaps = rows(90, share=0.4)
     side = np.array(list("ab"))[np.arange(90) % 2] if given == "category" else X[:, 0]

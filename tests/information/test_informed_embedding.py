@@ -61,6 +61,7 @@ def test_a_constant_given_is_the_plain_fit_bit_for_bit(constant):
     assert not model.confounded_
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["category", "number"])
 def test_a_given_that_says_nothing_leaves_the_sheet(kind):
     data = datasets.s_curve(300, random_state=0)
@@ -142,6 +143,7 @@ def test_both_factors_of_a_turntable_one_given_the_other():
     assert neighbour_hit(by_angle.embedding_, thing, n_neighbors=10) > 0.9
 
 
+@pytest.mark.thorough
 def test_confounded_groups_are_aligned_without_their_means():
     """Two clusters; two of three groups hold one of them each, as in the harmony cell lines."""
     rng = np.random.default_rng(0)
@@ -161,6 +163,7 @@ def plain_of(X):
     return KernelInformationEmbedding().fit(X).embedding_
 
 
+@pytest.mark.thorough
 def test_sixty_categories_are_removed_through_strata_of_several():
     _, sheet, _, arc, *_ = bent_sheets()
     groups = np.arange(240) % 60
@@ -382,6 +385,7 @@ def test_other_kernels_and_metrics_remove_the_groups_too(parameters):
 # Real data
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_cars_given_the_object_show_the_angle():
     data = datasets.load_coil20(objects=(2, 5, 18))

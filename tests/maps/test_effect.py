@@ -41,6 +41,7 @@ def two_clusters_in_three_groups(seed, confounded, size=3.0, d=5):
     return X, codes, shift - shift.mean(axis=0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_the_effect_of_balanced_groups_is_their_means(seed):
     X, codes, _ = two_clusters_in_three_groups(seed, confounded=False)

@@ -55,6 +55,7 @@ def test_no_row_is_much_less_likely_than_under_round_kernels(density, shaped):
     assert (shaped.log_density(far) >= density.log_density(far) + np.log(shaped.share) - 1e-9).all()
 
 
+@pytest.mark.thorough
 def test_the_density_integrates_to_one():
     random = np.random.default_rng(0)
     t = random.uniform(0, 2 * np.pi, size=150)
@@ -86,6 +87,7 @@ def test_rows_without_structure_or_few_rows_keep_round_kernels():
     assert local_density(fit_density(wide, np.ones(80))) is None
 
 
+@pytest.mark.thorough
 def test_an_embedding_scores_rows_one_by_one_as_together_with_any_threads_and_from_a_file(tmp_path):
     X = correlated_rows()
     model = KernelInformationEmbedding(n_jobs=1).fit(X[:200])

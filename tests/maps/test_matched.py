@@ -70,6 +70,7 @@ def test_kinds_of_one_group_are_no_effect(seed):
     assert not found.any()
 
 
+@pytest.mark.thorough
 def test_a_cloud_that_sticks_out_of_another_is_not_a_kind_of_its_own():
     """Two crossing ellipses with equal means: the middle of both lies in both, the ends do not."""
     for seed in range(2):

@@ -137,6 +137,7 @@ def test_distances_go_with_their_pairs_through_a_split():
     np.testing.assert_array_equal(model.components_, expected.components_)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
 def test_the_scale_of_the_distances_is_that_of_the_metric(factor):
     X, pairs, distances, _ = planted(2, m=100)
@@ -201,6 +202,7 @@ def test_verbose_draws_the_objective(capsys):
     assert "converged" in drawn
 
 
+@pytest.mark.thorough
 def test_a_kernel_learns_distances_that_no_linear_map_has():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))

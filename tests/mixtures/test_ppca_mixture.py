@@ -161,6 +161,7 @@ def test_the_variance_of_what_is_missing_is_that_of_the_errors():
     assert 0.8 < ratio.mean() < 1.3
 
 
+@pytest.mark.thorough
 def test_the_number_of_charts_and_of_dimensions_can_be_found():
     X, _ = clusters(800)
     model = PPCAMixture("bic").fit(X)

@@ -82,6 +82,7 @@ def test_a_query_is_answered_alike_alone_and_in_company(name):
     np.testing.assert_array_equal(backwards.index[::-1], together.index)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [5, 80])
 def test_the_same_bytes_with_one_and_two_threads(d):
     """Bytes may be compared: fixed tiles, each on one BLAS thread, are added in the order of the tiles."""

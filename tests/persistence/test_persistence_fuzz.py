@@ -207,6 +207,7 @@ def groups(number):
     return [pytest.param(group, marks=() if 2 * group < number else pytest.mark.slow) for group in range(number)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("group", groups(10))
 def test_a_mutant_is_refused_with_a_sentence_or_answers(group, file):
     refused = 0

@@ -164,6 +164,7 @@ def test_an_unfitted_step_comes_back_with_its_parameters(name, file):
     assert shown[0] == shown[1]
 
 
+@pytest.mark.thorough
 def test_every_listed_class_is_there_and_is_tested():
     seen = set()
 

@@ -98,6 +98,7 @@ def test_plain_pipelines_are_loaded_as_plain_ones(tmp_path):
     assert type(load(tmp_path / "model")) is Pipeline
 
 
+@pytest.mark.thorough
 def test_metadata_routing_changes_nothing():
     model = make_pipeline(StandardScaler(), kie())
     expected = model.fit_transform(FULL, given=GIVEN)

@@ -196,6 +196,7 @@ def test_section_6_3_1_weight_decay_on_all_parameters():
     np.testing.assert_allclose(p["predictor.0.bias"], W[D], atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_s3_sparse_auto_encoder_has_codes_near_zero():
     """Σ (x - x̂)² + λ Σ |z_k| |w_k|: an over-complete code of sums of few parts, most of it 0."""
     rng = np.random.default_rng(0)

@@ -272,6 +272,7 @@ def test_few_pairs_are_shown_without_a_rival_that_learns(machine, pairs, tmp_pat
     assert "linear regression" not in html
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (apt-get install chromium)")
 def test_it_is_shown_without_an_error_and_within_a_phones_page(page, tmp_path):

@@ -50,6 +50,7 @@ def hover(page, row):
     page.wait_until("!document.getElementById('tooltip').hidden")
 
 
+@pytest.mark.thorough
 def test_hover_colour_zoom_and_screenshot(written, views, tmp_path):
     with Page(tmp_path / "profile") as page:
         page.open(written)
@@ -85,6 +86,7 @@ def test_hover_colour_zoom_and_screenshot(written, views, tmp_path):
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
 
 
+@pytest.mark.thorough
 def test_legend_hides_and_shows_a_category(written, tmp_path):
     with Page(tmp_path / "profile") as page:
         page.open(written)
@@ -101,6 +103,7 @@ def test_legend_hides_and_shows_a_category(written, tmp_path):
         assert "row 0" in text_of(page, "tooltip")
 
 
+@pytest.mark.thorough
 def test_a_narrow_dark_screen_shows_everything_within_its_width(written, tmp_path):
     with Page(tmp_path / "profile", width=390, height=800, dark=True) as page:
         page.open(written)
@@ -115,6 +118,7 @@ def test_a_narrow_dark_screen_shows_everything_within_its_width(written, tmp_pat
         assert page.complaints() == []
 
 
+@pytest.mark.thorough
 def test_many_points_a_table_and_hostile_text_open_without_error(table_model, tmp_path):
     """The pixel painter (many rows), profiles (no pictures), and text that tries to be script."""
     fitted, _ = table_model
@@ -152,6 +156,7 @@ def test_the_browser_would_tell_of_an_error_and_of_a_request(tmp_path):
         assert "http://127.0.0.1:9/three.png" in page.requests()
 
 
+@pytest.mark.thorough
 def test_sliders_and_clicks_choose_a_place_and_a_value(views, tmp_path):
     given = {"object": views.factors["object"]}
     fitted = KernelInformationEmbedding(random_state=0).fit(views.X, given=given)

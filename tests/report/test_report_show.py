@@ -43,6 +43,7 @@ def enter_frame(page):
     raise AssertionError("there is no frame")
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine")
 def test_the_frame_draws_its_map(model, views, columns, tmp_path):

@@ -16,6 +16,7 @@ def page(tmp_path_factory):
     return report.write(SemidefiniteEmbedding().fit(X), path, X=X).read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_model_with_a_gram_matrix_tells_its_dimensions_and_its_certificate(page):
     assert "How many dimensions" in page
     assert "The first 2 axes hold 99 % of the variance." in page

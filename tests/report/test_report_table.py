@@ -236,6 +236,7 @@ def test_ten_thousand_rows_of_fifteen_columns_weigh_less_than_a_photograph(tmp_p
     assert sizes[1] < 700_000
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @in_browser
 def test_hover_search_and_keys_say_which_row_it_is(scaled, tmp_path):

@@ -130,6 +130,7 @@ def test_new_rows_land_among_their_neighbours(kind):
     assert model.score(new.X) > 0.98
 
 
+@pytest.mark.thorough
 def test_landmarks_come_close_to_all_rows():
     data = swiss_roll(601, random_state=0)
     whole, few = (HybridEmbedding(n_landmarks=count).fit(data.X) for count in (None, 120))

@@ -125,6 +125,7 @@ def test_types_of_polars_and_pyarrow_stay(convert):
         assert all(one == other for one, other in pairs if one is not None)
 
 
+@pytest.mark.thorough
 def test_arrays_stay_arrays_and_keep_their_type():
     _, G = correlated(80)
     for given in (G, G.astype(np.float32), np.asfortranarray(G), G[:, ::-1]):
@@ -182,6 +183,7 @@ def test_categories_truths_dates_and_ranks_are_told_from_the_rest():
     assert (filled["day"] == filled["day"].dt.normalize()).all()
 
 
+@pytest.mark.thorough
 def test_filled_numbers_are_such_as_the_column_could_have():
     rng = np.random.default_rng(0)
     t = rng.normal(size=300)

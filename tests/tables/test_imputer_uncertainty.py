@@ -34,6 +34,7 @@ def test_draws_have_the_mean_and_the_covariance_of_the_conditional_distribution(
     assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(left[0, 1] / left[0, 0], abs=0.08)
 
 
+@pytest.mark.thorough
 def test_draws_have_the_variance_of_the_data_where_means_have_less():
     X, G = correlated(600, share=0.4)
     model, gone = Imputer("gaussian").fit(G), np.isnan(G)

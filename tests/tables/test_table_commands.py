@@ -180,6 +180,7 @@ def test_standardize_options_keep_their_meaning(tmp_path):
         np.testing.assert_allclose(encoder.transform(frame), wanted)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["kie", "ppca"])
 def test_missing_entries_are_kept_by_default(method, tmp_path):
     frame = table("wages").drop(columns="rownames").mask(np.random.default_rng(0).random((150, 6)) < 0.1)

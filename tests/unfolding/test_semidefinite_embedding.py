@@ -33,6 +33,7 @@ def flat(n=60, seed=0):
     return places - places.mean(axis=0), np.linalg.qr(rng.normal(size=(5, 2)))[0].T
 
 
+@pytest.mark.thorough
 def test_a_roll_is_unfolded_and_its_spectrum_says_two(roll, unfolded):
     assert unfolded.explained_[:2].sum() >= 0.99
     assert min(recovery(unfolded.embedding_, roll.factors[name]) for name in ("arc", "height")) > 0.9
