@@ -97,6 +97,7 @@ print(sorted({"matplotlib", "plotly", "torch", "anndata", "umap", "sidelight.rep
     assert done.stdout == "[]\n[]\n", done.stderr
 
 
+@pytest.mark.thorough
 def test_the_demo_shows_both_factors_and_says_where(run, here):
     done = run("demo", "--views", 48, "--json")
     assert done.code == 0, done.err

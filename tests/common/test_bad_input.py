@@ -109,6 +109,7 @@ TRIED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # an honest answer to some of these
 @pytest.mark.parametrize(("make", "kind"), TRIED)
 def test_odd_data_gets_a_finite_answer(make, kind):

@@ -95,6 +95,7 @@ def of_an_array(make, order):
     return seeded(make).fit(np.asarray(whole(), dtype=np.float64, order=order))
 
 
+@pytest.mark.thorough
 @QUIET
 @kinds
 @pytest.mark.parametrize("make", ROWS.values(), ids=ROWS.keys())

@@ -225,6 +225,7 @@ def test_set_output_names_the_latent_columns(kind):
     ],
     ids=["2 rows", "3 rows", "5 rows", "constant", "copies beside", "copies across", "huge", "tiny", "outlier", "wide"],
 )
+@pytest.mark.thorough
 def test_odd_data_gets_a_finite_answer(name, make):
     X = make()
     given = GIVEN[name](len(X))

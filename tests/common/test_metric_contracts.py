@@ -195,6 +195,7 @@ def test_sparse_data_is_refused_with_a_sentence(make):
         make().fit(sp.csr_array(blobs()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ODD)
 @every
 def test_odd_data_gets_a_finite_answer(make, name):

@@ -97,6 +97,7 @@ def test_one_row_is_refused(name):
         {**VARIANTS, **DISTANCES}[name]().fit(X)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*DEFAULTS, "kie-levels", "two-way-isomap"])
 def test_equal_rows_have_one_place_among_others(name):
     model, said = fitted(VARIANTS[name], MANY_EQUAL)

@@ -86,6 +86,7 @@ def test_more_groups_than_strata_and_groups_of_one_have_their_means(count):
     np.testing.assert_allclose(effect(np.eye(count)[:5]), [X[codes == c].mean(axis=0) for c in range(5)], atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [1e-6, 1.0, 1e6])
 def test_categories_are_looked_up_whatever_their_bandwidth(width):
     X, codes, _ = two_clusters_in_three_groups(0, confounded=False)

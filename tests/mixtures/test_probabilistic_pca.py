@@ -173,6 +173,7 @@ def test_the_objective_never_rises_within_a_stage(share):
         assert [record["iteration"] for record in history] == list(range(1, len(history) + 1))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("share", [0.0, pytest.param(0.1, marks=pytest.mark.slow), 0.3, 0.5])
 @pytest.mark.parametrize("noise", [0.01, pytest.param(0.5, marks=pytest.mark.slow), 1.5])
 def test_planted_dimensions_are_found_with_and_without_gaps(share, noise):

@@ -43,6 +43,7 @@ EMBEDDINGS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("metric", "embedding"), list(product(METRICS, EMBEDDINGS)))
 def test_a_loaded_pipeline_gives_the_same_answers_to_the_bit(metric, embedding, file):

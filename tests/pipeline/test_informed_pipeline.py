@@ -57,6 +57,7 @@ def back_by_hand(pipeline, rows):
     return rows
 
 
+@pytest.mark.thorough
 def test_given_reaches_the_last_step_in_every_method(case):
     name, pipeline, X = case
     last, rows = pipeline[-1], by_hand(pipeline, X)

@@ -34,6 +34,7 @@ def pandas_of(frame):
     return frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
 
 
+@pytest.mark.thorough
 @every_library
 @pytest.mark.parametrize("name", ["cars", "german", "wages", "accounts", "survey", "modechoice"])
 def test_a_table_comes_back_whole_with_its_columns_types_and_observed_entries(name, convert):

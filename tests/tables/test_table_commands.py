@@ -48,6 +48,7 @@ def halves(name, folder):
     return folder / "fit.csv", folder / "new.csv"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", KINDS)
 def test_a_table_goes_through_every_command(name, tmp_path):
     known, new = halves(name, tmp_path)
