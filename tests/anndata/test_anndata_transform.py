@@ -213,8 +213,7 @@ def test_corrected_cells_need_a_model_with_given(cells):
 
 
 @pytest.mark.parametrize("write", [counterfactual, corrected])
-def test_some_genes_are_written_as_a_table(write, fitted, monkeypatch):
-    monkeypatch.setattr("sidelight.anndata._counterfactual._ROOM", 12 * 50)  # four blocks of cells
+def test_some_genes_are_written_as_a_table(write, fitted):
     cells, model = fitted[0].copy(), fitted[1]
     write(cells, model, to={"batch": "two"}, layer_added="all")
     write(cells, model, to={"batch": "two"}, layer_added="some", genes=["gene7", "gene2"])
@@ -224,3 +223,14 @@ def test_some_genes_are_written_as_a_table(write, fitted, monkeypatch):
     pd.testing.assert_frame_equal(cells.obsm["some"], whole[["gene7", "gene2"]], check_names=False)
     with pytest.raises(ValueError, match=rf"{write.__name__}: genes=MX1 is not among the 12 columns of the model"):
         write(cells, model, to={"batch": "two"}, genes="MX1")
+
+
+def test_standard_deviations_are_written_beside_the_cells(fitted):
+    cells, model = fitted[0].copy(), fitted[1]
+    counterfactual(cells, model, to={"batch": "two"}, std_added="std")
+    counterfactual(cells, model, to={"batch": "two"}, genes="gene2", layer_added="some", std_added="some_std")
+    known = cells.obs[["pct_mito"]].assign(batch="two")[[c.name for c in model.given_.columns]]
+    rows, std = model.counterfactual(cells.to_df(), given=known, return_std=True)
+    np.testing.assert_array_equal(cells.layers["counterfactual"], rows)
+    np.testing.assert_array_equal(cells.layers["std"], std)
+    np.testing.assert_array_equal(cells.obsm["some_std"]["gene2"], cells.layers["std"][:, 2])
