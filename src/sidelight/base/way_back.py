@@ -173,12 +173,13 @@ def _columns(rows: Any, columns: list[int]) -> Any:
 def _lengths(rows: Any, norm: str) -> Array:
     """Length (m, 1) of rows by which ``Normalizer`` divides them; 1 of rows of zeros."""
     values = abs(rows) if sparse.issparse(rows) else np.abs(np.asarray(rows, dtype=np.float64))
+    found = _squares(values).sum(axis=1) if norm == "l2" else values.sum(axis=1) if norm == "l1" else values.max(axis=1)
+    lengths = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64).reshape(-1, 1)
     if norm == "l2":
-        found = np.sqrt(
-            np.asarray(values.multiply(values).sum(axis=1) if sparse.issparse(rows) else (values**2).sum(1))
-        )
-    else:
-        found = values.sum(axis=1) if norm == "l1" else values.max(axis=1)
-        found = found.toarray() if sparse.issparse(found) else np.asarray(found)
-    found = found.reshape(-1, 1).astype(np.float64)
-    return np.where(found > 0, found, 1.0)
+        lengths = np.sqrt(lengths)
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def _squares(values: Any) -> Any:
+    """Squares of entries; a power of a sparse matrix would be one of matrices."""
+    return values.multiply(values) if sparse.issparse(values) else values**2
