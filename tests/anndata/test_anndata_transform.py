@@ -10,10 +10,11 @@ from anndata_cells import made_cells
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import sidelight
 from sidelight import KernelInformationEmbedding
-from sidelight.anndata import corrected, counterfactual, embed, transform
+from sidelight.anndata import adapt, corrected, counterfactual, embed, transform
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -234,3 +235,47 @@ def test_standard_deviations_are_written_beside_the_cells(fitted):
     np.testing.assert_array_equal(cells.layers["counterfactual"], rows)
     np.testing.assert_array_equal(cells.layers["std"], std)
     np.testing.assert_array_equal(cells.obsm["some_std"]["gene2"], cells.layers["std"][:, 2])
+
+
+def test_a_new_batch_is_averaged_over_or_added_and_both_are_said(fitted):
+    reference, model = fitted
+    later = reference[::4].copy()
+    later.X = later.X + 2.0
+    later.obs["batch"] = pd.Categorical(np.where(np.arange(later.n_obs) % 2, "later", later.obs["batch"].astype(str)))
+    with pytest.warns(UserWarning, match=r"has 'later', which the model was not fitted with, in 20 of 40 cells.*adapt"):
+        transform(later, model)
+    with pytest.raises(
+        ValueError, match=r"has no value that the model knows in 20 cells\. Leave these cells out, or add"
+    ):
+        corrected(later, model)
+    wider = adapt(later, model)
+    assert "batch = 'later': its offset is from 20 rows" in wider.adapted_[0]
+    corrected(later, wider)
+    transform(later, wider)
+    own = wider.transform(later.to_df(), given=later.obs[["batch", "pct_mito"]].reset_index(drop=True))
+    np.testing.assert_array_equal(later.obsm["X_sidelight"], own)
+    assert model.given_.columns[0].categories == ("one", "two")
+
+
+def test_a_pipeline_adapts_to_cells_in_a_file(cells, tmp_path):
+    pipeline = make_pipeline(StandardScaler(), KernelInformationEmbedding(max_iter=20))
+    embed(cells, given="batch", estimator=pipeline)
+    cells.obs["batch"] = "later"
+    cells.write_h5ad(tmp_path / "later.h5ad")
+    wider = adapt(anndata.read_h5ad(tmp_path / "later.h5ad", backed="r"), pipeline)
+    assert wider[-1].given_.columns[0].categories == ("one", "two", "later")
+    assert cells.uns["sidelight"]["cost"]["bytes"] > 0
+
+
+def test_cells_without_one_new_category_get_a_sentence(fitted):
+    reference, model = fitted
+    with pytest.raises(
+        ValueError, match=r"adapt: adata=obs has no category that the model does not know\. Use the mod"
+    ):
+        adapt(reference, model)
+    two = reference.copy()
+    two.obs["batch"] = np.where(np.arange(two.n_obs) % 2, "x", "y")
+    with pytest.raises(ValueError, match="has several that the model does not know: batch = 'x', batch = 'y'"):
+        adapt(two, model)
+    with pytest.raises(ValueError, match="obs lacks 'batch', which the model was given"):
+        adapt(anndata.AnnData(reference.X, obs=reference.obs.drop(columns="batch"), var=reference.var), model)
