@@ -139,10 +139,19 @@ def _parts(step: Any) -> list[tuple[Any, list[int], slice]]:
 def _parts_go_back(step: Any) -> bool:
     """Whether each column is in one of the parts, and these have inverses; those that are dropped have none."""
     if not hasattr(step, "transformers_"):
-        return all(isinstance(inner, str) or goes_back(inner) for _, inner, _ in step.transformers)
+        return all(_part_goes_back(inner) for _, inner, _ in step.transformers)
     parts = [(inner, columns) for inner, columns, _ in _parts(step) if not _is_dropped(inner)]
     seen = {column for _, columns in parts for column in columns}
-    return len(seen) == step.n_features_in_ and all(isinstance(inner, str) or goes_back(inner) for inner, _ in parts)
+    return len(seen) == step.n_features_in_ and all(_part_goes_back(inner) for inner, _ in parts)
+
+
+def _part_goes_back(inner: Any) -> bool:
+    """Whether a part of a ColumnTransformer goes back to numbers: encoders go back to words, which rows cannot hold."""
+    if isinstance(inner, str):
+        return True
+    steps = _inner(inner) if isinstance(inner, Pipeline) else [inner]
+    encoders = ("OneHotEncoder", "OrdinalEncoder")
+    return goes_back(inner) and not any(_is(one, _DATA, name) for one in steps for name in encoders)
 
 
 def _is_dropped(inner: Any) -> bool:
