@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 )
 
 from sidelight import CountEncoder, KernelInformationEmbedding, ProbabilisticPCA, load, save
-from sidelight.base.way_back import undone
+from sidelight.base.way_back import goes_back, undone
 from sidelight.pipeline import InformedPipeline, make_pipeline
 
 pytestmark = [
@@ -133,9 +133,8 @@ def test_a_normalizer_gives_rows_their_length_back(norm, form):
 def test_columns_of_words_have_no_way_back():
     table = pd.DataFrame(FULL[:, :3], columns=list("abc")).assign(word=np.where(np.arange(90) % 3, "x", "y"))
     columns = make_column_transformer((StandardScaler(), list("abc")), (OneHotEncoder(), ["word"]))
-    model = make_pipeline(columns, kie()).fit(table, given=GIVEN)
-    assert not hasattr(model, "inverse_transform")
-    assert model.transform(table, given=GIVEN).shape == (90, 2)
+    assert not hasattr(make_pipeline(columns, kie()), "inverse_transform")
+    assert not goes_back(columns.fit(table))
 
 
 def test_columns_of_a_table_go_back_by_name():
@@ -149,8 +148,7 @@ def test_columns_of_a_table_go_back_by_name():
 
 def test_a_function_without_its_inverse_has_no_way_back():
     """scikit-learn would take the identity for it."""
-    one_way = make_pipeline(FunctionTransformer(np.log1p), kie()).fit(FULL, given=GIVEN)
-    assert not hasattr(one_way, "counterfactual")
+    assert not hasattr(make_pipeline(FunctionTransformer(np.log1p), kie()), "counterfactual")
     two_way = make_pipeline(FunctionTransformer(np.log1p, inverse_func=np.expm1), kie()).fit(FULL, given=GIVEN)
     np.testing.assert_allclose(two_way.corrected(FULL, given=GIVEN, to=GIVEN), FULL, rtol=1e-10)
     with pytest.raises(ValueError, match="return_std=True has no way back through FunctionTransformer, which is not"):
@@ -185,7 +183,7 @@ def test_a_pipeline_adapts_to_a_new_category_and_is_saved(tmp_path):
     back = load(tmp_path / "model")
     for one, other in zip(*(m.counterfactual(FULL, given="c", return_std=True) for m in (wider, back)), strict=True):
         assert one.tobytes() == other.tobytes()  # a file holds the arrays themselves
-    assert not hasattr(make_pipeline(StandardScaler(), kie()).fit(FULL), "adapt")
+    assert not hasattr(make_pipeline(StandardScaler(), ProbabilisticPCA(2)), "adapt")
 
 
 def test_plain_pipelines_are_loaded_as_plain_ones(tmp_path):
