@@ -168,7 +168,7 @@ def _joined(step: Any, rows: Any, back: Any, inputs: Any) -> Array:
         part = rows[:, made]
         own = None if inputs is None else _columns(inputs, columns)
         values = part if isinstance(inner, str) else back(inner, part, own)
-        values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+        values = values.toarray() if _is_sparse(values) else np.asarray(values)
         fresh = [place for place, column in enumerate(columns) if not filled[column]]
         out[:, [columns[place] for place in fresh]] = values[:, fresh]
         filled[columns] = True
@@ -179,11 +179,16 @@ def _columns(rows: Any, columns: list[int]) -> Any:
     return rows.iloc[:, columns] if hasattr(rows, "iloc") else rows[:, columns]
 
 
+def _is_sparse(rows: Any) -> bool:
+    """Whether rows are a sparse matrix; unlike ``issparse``, it leaves their type as it is."""
+    return bool(sparse.issparse(rows))
+
+
 def _lengths(rows: Any, norm: str) -> Array:
     """Length (m, 1) of rows by which ``Normalizer`` divides them; 1 of rows of zeros."""
-    values = abs(rows) if sparse.issparse(rows) else np.abs(np.asarray(rows, dtype=np.float64))
+    values = abs(rows) if _is_sparse(rows) else np.abs(np.asarray(rows, dtype=np.float64))
     found = _squares(values).sum(axis=1) if norm == "l2" else values.sum(axis=1) if norm == "l1" else values.max(axis=1)
-    lengths = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64).reshape(-1, 1)
+    lengths = np.asarray(found.toarray() if _is_sparse(found) else found, dtype=np.float64).reshape(-1, 1)
     if norm == "l2":
         lengths = np.sqrt(lengths)
     return np.where(lengths > 0, lengths, 1.0)
@@ -191,4 +196,4 @@ def _lengths(rows: Any, norm: str) -> Array:
 
 def _squares(values: Any) -> Any:
     """Squares of entries; a power of a sparse matrix would be one of matrices."""
-    return values.multiply(values) if sparse.issparse(values) else values**2
+    return values.multiply(values) if _is_sparse(values) else values**2
