@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -202,6 +202,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         columns = self._columns(X.shape[1], V[1].shape[1] if len(V) == 2 else 0)
         joint = np.concatenate(V, axis=1)
         refuse_unseen_rows(type(self).__name__, joint, columns)
+        announce_cost(self, self.estimate_cost(*joint.shape), len(joint))
         progress = FitProgress(self.callback)
         found = self._fit_views(ArrayRows(joint, n_jobs=self.n_jobs), columns, progress)
         by_all = by_block(found.glued.map.backward, joint, self.n_jobs).astype(X.dtype, copy=False)

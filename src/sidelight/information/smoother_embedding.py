@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -119,7 +119,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, BaseEstim
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X)
         points = frame.points(X)
         kernel = self._data_kernel(points, frame.scale)

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.alias import accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
@@ -162,7 +162,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         n, q = len(X), self.n_components
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), n)
+        check_cost(self, self.estimate_cost(*X.shape), n)
         frame = Frame.of(X)
         points = frame.points(X)
         perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (n - 1) / 3)))

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
@@ -143,7 +143,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, InverseJacobianMixin, Transfo
             check_choice(self, "kernel", self.kernel, _KERNELS)
         check_choice(self, "kernel_coordinates", self.kernel_coordinates, KERNEL_COORDINATES)
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         limit, what = (X.shape[1], "columns") if self.kernel is None else (len(X), "rows")
         if self.n_components is not None:
             check_integer(self, "n_components", self.n_components, 1)

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
@@ -112,7 +113,9 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
         block = self._block(X.shape[0])
         if issparse(X):
             rows, reduction = self._sparse_rows(X, block)
+            announce_cost(self, self.estimate_cost(X.shape[0], rows.n_features), X.shape[0])
             return self._fit_rows(rows, X.dtype.name, X.shape[1], reduction)
+        announce_cost(self, self.estimate_cost(*X.shape), len(X))
         rows = ArrayRows(self._prepared(X), n_jobs=self.n_jobs, block=block)
         return self._fit_rows(rows, X.dtype.name, X.shape[1])
 
@@ -224,6 +227,10 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
             raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
         rng = random_numbers(random_state, self.random_state)
         return self._in_columns(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
+
+    @abstractmethod
+    def estimate_cost(self, n: int, d: int) -> Cost:
+        """Memory and time of a fit to n rows and d columns."""
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, clear_fitted, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
@@ -177,7 +177,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         if issparse(X):
             return self._fit_sparse(validated(self, X, dtype=kinds, accept_sparse="csr", ensure_min_samples=2))
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
         rows = ArrayRows(X, n_jobs=self.n_jobs, block=block)
         found = fit_linear_gaussian(rows, self._settings())

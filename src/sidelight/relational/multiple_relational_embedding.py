@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
@@ -214,7 +214,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             raise ValueError(error_message(self, "relations", relations, rule, "Give X, or a Relation"))
         check_weights(owner, self.weights, [_DATA, *given.names])
         n = len(given) if X is None else len(X)
-        refuse_if_too_large(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
+        check_cost(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
         check_relations(owner, every, n)
         similarities = [similarity(relation, self.n_jobs) for relation in every.values()]
         extension = extend_relations(every, similarities, n) if self.extend else Extension(every, {})

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.alias import formerly
 from sidelight.base.capabilities import TWO_WAY
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -183,7 +183,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         if self._precomputed:
             check_square(owner, X)
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X, "precomputed" if self._precomputed else "euclidean")
         points = frame.points(X)
         near = self._neighbours(points)

@@ -12,7 +12,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import IMPUTER
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar
@@ -197,7 +197,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
             plan = fit_plan(table, self.kinds, EncoderSettings("robust", "auto", 2, 1, random_numbers(seed)))
             found = read_gaps(X, plan, owner)
         refuse_too_large(self, "X", found.code)
-        refuse_if_too_large(self, self.estimate_cost(*found.code.shape), table.n_rows)
+        check_cost(self, self.estimate_cost(*found.code.shape), table.n_rows)
         rows = found.code[~np.isnan(found.code).all(axis=1)]  # a row without any entry tells nothing
         model, errors = self._fitted_model(rows, seed)
         self._remember_columns(X, table)
