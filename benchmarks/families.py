@@ -198,7 +198,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--settle", type=int, help="so many draws first, then more where a verdict is open")
     parser.add_argument("--minutes", type=float, help="begin no draw after so many minutes of processor time")
     parser.add_argument("--fresh", action="store_true", help="forget the stored draws of the families named")
-    parser.add_argument("--page", action="store_true", help="measure nothing; write docs/results/families.json and .md")
+    parser.add_argument("--page", action="store_true", help="measure nothing; write docs/families.md and its numbers")
     chosen = parser.parse_args(arguments)
     if chosen.page:
         from benchmarks.family_page import write_page

@@ -346,7 +346,8 @@ def test_families_go_on_where_they_stopped_and_ask_more_draws_only_of_open_verdi
     assert {name: [one for one, _ in made.asked].count(name) for name in ("clear", "luck")} == {"clear": 3, "luck": 10}
     rows = {row.data: row for row in families.rows_of(found["made"])}
     assert [rows[name].seeds for name in ("clear", "luck")] == [3, 10]
-    assert rows["clear"].verdict == "wins" and rows["gone"].missing == "it is not installed"
+    assert rows["clear"].verdict == "wins"
+    assert rows["gone"].missing == "it is not installed"
     assert rows["luck"].worst == pytest.approx(0.4)
     again = _MadeFamily()
     kept = families.stored(tmp_path)
