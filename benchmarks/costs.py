@@ -149,6 +149,7 @@ CASES: dict[str, tuple[Callable[[], Any], Fit, Sequence[tuple[int, int]]]] = {
     "ProbabilisticPCA": (_of("ProbabilisticPCA", n_jobs=1), _rows, (*_SMALL, _WIDE, (20_000, 100), (10_000, 784))),
     "ProbabilisticPCA, 10 % missing": (_of("ProbabilisticPCA", n_jobs=1), _gaps, (*_SMALL, (1500, 200), (10_000, 40))),
     "PPCAMixture": (_of("PPCAMixture", n_jobs=1), _rows, (*_SMALL, (1500, 200), (10_000, 40))),
+    "PPCAMixture, 10 % missing": (_of("PPCAMixture", n_jobs=1), _gaps, ((400, 10), (1000, 20), (2000, 20))),
     "BernoulliMixture": (_of("BernoulliMixture", n_jobs=1), _bits, (*_SMALL, _WIDE, (10_000, 40))),
     "CoordinatedMixture": (_of("CoordinatedMixture", n_jobs=1), _rows, (*_SMALL, (1500, 200), (6000, 40))),
     "CoordinatedCCA": (_of("CoordinatedCCA", n_jobs=1), _views, (*_SMALL, (800, 200), (2500, 40))),
@@ -185,6 +186,8 @@ def estimate(name: str, n: int, d: int) -> float:
     model, how = CASES[name][0](), CASES[name][1]
     if how is _given:
         return float(model.estimate_cost(n, d, given=True).seconds)
+    if how is _gaps and not name.startswith("Imputer"):
+        return float(model.estimate_cost(n, d, missing=True).seconds)
     if how is _walk:
         return float(model.estimate_cost(n, min(d, 100)).seconds)
     return float(model.estimate_cost(n, d).seconds)
