@@ -1,7 +1,7 @@
 """Memory and time of a fit, estimated before fitting.
 
-Seconds are those of one core of the machine that the estimates were fitted to (2.5 GHz, AVX2: docs/decisions/0041). They
-are meant to be right within a factor of three. A fit of more than ``LONG`` seconds says so before it begins.
+Seconds are those of one core of the machine that the estimates were fitted to (docs/decisions/0041-costs.md), and meant
+to be right within a factor of three. A fit of more than ``LONG`` seconds says so before it begins.
 """
 
 from __future__ import annotations

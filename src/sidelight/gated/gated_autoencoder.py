@@ -162,9 +162,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         parts = self._new_parts(architecture, X, y, *(() if guess is None else (guess,)))
-        check_cost(
-            self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0])
-        )
+        check_cost(self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0]))
         framing = self._framing(architecture, *parts[:2])
         rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()

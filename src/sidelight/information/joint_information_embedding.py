@@ -302,7 +302,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         pairs, stored = n * n / 2, 1.3 * min(_KEPT * self.perplexity, n) * n
         size = 4 * pairs * (12 if dense else 1) + 8 * n * d * 4 + 40 * stored + 2**26
         evaluation = 1e-3 + 5e-9 * pairs * (4 if dense else 1) + 6e-8 * stored * (not dense)
-        seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 1e-3 * n + 1e-10 * n**3 * dense
+        seconds = 0.2 + 60 * evaluation + 1e-10 * n * n * d + 5e-4 * n + 1e-10 * n**3 * dense
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:

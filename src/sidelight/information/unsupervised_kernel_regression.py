@@ -29,6 +29,7 @@ from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.maps.two_way import kernel_maps
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
+from sidelight.neighbours.search import neighbour_seconds
 from sidelight.objectives.penalties import penalty_named
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.anneal import best_size
@@ -200,7 +201,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         pairs, stored, width = n * n / 2, 4.5 * self.perplexity * n, min(n, d)
         size = 4 * pairs + 8 * n * (4 * d + 8 * width) + 40 * stored + 2**26
         evaluation = 1e-3 + pairs * (2e-8 + 2e-10 * width)
-        return Cost(int(size), float(0.2 + 150 * evaluation + 3e-10 * n * n * d + 5e-4 * n))
+        return Cost(int(size), float(0.2 + 150 * evaluation + neighbour_seconds(n, d) + 5e-4 * n))
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__

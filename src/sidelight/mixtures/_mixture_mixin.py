@@ -115,7 +115,7 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
             rows, reduction = self._sparse_rows(X, block)
             announce_cost(self, self.estimate_cost(X.shape[0], rows.n_features), X.shape[0])
             return self._fit_rows(rows, X.dtype.name, X.shape[1], reduction)
-        announce_cost(self, self.estimate_cost(*X.shape), len(X))
+        announce_cost(self, self.estimate_cost(*X.shape, missing=bool(np.isnan(X).any())), len(X))
         rows = ArrayRows(self._prepared(X), n_jobs=self.n_jobs, block=block)
         return self._fit_rows(rows, X.dtype.name, X.shape[1])
 
@@ -229,8 +229,8 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
         return self._in_columns(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
 
     @abstractmethod
-    def estimate_cost(self, n: int, d: int) -> Cost:
-        """Memory and time of a fit to n rows and d columns."""
+    def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
+        """Memory and time of a fit to n rows and d columns, with ``missing`` entries or whole."""
 
     @abstractmethod
     def _check_parameters(self) -> None:

@@ -33,6 +33,7 @@ from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import similarity
 from sidelight.maps.relational_axes import Axes, canonical_axes
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.neighbours.search import neighbour_seconds
 from sidelight.objectives.relational import RelationalSum
 from sidelight.side.relation import Relation
 from sidelight.side.relations import Relations, as_relations
@@ -246,7 +247,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         stored = 6 * self.perplexity * n
         latent, evaluation = normaliser_cost(profile(self.latent_kernel), n, self.n_components)
         size = latent + 8 * n * d * 4 + 60 * stored + 2**26
-        seconds = 0.5 + 200 * (evaluation + 6e-8 * stored) + 3e-10 * n * n * d + 5e-4 * n
+        seconds = 0.1 + 100 * (evaluation + 6e-8 * stored) + neighbour_seconds(n, d) + 5e-4 * n
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:

@@ -34,7 +34,7 @@ from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.two_way import LISTED
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
-from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed
+from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed, neighbour_seconds
 from sidelight.neighbours.sparse_distances import zero_distance_groups
 from sidelight.objectives.spectral import neighbour_graph, padded_lists, radius_graph
 
@@ -240,8 +240,8 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         whole = kind != "euclidean" and (landmarks is None or kind not in ("geodesic", "graph"))
         rows = 0 if kind == "euclidean" else n if whole else min(n, landmarks or n)
         size = 8 * n * (6 * d + 3 * LISTED + 12 * self.n_neighbors) + (32 if whole else 20) * rows * n + 2**26
-        neighbours = 2e-8 * n * n + 3e-10 * n * n * d
-        return Cost(int(size), float(0.1 + neighbours + 1.5e-6 * n * rows + 2e-4 * n))
+        neighbours = neighbour_seconds(n, d)
+        return Cost(int(size), float(0.1 + neighbours + 6e-7 * n * rows + 2e-4 * n))
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)

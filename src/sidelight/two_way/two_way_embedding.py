@@ -179,7 +179,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
-        return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
+        return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.1 + n * (2e-4 + 1.6e-6 * d) + 1e-11 * n * n * d)
 
     def _maps(self) -> TwoWayMaps:
         found = super()._maps()
