@@ -36,7 +36,7 @@ _ALSO_LARGE = ("TwoWayEmbedding", "ProbabilisticPCA", "CoordinatedMixture", "Hyb
 
 
 def made_rows(n: int, d: int, seed: int = 0) -> Any:
-    """Rows (n, d): three clusters of five latent numbers, bent, with noise; or the real set of that shape, if loaded."""
+    """Rows (n, d): three clusters of five latent numbers, bent, with noise; or the real set of that shape."""
     if (n, d) in _REAL_ROWS:
         return _REAL_ROWS[n, d]
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sidelight import KernelInformationEmbedding, PPCAMixture, ProbabilisticPCA, TwoWayEmbedding
 from sidelight.base import cost as cost_module
-from sidelight.base.cost import LONG, Cost, announce_cost, one_notice
+from sidelight.base.cost import Cost
 from sidelight.base.warnings import CostWarning
 
 X = np.random.default_rng(0).normal(size=(60, 4))
@@ -78,9 +78,14 @@ def test_after_a_fit_the_next_one_speaks_for_itself(monkeypatch):
     assert [one.split(":")[0] for one in fits] == ["TwoWayEmbedding", "ProbabilisticPCA"]
 
 
-def test_a_refused_fit_leaves_the_next_notice_whole():
-    with pytest.warns(CostWarning), pytest.raises(ZeroDivisionError), one_notice():
-        announce_cost("Model", Cost(1, LONG), 10)
+def test_a_fit_that_fails_leaves_the_next_notice_whole(monkeypatch):
+    def fail(*_, **__):
         raise ZeroDivisionError
-    with pytest.warns(CostWarning), one_notice():
-        announce_cost("Another", Cost(1, LONG), 10)
+
+    slow(monkeypatch, TwoWayEmbedding)
+    slow(monkeypatch, ProbabilisticPCA)
+    monkeypatch.setattr(TwoWayEmbedding, "_embedded", fail)
+    with pytest.warns(CostWarning), pytest.raises(ZeroDivisionError):
+        TwoWayEmbedding().fit(X)
+    with pytest.warns(CostWarning, match="ProbabilisticPCA"):
+        ProbabilisticPCA().fit(X)
