@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-__all__ = ["first_rivals", "in_red", "number"]
+__all__ = ["first_rivals", "in_red", "is_time", "number"]
 
 
 def number(value: float) -> str:
@@ -28,3 +29,8 @@ def in_red(text: object) -> str:
 def first_rivals(rivals: Mapping[str, float], best: str) -> list[tuple[str, float]]:
     """Rivals and their numbers, the best one first."""
     return [(best, rivals[best]), *((who, value) for who, value in rivals.items() if who != best)]
+
+
+def is_time(row: Mapping[str, Any]) -> bool:
+    """Whether a row is about time, not about quality."""
+    return str(row["measure"]).startswith(("times ", "CPU "))

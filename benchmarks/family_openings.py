@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.family_numbers import first_rivals, in_red, number
+from benchmarks.family_numbers import first_rivals, in_red, is_time, number
 
 __all__ = ["METHODS", "OPENINGS", "measured_text", "with_measured"]
 
@@ -83,6 +83,8 @@ def _plain(task: str) -> str:
 
 
 def _line(question: str, rows: Rows) -> str:
+    if is_time(rows[0]):
+        return _time_line(question, rows)
     less = ", less is better" if rows[0]["lower_is_better"] else ""
     count = Counter(row["verdict"] for row in rows)
     tally = [f"{word} {count[key]}" for key, word in (("wins", "wins"), ("ties", "ties")) if count[key]]
@@ -92,6 +94,15 @@ def _line(question: str, rows: Rows) -> str:
     shown = [_cell(row, rows) for row in held[:_SHOWN]] + [in_red(_cell(row, rows)) for row in lost[:_MOST]]
     rest = len(rows) - len(shown)
     return f"{question}{less}: {', '.join(tally)}. {'; '.join(shown)}" + (f"; and {rest} more." if rest else ".")
+
+
+def _time_line(question: str, rows: Rows) -> str:
+    """The range over sets, and the bound if there was one."""
+    least, most = (pick(row["ours"] for row in rows) for pick in (min, max))
+    bound = f" (bound {number(rows[0]['rivals']['the bound'])})" if "the bound" in rows[0]["rivals"] else ""
+    lost = sum(row["verdict"] == "LOSES" for row in rows)
+    shown = f"{number(least)} to {number(most)}{bound}, worse in {lost} of {len(rows)}"
+    return f"{question}: {in_red(shown) if lost else shown}."
 
 
 def _cell(row: Mapping[str, Any], rows: Rows) -> str:

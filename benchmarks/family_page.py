@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.families import Found, rows_of
-from benchmarks.family_numbers import first_rivals, in_red, number
+from benchmarks.family_numbers import first_rivals, in_red, is_time, number
 from benchmarks.family_openings import METHODS, OPENINGS, with_measured
 from benchmarks.harness import machine
 
@@ -42,7 +42,8 @@ a row; rivals have their defaults, or parameters by cross-validation where the t
 were chosen on are named with each family. A number is the mean over *draws* (of rows, noise or starts), and *worst* is
 our worst draw. How many draws a row has is beside it: more were made where the verdict was open, that is where the
 difference was less than four standard errors from the border of a tie. A cell that
-<strong style="color: #c0392b">loses</strong> stays.
+<strong style="color: #c0392b">loses</strong> stays. A row is compared with the *best* of its rivals, which stands first.
+*Slower*: rows about time in which ours took longer than the rival, or than a bound that had been set.
 
 `python -m benchmarks.families --settle 3` makes the table, `python -m benchmarks.families NAME` one family.
 """
@@ -79,22 +80,28 @@ def _rounded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def page_text(numbers: Mapping[str, Any]) -> str:
     """The page as Markdown."""
-    lines = [_OPENING, "| family | wins | ties | loses | draws |", "|---|---|---|---|---|"]
-    for family in numbers["families"]:
-        count = Counter(row.get("verdict") for row in family["rows"])
-        draws = sorted({row["seeds"] for row in family["rows"] if not row["missing"]})
-        spread = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}" if draws else "-"
-        title = f"[{family['family']}](#{_anchor(family)})"
-        lost = in_red(count["LOSES"]) if count["LOSES"] else 0
-        lines.append(f"| {title} | {count['wins']} | {count['ties']} | {lost} | {spread} |")
+    lines = [_OPENING, "| family | wins | ties | loses | slower | draws |", "|---|---|---|---|---|---|"]
+    lines += [_summary(family) for family in numbers["families"]]
     for family in numbers["families"]:
         lines += _family_lines(family)
     where, taken = numbers["machine"], sum(family["cpu_seconds"] for family in numbers["families"])
-    lines += [
-        "",
-        f"Measured on {where['date']}, {where['processor']}, one thread, {taken / 60:.0f} minutes of the processor.",
-    ]
+    minutes = f"{taken / 60:.0f} minutes of processor time, one thread"
+    lines += ["", f"Measured on {where['date']} on one core of {where['processor']}: {minutes}."]
     return "\n".join([*lines, ""])
+
+
+def _summary(family: Mapping[str, Any]) -> str:
+    """A family's line of the first table: rows about quality, and how many of those about time are lost."""
+    rows = [row for row in family["rows"] if not row["missing"]]
+    times = [row for row in rows if is_time(row)]
+    count = Counter(row["verdict"] for row in rows if not is_time(row))
+    lost = in_red(count["LOSES"]) if count["LOSES"] else 0
+    slow = sum(row["verdict"] == "LOSES" for row in times)
+    slower = f"{in_red(slow) if slow else 0} of {len(times)}" if times else "-"
+    draws = sorted({row["seeds"] for row in rows})
+    spread = "-" if not draws else f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
+    title = f"[{family['family']}](#{_anchor(family)})"
+    return f"| {title} | {count['wins']} | {count['ties']} | {lost} | {slower} | {spread} |"
 
 
 def _anchor(family: Mapping[str, Any]) -> str:

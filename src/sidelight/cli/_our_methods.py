@@ -83,7 +83,7 @@ OURS = (
         family=_MAPS,
         use="rows lie on a curved sheet, come in batches or are too many for memory, and the map must go both ways",
         avoid=(
-            "Isomap when a fit must be fast, PCA when the factors that you look for are the widest directions, "
+            "Isomap or LLE when a picture is all you want or a fit must be fast, PCA when the factors that you look for are the widest directions, "
             "KernelInformationEmbedding when something is known of the rows"
         ),
     ),
