@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
@@ -110,6 +111,8 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
         del y
         X = self._validated(X, ensure_min_samples=2)
         batch, reduction = self._reduced(X) if issparse(X) else (self._prepared(X), None)
+        missing = not issparse(X) and bool(np.isnan(X).any())
+        announce_cost(self, self.estimate_cost(X.shape[0], batch.shape[1], missing=missing), X.shape[0])
         return self._fit_rows(self._rows_of(batch, self._block(X.shape[0])), X.dtype.name, X.shape[1], reduction)
 
     @all_or_nothing
@@ -223,6 +226,10 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
             raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for at least one row"))
         rng = random_numbers(random_state, self.random_state)
         return self._in_columns(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
+
+    @abstractmethod
+    def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
+        """Memory and time of a fit to n rows and d columns, with ``missing`` entries or whole."""
 
     @abstractmethod
     def _check_parameters(self) -> None:
