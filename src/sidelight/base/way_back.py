@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from .capabilities import capabilities
 from .messages import error_message
 
-__all__ = ["goes_back", "undone", "undone_variance"]
+__all__ = ["goes_back", "needs_inputs", "undone", "undone_variance"]
 
 Array = npt.NDArray[Any]
 _DATA, _COMPOSE, _DECOMPOSITION = "sklearn.preprocessing", "sklearn.compose", "sklearn.decomposition"
@@ -41,6 +41,12 @@ def goes_back(step: Any) -> bool:
     if _is(step, _DATA, "FunctionTransformer"):  # scikit-learn takes the identity for an inverse that is not given
         return step.func is None or step.inverse_func is not None
     return _is(step, _DATA, "Normalizer") or capabilities(step).has_inverse
+
+
+def needs_inputs(step: Any) -> bool:
+    """Whether the way back may need the rows that a step was given: ``Normalizer``, and steps that may hold one."""
+    kinds = ((_DATA, "Normalizer"), (_COMPOSE, "ColumnTransformer"))
+    return isinstance(step, Pipeline) or any(_is(step, module, name) for module, name in kinds)
 
 
 def undone(step: Any, rows: Any, inputs: Any = None) -> Any:
@@ -176,7 +182,9 @@ def _joined(step: Any, rows: Any, back: Any, inputs: Any) -> Array:
 
 
 def _columns(rows: Any, columns: list[int]) -> Any:
-    return rows.iloc[:, columns] if hasattr(rows, "iloc") else rows[:, columns]
+    if hasattr(rows, "iloc"):
+        return rows.iloc[:, columns]
+    return rows.tocsc()[:, columns] if _is_sparse(rows) else np.asarray(rows)[:, columns]
 
 
 def _is_sparse(rows: Any) -> bool:
