@@ -41,8 +41,8 @@ Our defaults beside what one would try first, on data that no choice was made on
 a row; rivals have their defaults, or parameters by cross-validation where the table says so. The sets that defaults
 were chosen on are named with each family. A number is the mean over *draws* (of rows, noise or starts), and *worst* is
 our worst draw. How many draws a row has is beside it: more were made where the verdict was open, that is where the
-difference was less than four standard errors from the border of a tie. A cell that
-<strong style="color: #c0392b">loses</strong> stays. A row is compared with the *best* of its rivals, which stands first.
+difference was less than four standard errors from the border of a tie. A row is compared with the *best* of its rivals,
+which stands first. A cell that <strong style="color: #c0392b">loses</strong> stays.
 *Slower*: rows about time in which ours took longer than the rival, or than a bound that had been set.
 
 `python -m benchmarks.families --settle 3` makes the table, `python -m benchmarks.families NAME` one family.
@@ -124,9 +124,8 @@ def _family_lines(family: Mapping[str, Any]) -> list[str]:
         ours = number(row["ours"])
         verdict = in_red("loses") if lost else row["verdict"]
         shown = in_red(ours) if lost else ours
-        lines.append(
-            f"| {row['data']} | {asked} | {shown} | {rivals} | {number(row['worst'])} | {row['seeds']} | {verdict} |"
-        )
+        cells = (row["data"], asked, shown, rivals, number(row["worst"]), row["seeds"], verdict)
+        lines.append("| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |")
     return lines
 
 
