@@ -29,7 +29,7 @@ from sidelight.maps.plane_mixture import PlaneKind
 from sidelight.maps.truncated import TruncatedBasis, dense_rows, is_sparse, truncated_basis
 from sidelight.objectives.gaussian_charts import MOST_COLUMNS, Gaussians
 from sidelight.objectives.mixtures import MixtureParameters, Planes
-from sidelight.rows import BLOCK, ArrayRows, Rows
+from sidelight.rows import BLOCK, Rows
 
 from ._mixture_mixin import MixtureMixin
 
@@ -261,10 +261,9 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
         mixture = MixtureParameters(charts.weights, charts.charts)
         return MixtureStream(charts.frame, self.family_, mixture, self.running_ or None, self.n_samples_seen_)
 
-    def _sparse_rows(self, X: Untyped, block: int) -> tuple[Rows, TruncatedBasis | None]:
+    def _reduced(self, X: Untyped) -> tuple[Untyped, TruncatedBasis | None]:
         reduction = truncated_basis(X, n_jobs=self.n_jobs)
-        scores = reduction.scores(X).astype(X.dtype, copy=False)
-        return ArrayRows(scores, n_jobs=self.n_jobs, block=block), reduction
+        return reduction.scores(X).astype(X.dtype, copy=False), reduction
 
     def _seen(self, X: Untyped) -> Untyped:
         if self.reduction_ is None and is_sparse(X):

@@ -35,6 +35,7 @@ from sidelight.maps.linear_gaussian_fit import (
     maps_of_moments,
 )
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
+from sidelight.maps.truncated import as_rows_of
 from sidelight.maps.typicality import COMPARED
 from sidelight.rows import ArrayRows, SparseRows, Sums, as_rows
 
@@ -223,8 +224,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
         Parameters
         ----------
-        X : array of shape (m, d)
-            Complete rows; missing entries need more than one pass (``fit_batches``).
+        X : array or sparse array of shape (m, d)
+            Complete rows; missing entries need more than one pass (``fit_batches``). No dense copy of sparse rows is
+            made.
         y : ignored
         """
         del y
@@ -232,10 +234,12 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         begun = "moments_" in vars(self)
         if not begun:
             clear_fitted(self)
-        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
+        kinds = [np.float64, np.float32]
+        X = as_rows_of(validated(self, X, dtype=kinds, reset=not begun, accept_sparse="csr"), np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
-            raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
+            remedy = "Use fit, which makes no dense copy of sparse rows" if issparse(X) else "Use fit_batches"
+            raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, remedy))
         before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None
         stream = advance_moments(before, X)
         self._keep(maps_of_moments(stream, self._fixed_components(), standardize=self.standardize))
