@@ -1,8 +1,8 @@
 """Held-out rows to the map and back: the share of their variance that survives, and the map's trustworthiness.
 
 A fifth of the rows is held out, three draws (the S-curves are drawn anew). The share that survives is
-1 - |Y - X|² / |X - mean|² of held-out rows X, with Y = ``inverse_transform(transform(X))``; trustworthiness is that of the
-fitted rows, 10 neighbours.
+1 - |Y - X|² / |X - mean|² of held-out rows X, with Y = ``inverse_transform(transform(X))``; trustworthiness is that of
+the fitted rows, 10 neighbours.
 """
 
 from __future__ import annotations

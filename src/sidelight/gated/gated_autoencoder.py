@@ -24,7 +24,7 @@ from ._networks import PATHS, GatedNetwork
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
 from ._premapping import Premapping
-from ._rules import NETWORKS
+from ._rules import NETWORKS_OF_PAIRS
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
@@ -99,7 +99,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights", "has_cost"
     )
     _optimizers = NETWORK_OPTIMIZERS
-    _rule = NETWORKS
+    _rule = NETWORKS_OF_PAIRS
     _widths = (2, 3)  # batches may bring first guesses
 
     def __init__(

@@ -111,8 +111,8 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
         del y
         X = self._validated(X, ensure_min_samples=2)
         batch, reduction = self._reduced(X) if issparse(X) else (self._prepared(X), None)
-        gaps = not issparse(batch) and bool(np.isnan(batch).any())
-        announce_cost(self, self.estimate_cost(*batch.shape, missing=gaps), X.shape[0])
+        missing = not issparse(X) and bool(np.isnan(X).any())
+        announce_cost(self, self.estimate_cost(X.shape[0], batch.shape[1], missing=missing), X.shape[0])
         return self._fit_rows(self._rows_of(batch, self._block(X.shape[0])), X.dtype.name, X.shape[1], reduction)
 
     @all_or_nothing

@@ -224,7 +224,7 @@ FITTED: dict[str, dict[str, str]] = {
         "view_columns_": "list index:D (*)",
         "cross_": "record D=D",
     },
-    "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count", "regularization_": "~number~"},
+    "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count", "regularization_": "~number~", "form_": "~string"},
     "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},
     "DistanceMetric": _METRIC | _COURSE | {"misfit_": "~number", "regularization_": "~number~", "prior_": "~string"},
     "CountEncoder": _ROWS | {"shares_": "float (d)", "total_": "positive", "reduction_": "record D=d"},
