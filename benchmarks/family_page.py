@@ -40,10 +40,11 @@ _OPENING = """\
 Our defaults beside what one would try first, on data that no choice was made on, in the same run. Nothing was tuned for
 a row; rivals have their defaults, or parameters by cross-validation where the table says so. The sets that defaults
 were chosen on are named with each family. A number is the mean over *draws* (of rows, noise or starts), and *worst* is
-our worst draw. How many draws a row has is beside it: more were made where the verdict was open, that is where the
-difference was less than four standard errors from the border of a tie. A row is compared with the *best* of its rivals,
-which stands first. A cell that <strong style="color: #c0392b">loses</strong> stays.
-*Slower*: rows about time in which ours took longer than the rival, or than a bound that had been set.
+our worst draw. How many draws a row has is beside it: more were made where the verdict was open. A question mark says
+that it still is: the difference is less than four standard errors from the border of a tie, or there is one draw. A row
+is compared with the *best* of its rivals, which stands first. A cell that
+<strong style="color: #c0392b">loses</strong> stays. *Slower*: rows about time in which ours took longer than the rival,
+or than a bound that had been set.
 
 `python -m benchmarks.families --settle 3` makes the table, `python -m benchmarks.families NAME` one family.
 """
@@ -98,7 +99,7 @@ def _summary(family: Mapping[str, Any]) -> str:
     lost = in_red(count["LOSES"]) if count["LOSES"] else 0
     slow = sum(row["verdict"] == "LOSES" for row in times)
     slower = f"{in_red(slow) if slow else 0} of {len(times)}" if times else "-"
-    draws = sorted({row["seeds"] for row in rows})
+    draws = sorted({row["seeds"] for row in rows if not row["data"].startswith("all sets")})
     spread = "-" if not draws else f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
     title = f"[{family['family']}](#{_anchor(family)})"
     return f"| {title} | {count['wins']} | {count['ties']} | {lost} | {slower} | {spread} |"
@@ -122,7 +123,7 @@ def _family_lines(family: Mapping[str, Any]) -> list[str]:
         lost, best = row["verdict"] == "LOSES", row["best_rival"]
         rivals = ", ".join(f"{who} {number(value)}" for who, value in first_rivals(row["rivals"], best))
         ours = number(row["ours"])
-        verdict = in_red("loses") if lost else row["verdict"]
+        verdict = (in_red("loses") if lost else row["verdict"]) + ("" if row["settled"] else " ?")
         shown = in_red(ours) if lost else ours
         cells = (row["data"], asked, shown, rivals, number(row["worst"]), row["seeds"], verdict)
         lines.append("| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |")

@@ -128,7 +128,10 @@ class Row:
 
     def record(self) -> dict[str, Any]:
         """The row as JSON."""
-        return asdict(self) | ({} if self.missing else {"best_rival": self.best_rival, "verdict": self.verdict})
+        if self.missing:
+            return asdict(self)
+        judged = {"best_rival": self.best_rival, "verdict": self.verdict, "settled": self.settled}
+        return asdict(self) | judged
 
 
 def mean_rows(draws: Iterable[tuple[str, Iterable[Cell]]]) -> list[Row]:
