@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.family_numbers import first_rivals, in_red, is_time, number
+from benchmarks.family_numbers import first_rivals, in_red, is_fresh, is_time, number
 
 __all__ = ["METHODS", "OPENINGS", "measured_text", "with_measured"]
 
@@ -58,7 +58,7 @@ def measured_text(numbers: Mapping[str, Any], name: str) -> str:
     lines = [f"Defaults beside the simple rival, on data that nothing was chosen on ({links}; {commands}):", ""]
     families = {family["module"]: family["rows"] for family in numbers["families"]}
     for module, prefix in OPENINGS[name]:
-        rows = [row for row in families.get(module, []) if not row["missing"] and row["task"].startswith(prefix)]
+        rows = [row for row in families.get(module, []) if is_fresh(row) and row["task"].startswith(prefix)]
         lines += [f"- {_line(question, own)}" for question, own in _grouped(rows).items()]
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.families import Found, rows_of
-from benchmarks.family_numbers import first_rivals, in_red, is_time, number
+from benchmarks.family_numbers import first_rivals, in_red, is_fresh, is_time, number
 from benchmarks.family_openings import METHODS, OPENINGS, with_measured
 from benchmarks.harness import machine
 
@@ -44,7 +44,8 @@ our worst draw. How many draws a row has is beside it: more were made where the 
 that it still is: the difference is less than four standard errors from the border of a tie, or there is one draw. A row
 is compared with the *best* of its rivals, which stands first. A cell that
 <strong style="color: #c0392b">loses</strong> stays. *Slower*: rows about time in which ours took longer than the rival,
-or than a bound that had been set.
+or than a bound that had been set. Rows on other draws of a set that something was chosen on say so, and are not
+counted in the first table.
 
 `python -m benchmarks.families --settle 3` makes the table, `python -m benchmarks.families NAME` one family.
 """
@@ -93,7 +94,7 @@ def page_text(numbers: Mapping[str, Any]) -> str:
 
 def _summary(family: Mapping[str, Any]) -> str:
     """A family's line of the first table: rows about quality, and how many of those about time are lost."""
-    rows = [row for row in family["rows"] if not row["missing"]]
+    rows = [row for row in family["rows"] if is_fresh(row)]
     times = [row for row in rows if is_time(row)]
     count = Counter(row["verdict"] for row in rows if not is_time(row))
     lost = in_red(count["LOSES"]) if count["LOSES"] else 0
