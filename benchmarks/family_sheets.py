@@ -31,7 +31,7 @@ __all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 FAMILY = "small sheets"
 CHOSEN_ON = ("swiss rolls of 200 to 600 rows, noise 0 to 1, draws 0 to 7",)
 FIRST, DRAWS, SLOW_DRAWS = 200, 10, range(200, 201)
-_SLOW = "SemidefiniteEmbedding (first draw)"
+_SLOW = "SemidefiniteEmbedding (one draw)"
 Sheet = tuple[Any, Any]
 """Rows (n, d) and distances along the sheet (n (n - 1) / 2,)."""
 
