@@ -55,6 +55,28 @@ UNCHANGED = {
 }
 
 
+def in_columns(X, n_columns, noise, seed=0):
+    """Rows (n, 3), rotated into more columns, with noise in all of them."""
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(n_columns, n_columns)))[0][:3]
+    return X @ turn + noise * random.normal(size=(len(X), n_columns))
+
+
+@pytest.mark.parametrize("seed", [2, pytest.param(4, marks=pytest.mark.thorough)])
+def test_bridges_are_found_where_most_columns_are_noise(seed):
+    data = swiss_roll(600, random_state=seed)
+    X = in_columns(data.X, 50, 0.5, seed)
+    near = nearest(X, k=15)
+    assert planar_misfit(joined_graph(X, near)) > 0.05
+    assert planar_misfit(sheet_graph(X, near)) < 0.01
+
+
+def test_a_tube_stays_closed_where_most_columns_are_noise():
+    X = in_columns(10 * ring(300, height=0.8), 50, 0.5)
+    near = nearest(X, k=15)
+    assert (sheet_graph(X, near) != joined_graph(X, near)).nnz == 0
+
+
 @pytest.mark.parametrize(("n", "noise", "seed"), [(300, 0.0, 11), (200, 0.0, 12), (600, 0.5, 14)])
 def test_a_thin_or_noisy_roll_has_no_edge_between_its_layers(n, noise, seed):
     data = swiss_roll(n, noise=noise, random_state=seed)

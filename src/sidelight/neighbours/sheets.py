@@ -13,7 +13,8 @@ misfit   The path lengths fit into the plane without them, and did not with them
          has to fall to at most a quarter, and to at most 0.015.
 share    They leave the sheet. The share of the squared length of an edge i → j that lies in the plane of the neighbours
          of row i is, on average, at most 0.6 times that of other edges. A bridge is about orthogonal to the sheet;
-         an edge that closes a ring or a tube continues it.
+         an edge that closes a ring or a tube continues it. Where most columns are noise, shares are those in the
+         principal components above it: in 50 noisy columns most of every edge is noise.
 
 Everything else keeps the graph of all mutual neighbours, to the bit. Chosen on swiss rolls of 200 to 600 rows with
 noise up to 1, and on rings, tubes, spheres and tables that have to stay as they are (decision 0034).
@@ -23,7 +24,7 @@ and for up to 1,000 rows with a local dimension of at most 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import triu
@@ -67,6 +68,7 @@ _INSIDE = 0.6  # of the share of usual edges: bridges have 0.1 to 0.59, edges th
 _PARTS = (0.8, 1.0, 2 / 3, 8 / 15)  # of the neighbours, that the searches for shortcuts look at
 _FEWEST = 6  # rows for each neighbour, below which no sheet can be told
 _LANDMARKS, _COMPARED, _SURROUNDINGS = 128, 40, 8
+_MANY, _ABOVE = 6, 2.5  # columns beyond which the median variance is that of noise, and times it that of a signal
 
 
 def sheet_graph(
@@ -97,6 +99,7 @@ def sheet_graph(
     if misfit <= _FLAT:
         return whole
     rows, edges = _Rows(X, precomputed, n_jobs), Edges.of(whole)
+    clear: _Rows | None = None
     best, least, usual = whole, min(_SHEET, _BETTER * misfit), 0.0
     tried: set[bytes] = set()
     hasty = n > _FEW or local_dimension(neighbours.distance) > _THIN
@@ -113,8 +116,9 @@ def sheet_graph(
         graph = rows.left(edges, far)
         found = planar_misfit(graph, n_jobs=n_jobs)
         if found <= least:
-            usual = usual or rows.share_inside(whole, edges, np.flatnonzero(edges.data > 0))
-            if rows.share_inside(graph, edges, np.flatnonzero(far)) <= _INSIDE * usual:
+            clear = clear or rows.above_noise()
+            usual = usual or clear.share_inside(whole, edges, np.flatnonzero(edges.data > 0))
+            if clear.share_inside(graph, edges, np.flatnonzero(far)) <= _INSIDE * usual:
                 best, least = graph, found
         if least <= _FLAT:
             break
@@ -166,6 +170,22 @@ class _Rows:
         """The graph of the edges that are not ``far`` (m,), in one piece."""
         left = edges.row[~far], edges.col[~far], edges.data[~far]
         return joined_links(self.X, *left, precomputed=self.precomputed)
+
+    def above_noise(self) -> _Rows:
+        """The rows in the principal components whose variance is well above the median one; all, if fewer than 3 are.
+
+        Without many columns, or with distances only, all are kept.
+        """
+        if self.precomputed or self.X.shape[1] <= _MANY:
+            return self
+        centred = np.asarray(self.X, dtype=np.float64) - self.X.mean(axis=0)
+        wide = centred.shape[1] > centred.shape[0]
+        values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+        kept = values > _ABOVE * np.median(values)
+        if kept.sum() < 3 or kept.all():
+            return self
+        scores = vectors[:, kept] * np.sqrt(values[kept]) if wide else centred @ vectors[:, kept]
+        return replace(self, X=scores)
 
     def share_inside(self, graph: SparseMatrix, edges: Edges, which: Array) -> float:
         """Mean share of the squared lengths of edges in the planes of the neighbours of their ends, of at most 40."""
