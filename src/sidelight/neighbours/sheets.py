@@ -69,6 +69,7 @@ _PARTS = (0.8, 1.0, 2 / 3, 8 / 15)  # of the neighbours, that the searches for s
 _FEWEST = 6  # rows for each neighbour, below which no sheet can be told
 _LANDMARKS, _COMPARED, _SURROUNDINGS = 128, 40, 8
 _MANY, _ABOVE = 6, 2.5  # columns beyond which the median variance is that of noise, and times it that of a signal
+_MOST_COLUMNS = 200  # up to which these components are also looked at to see whether all searches are worth it
 
 
 def sheet_graph(
@@ -102,7 +103,7 @@ def sheet_graph(
     clear: _Rows | None = None
     best, least, usual = whole, min(_SHEET, _BETTER * misfit), 0.0
     tried: set[bytes] = set()
-    hasty = n > _FEW or local_dimension(neighbours.distance) > _THIN
+    hasty = n > _FEW or (local_dimension(neighbours.distance) > _THIN and not rows.is_thin_above_noise())
     for part in _PARTS:
         sparse = rows.without_shortcuts(neighbours, part)
         if hasty and not tried and planar_misfit(sparse, n_jobs=n_jobs) > _WORTH * misfit:
@@ -186,6 +187,10 @@ class _Rows:
             return self
         scores = vectors[:, kept] * np.sqrt(values[kept]) if wide else centred @ vectors[:, kept]
         return replace(self, X=scores)
+
+    def is_thin_above_noise(self) -> bool:
+        """Whether so few components are above the noise that the rows can be a sheet in it."""
+        return self.X.shape[1] <= _MOST_COLUMNS and self.above_noise().X.shape[1] <= _THIN
 
     def share_inside(self, graph: SparseMatrix, edges: Edges, which: Array) -> float:
         """Mean share of the squared lengths of edges in the planes of the neighbours of their ends, of at most 40."""
