@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris, load_wine
 
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.datasets import s_curve, swiss_roll
 from sidelight.evaluate import sheet_correlation
 from sidelight.neighbours.graph import joined_graph
@@ -146,3 +146,17 @@ def test_the_map_of_a_small_or_noisy_roll_is_unrolled_in_every_draw(seed):
         data = swiss_roll(n, noise=noise, random_state=seed)
         Z = KernelInformationEmbedding().fit_transform(data.X)
         assert sheet_correlation(Z, data.factors) >= 0.95
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_annealing_begins_near_its_end_where_a_sheet_was_unfolded():
+    X, flat = swiss_roll(200, random_state=12).X, np.random.default_rng(0).uniform(size=(100, 2))
+    short = KernelInformationEmbedding(max_iter=1).fit(X)
+    np.testing.assert_allclose(short.regularization_path_[0], 3 * short.regularization_path_[-1])
+    given = KernelInformationEmbedding(max_iter=1, regularization=Annealing(0.1, start=2.0)).fit(X)
+    assert given.regularization_path_[0] == 2.0
+    for model, rows in (
+        (KernelInformationEmbedding(init="pca", max_iter=1), X),
+        (KernelInformationEmbedding(max_iter=1), flat),
+    ):
+        np.testing.assert_allclose(model.fit(rows).regularization_path_[0], 3.0)

@@ -41,7 +41,7 @@ from .landmarks import landmark_distances, spread_rows
 from .search import Neighbours
 from .sparse_distances import Points, SparseDistances
 
-__all__ = ["planar_misfit", "sheet_graph"]
+__all__ = ["SheetGraph", "planar_misfit", "sheet_graph", "unfolded_graph"]
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,24 @@ _MANY, _ABOVE = 6, 2.5  # columns beyond which the median variance is that of no
 _MOST_COLUMNS = 200  # up to which these components are also looked at to see whether all searches are worth it
 
 
+@dataclass(frozen=True)
+class SheetGraph:
+    """Edge lengths (n, n), symmetric and connected; whether bridges were left out, so that the rows are a sheet."""
+
+    graph: SparseMatrix
+    is_unfolded: bool
+
+
 def sheet_graph(
     X: Points, neighbours: Neighbours, *, precomputed: bool = False, n_jobs: int | None = None
 ) -> SparseMatrix:
+    """The graph of ``unfolded_graph`` alone."""
+    return unfolded_graph(X, neighbours, precomputed=precomputed, n_jobs=n_jobs).graph
+
+
+def unfolded_graph(
+    X: Points, neighbours: Neighbours, *, precomputed: bool = False, n_jobs: int | None = None
+) -> SheetGraph:
     """Graph of mutual neighbours in one piece (``joined_graph``); if the rows are a folded sheet, without bridges.
 
     Parameters
@@ -89,16 +104,15 @@ def sheet_graph(
 
     Returns
     -------
-    csr_array of shape (n, n)
-        Edge lengths, symmetric and connected.
+    SheetGraph
     """
     whole = joined_graph(X, neighbours, precomputed=precomputed)
     n, k = neighbours.index.shape
     if isinstance(X, SparseDistances) or n < _FEWEST * k:
-        return whole
+        return SheetGraph(whole, False)
     misfit = planar_misfit(whole, n_jobs=n_jobs)
     if misfit <= _FLAT:
-        return whole
+        return SheetGraph(whole, False)
     rows, edges = _Rows(X, precomputed, n_jobs), Edges.of(whole)
     clear: _Rows | None = None
     best, least, usual = whole, min(_SHEET, _BETTER * misfit), 0.0
@@ -107,7 +121,7 @@ def sheet_graph(
     for part in _PARTS:
         sparse = rows.without_shortcuts(neighbours, part)
         if hasty and not tried and planar_misfit(sparse, n_jobs=n_jobs) > _WORTH * misfit:
-            return whole
+            return SheetGraph(whole, False)
         far = long_detours(sparse, edges.row, edges.col, edges.data, n_jobs=n_jobs)
         if far.tobytes() in tried:
             continue
@@ -123,7 +137,7 @@ def sheet_graph(
                 best, least = graph, found
         if least <= _FLAT:
             break
-    return best
+    return SheetGraph(best, best is not whole)
 
 
 def planar_misfit(graph: SparseMatrix, *, n_jobs: int | None = None) -> float:
