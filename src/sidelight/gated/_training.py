@@ -202,7 +202,7 @@ class Run:
         self.n_iter += 1
 
     def _is_valued(self) -> bool:
-        """Whether the history asks for the loss of the next update: of every one, or of some if the run ends by itself."""
+        """Whether the history asks for the loss of the next update: of some only, where held-out rows decide."""
         return not self._is_judged() or self.n_iter % _VALUED == 0
 
     def _rate(self) -> float:
