@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -162,9 +162,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         parts = self._new_parts(architecture, X, y, *(() if guess is None else (guess,)))
-        refuse_if_too_large(
-            self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0])
-        )
+        check_cost(self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0]))
         framing = self._framing(architecture, *parts[:2])
         rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()

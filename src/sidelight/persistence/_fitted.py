@@ -113,6 +113,7 @@ FITTED: dict[str, dict[str, str]] = {
         "given_features_": "~?float (*, *)",
         "change_": "~?record d=d",
         "adapted_": "~list string",
+        "adapted_rows_": "~?record q=q",
         "conditioning_": "~?string",
         "given_bandwidth_": "~?plain",
         "product_backward_": "~?record b=q",
