@@ -34,6 +34,7 @@ BENCHMARKS = (
     "metrics",
     "families",
     "explain",
+    "reliability",
     "dimensions",
     "imputation",
     "tables",
