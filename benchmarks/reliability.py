@@ -1,4 +1,4 @@
-"""Reliability of rows: is the number right as often as it says, does it find wrong rows, and what does it cost?
+"""Reliability of rows: whether the number is right as often as it says, wrong rows are found, and what it costs.
 
 Calibration is reported on sets that the rule was not calibrated on (``reliability_sets.HELD_OUT``; ``calibrate()``
 below fits its two constants on the others). Rivals, written from their publications, score the same maps. ``stays``,
