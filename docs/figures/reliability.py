@@ -14,14 +14,15 @@ from sidelight.datasets import load_digits
 
 
 def reliable_rows() -> Figure:
-    """Digits by their labels and by reliability, and noise of 64 columns under t-SNE."""
+    """Digits by their labels and by reliability, and noise of 15 columns under t-SNE."""
     from openTSNE import TSNE
 
     data = load_digits()
-    X, label = np.asarray(data.X[:1000], dtype=float), data.factors["label"][:1000]
-    noise = np.random.default_rng(0).normal(size=(1000, 15))
+    X, label = np.asarray(data.X[:800], dtype=float), data.factors["label"][:800]
+    noise = np.random.default_rng(0).normal(size=(800, 15))
     digits = KernelInformationEmbedding(random_state=0).fit(X)
-    nothing = TwoWayEmbedding(TSNE(random_state=0, perplexity=10, n_jobs=1)).fit(noise)
+    places = np.asarray(TSNE(random_state=0, perplexity=10, n_jobs=1).fit(noise))
+    nothing = TwoWayEmbedding().fit(noise, embedding=places)
     figure, axes = panels(3, height=3.0, width=10.6)
     plot.scatter(digits, labels=label, title="digits", ax=axes[0], size=5)
     for ax, model, what in ((axes[1], digits, "digits"), (axes[2], nothing, "noise (t-SNE, 15 columns)")):
