@@ -36,6 +36,7 @@ BENCHMARKS = (
     "metrics",
     "families",
     "explain",
+    "reliability",
     "dimensions",
     "imputation",
     "tables",
