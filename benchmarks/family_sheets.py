@@ -4,9 +4,9 @@ Sheets of a few hundred rows, on which neighbours may lie on different layers. K
 SemidefiniteEmbedding (ours too; it takes long, so the first draw of sheets of at most 300 rows), scikit-learn's Isomap
 and UMAP, ten draws. The rule that finds bridges between layers was chosen on swiss rolls of 200 to 600 rows with noise
 up to 1 (draws 0 to 7) and looked at on draws 100 to 109 of rolls with more turns, rolls in 10 and 50 columns, S-curves,
-twin peaks and the helix; here are draws 200 to 209. The double scroll, the corrugated sheet and the roll with a hole were not seen
-before. Distances along sheets that can be unrolled are those of the unrolled rows; on the severed sphere and the twin
-peaks they are path lengths among 4,000 more rows.
+twin peaks and the helix; here are draws 200 to 209. The double scroll, the corrugated sheet and the roll with a hole
+were not seen before. Distances along sheets that can be unrolled are those of the unrolled rows; on the severed
+sphere and the twin peaks they are path lengths among 4,000 more rows.
 """
 
 from __future__ import annotations
