@@ -90,7 +90,7 @@ def left_out_gaps(fill: LocalFill, maps: InformedMaps, rounds: int, n_jobs: int 
 
     def predict(kept: Array, rows: Array, queries: Array) -> tuple[Array, Array]:
         del rows
-        filled, variance = fill_without(fill, kept).moments(queries, n_jobs)
+        filled, variance = fill_without(fill, kept, n_jobs).moments(queries, n_jobs)
         if not rounds:
             return filled, variance
         assert forward is not None

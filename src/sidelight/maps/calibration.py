@@ -34,7 +34,7 @@ from sidelight.neighbours.search import nearest
 
 from .weights import list_weighted_mean
 
-__all__ = ["FEWEST", "Calibration", "calibrated_rows", "fold_numbers", "half_widths"]
+__all__ = ["FEWEST", "FOLDS", "Calibration", "calibrated_rows", "fold_numbers", "half_widths"]
 
 Array = npt.NDArray[Any]
 FEWEST = 20
@@ -42,7 +42,8 @@ FEWEST = 20
 _MOST, _ENTRIES = 2_000, 4_000_000  # rows that are left out; entries of them
 _NEAR, _PRIOR = 30, 15.0  # K and κ
 _POOLED = 50.0  # ν
-_FOLDS = 20
+FOLDS = 20
+"""Folds of all rows, one of which is left out at a time."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,6 @@ def calibrated_rows(n: int, d: int) -> Array:
     return np.random.default_rng(0).permutation(n)[:most]
 
 
-def fold_numbers(n: int, rows: Array) -> Array:
-    """Fold (m,) of each of ``rows`` (m,), so that no fold is more than about a twentieth of the n rows."""
-    return np.arange(len(rows)) % max(1, min(len(rows), -(-_FOLDS * len(rows) // n)))
+def fold_numbers(n: int, rows: Array, n_folds: int = FOLDS) -> Array:
+    """Fold (m,) of each of ``rows`` (m,), so that no fold is more than about ``1 / n_folds`` of the n rows."""
+    return np.arange(len(rows)) % max(1, min(len(rows), -(-n_folds * len(rows) // n)))

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .left_out_rows import in_folds
-from .missing import LocalFill
+from .missing import LocalFill, fit_fill
 
 __all__ = ["fill_without", "hidden_errors", "hide_like_others"]
 
 Array = npt.NDArray[Any]
+_FOLDS = 5  # a model is fitted without each of them
 _SHARE = 0.1  # entries that are hidden where no row has a gap
 
 
@@ -64,9 +65,17 @@ def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array, Ar
         out[known] = np.abs(X[rows] - mean)[known] / np.sqrt(variance[known])
         return (out,)
 
-    return in_folds(*X.shape, answer)[0]
+    return in_folds(*X.shape, answer, _FOLDS)[0]
 
 
-def fill_without(fill: LocalFill, kept: Array) -> LocalFill:
-    """The imputation by the training rows ``kept`` (k,) alone."""
-    return replace(fill, rows=fill.rows[kept], observed=fill.observed[kept])
+def fill_without(fill: LocalFill, kept: Array, n_jobs: int | None = None) -> LocalFill:
+    """The imputation fitted to the training rows ``kept`` (k,) alone, with the same settings.
+
+    Their own gaps are filled again: filled with the help of a row, they would tell of it (90 % intervals held 84 to
+    88 % of new entries so). Where none of them has a column, they stay as they are.
+    """
+    observed = fill.observed[kept]
+    if not observed.any(axis=0).all():
+        return replace(fill, rows=fill.rows[kept], observed=observed)
+    rows = fill.rows[kept] * fill.scale + fill.centre
+    return fit_fill(np.where(observed, rows, np.nan), n_jobs, like=fill)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from sidelight.neighbours.landmarks import spread_rows
 
-from .calibration import Calibration, calibrated_rows, fold_numbers
+from .calibration import FOLDS, Calibration, calibrated_rows, fold_numbers
 from .kernel_map import KernelMap
 from .nearby import is_many
 from .two_way import TwoWayMaps
@@ -58,10 +58,12 @@ class LeftOutRows:
         return Calibration(self.places, np.column_stack([self.moves, np.linalg.norm(self.moves, axis=1)]))
 
 
-def in_folds(n: int, d: int, answer: Callable[[Array, Array], tuple[Array, ...]]) -> tuple[Array, ...]:
+def in_folds(
+    n: int, d: int, answer: Callable[[Array, Array], tuple[Array, ...]], n_folds: int = FOLDS
+) -> tuple[Array, ...]:
     """``answer(kept, rows)`` for folds of rows that are left out, joined in the order of the rows."""
     rows = calibrated_rows(n, d)
-    fold = fold_numbers(n, rows)
+    fold = fold_numbers(n, rows, n_folds)
     parts, order = [], []
     for number in range(int(fold.max()) + 1):
         out = np.sort(rows[fold == number])
