@@ -35,6 +35,7 @@ def sheet(n: int, seed: int) -> np.ndarray:
 
 
 X, NEW = sheet(200, 0), sheet(400, 1)
+QUICKEST = ("information", "linear", "ppca")
 QUICK = {"max_iter": 40, "tol": 1e-3, "n_jobs": 1}
 MODELS = {
     "information": lambda: KernelInformationEmbedding(**QUICK),
@@ -50,7 +51,9 @@ MODELS = {
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICKEST else pytest.param(name, marks=pytest.mark.thorough) for name in MODELS]
+)
 def test_nine_of_ten_new_entries_are_within(name):
     model = MODELS[name]().fit(X)
     found = model.inverse_transform_interval(model.transform(NEW), level=0.9)
@@ -92,7 +95,7 @@ def test_counterfactual_intervals_are_around_the_counterfactual(informed):
     assert not hasattr(KernelInformationEmbedding(**QUICK).fit(X), "counterfactual_interval")
 
 
-@pytest.mark.parametrize("name", ["information", "kernel", "ppca"])
+@pytest.mark.parametrize("name", [pytest.param("information", marks=pytest.mark.thorough), "linear", "ppca"])
 def test_intervals_are_row_by_row_the_same_in_two_threads_and_after_a_file(name, tmp_path):
     model = MODELS[name]().fit(X)
     Z = model.transform(NEW[:30])
@@ -105,6 +108,7 @@ def test_intervals_are_row_by_row_the_same_in_two_threads_and_after_a_file(name,
     assert np.array_equal(MODELS[name]().set_params(n_jobs=2).fit(X).inverse_transform_interval(Z).upper, whole.upper)
 
 
+@pytest.mark.thorough
 def test_places_of_left_out_rows_are_within_their_intervals():
     both = KernelInformationEmbedding(**QUICK).fit(np.concatenate([X, NEW])).embedding_
     model = TwoWayEmbedding(n_jobs=1).fit(X, embedding=both[:200])
@@ -115,7 +119,7 @@ def test_places_of_left_out_rows_are_within_their_intervals():
     assert model.transform_radius(NEW, level=0.5).mean() < model.transform_radius(NEW, level=0.95).mean()
 
 
-@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize("flat", [True, pytest.param(False, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     "make", [lambda: JointInformationEmbedding(**QUICK), lambda: CoordinatedCCA(n_charts=3, random_state=0)]
 )
@@ -131,7 +135,13 @@ def test_predicted_views_are_within(make, flat):
     assert not capabilities(make().fit(X[:, :2])).has_predict_interval
 
 
-@pytest.mark.parametrize("make", [lambda: KernelInformationEmbedding(missing="impute", **QUICK), ProbabilisticPCA])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: KernelInformationEmbedding(missing="impute", **QUICK), marks=pytest.mark.thorough),
+        ProbabilisticPCA,
+    ],
+)
 def test_missing_entries_are_within_and_observed_ones_have_no_width(make):
     gone = np.random.default_rng(5).random((600, 5)) < 0.2
     gone[gone.all(axis=1)] = False
