@@ -18,6 +18,7 @@ import lecture
 import many
 import mixtures
 import relations
+import reliability
 import screenshot
 import sheets
 import spectral
@@ -38,6 +39,7 @@ PAGES = (
     spectral,
     mixtures,
     relations,
+    reliability,
     many,
     lecture,
     tutorial,
