@@ -39,8 +39,14 @@ MAP_HTML = """
     <div class="controls">
       <label>Colour by <select id="colour"></select></label>
       <label class="tick"><input type="checkbox" id="show-density" checked> density</label>
+      <label class="tick" hidden><input type="checkbox" id="fade"> fade unreliable rows</label>
       <span class="spacer"></span>
       <input type="search" id="find" placeholder="Find a row" aria-label="Find a row by name or number">
+      <span class="buttons">
+        <button type="button" id="lasso" aria-pressed="false" title="Draw around rows to compare them">Select</button>
+        <button type="button" id="in-view" title="Select the rows that are in view">In view</button>
+        <button type="button" id="clear-selection" title="Select nothing" hidden>Clear</button>
+      </span>
       <span class="buttons">
         <button type="button" id="zoom-in" title="Zoom in" aria-label="Zoom in">+</button>
         <button type="button" id="zoom-out" title="Zoom out" aria-label="Zoom out">&minus;</button>
@@ -63,6 +69,16 @@ MAP_HTML = """
       <dl id="forward-values"></dl>
     </div>
   </aside>
+</div>
+<div id="selection" class="selection" hidden>
+  <h3>The selection compared, in the data</h3>
+  <p id="selection-text" role="status"></p>
+  <div id="selection-pictures" class="mean-pictures"></div>
+  <div class="scrolling"><table id="selection-table" class="numbers"></table></div>
+  <p class="caption">Means, or the share of the category that differs most, of the columns that this page
+  stores{{more}}; angles with a period are left out. The difference is in standard deviations within the two sides. A
+  selection that was drawn around what catches the eye differs in something: intervals do not know that it was chosen
+  so.</p>
 </div>
 """
 
@@ -91,7 +107,8 @@ def map_section(context: Context) -> Section | None:
         "thumbnails": _thumbnails(context),
     }
     notes = _map_notes(context, sampled)
-    html = MAP_HTML.replace("{{shown_for}}", _shown_for(context))
+    more = f" ({context.n_left_out:,} more are not stored)" if context.n_left_out else ""
+    html = MAP_HTML.replace("{{more}}", more).replace("{{shown_for}}", _shown_for(context))
     return Section("map", "The map", html + f'<p class="caption">{notes}</p>', data)
 
 
@@ -105,6 +122,7 @@ def _map_notes(context: Context, sampled: bool) -> str:
     notes = [
         "Hover or tap for a row; drag to move; click, then scroll, or pinch to zoom. "
         "Click a name in the legend to hide it. "
+        "Press Select and draw around rows, or select those in view, to compare them with the others. "
         '<span id="keys">Keys on the map: arrows move, + and − zoom, Shift and an arrow go from row to row.</span>'
     ]
     if sampled:

@@ -109,7 +109,7 @@ class Colouring {
     const of = (group) => this.columns.filter((column) => column.group === group && column !== first);
     const named = of("Columns"), features = of("Features");
     const more = this.data.more + Math.max(0, named.length - told) + Math.max(0, features.length - told);
-    const shown = [...(first ? [first] : []), ...named.slice(0, told), ...features.slice(0, told)];
+    const shown = [...(first ? [first] : []), ...of("Reliability"), ...named.slice(0, told), ...features.slice(0, told)];
     return [shown.map((column) => [column.name, this.entry(column, row)]), more];
   }
 
@@ -247,6 +247,16 @@ class ForwardMap {
   }
 }
 
+// A checkbox that fades the rows whose reliability is below the least one that can be believed.
+function fadeUnreliable(scatter, colouring, about, box) {
+  const values = colouring.columns[about.column].own;
+  box.parentElement.hidden = false;
+  box.addEventListener("change", () => {
+    scatter.faint = box.checked ? Uint8Array.from(values, (value) => (value < about.least ? 1 : 0)) : null;
+    scatter.draw();
+  });
+}
+
 function roomFor(canvas) {
   return canvas.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(canvas.parentElement).paddingLeft);
 }
@@ -302,6 +312,7 @@ async function start() {
   byId("scatter").scatter = scatter;   // so that a script can ask where a row is on the page
   const colouring = new Colouring(scatter, map, byId("legend"));
   const tooltip = new Tooltip(byId("tooltip"), byId("scatter").parentElement, colouring, map, thumbnails);
+  new Selection(scatter, colouring, map, thumbnails);
   const forward = DATA.forward ? new ForwardMap(DATA.forward, map.extent, sheet) : null;
   const informed = await startInformed();
   const panel = (u, v) => forward.drawPanel(
@@ -320,6 +331,7 @@ async function start() {
   byId("forward-panel").hidden = !forward;
   byId("show-density").parentElement.hidden = !density;
   byId("show-density").addEventListener("change", pictures);
+  if (map.reliability) fadeUnreliable(scatter, colouring, map.reliability, byId("fade"));
   byId("zoom-in").addEventListener("click", () => scatter.zoom(1.4));
   byId("zoom-out").addEventListener("click", () => scatter.zoom(1 / 1.4));
   byId("zoom-reset").addEventListener("click", () => scatter.reset());
