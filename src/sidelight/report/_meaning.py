@@ -1,7 +1,6 @@
 """What the axes and the groups of a report mean, from a sample of rows that keeps the cost within a share of the fit.
 
-Cost in multiplications, n rows and d columns of the fit: ``n d`` for each row that is placed, and about ``LINE n d``
-for the line between two groups. Counted and not timed, so that the same arguments give the same bytes.
+The cost is counted (``explain._cost``) and not timed, so that the same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import last_step_of
 from sidelight.base.tiles import one_blas_thread
 from sidelight.explain._axes import axis_columns
+from sidelight.explain._cost import expected_seconds
 from sidelight.explain._difference import Settings, group_columns
 from sidelight.plot._colouring import Categories
 
@@ -29,14 +29,10 @@ __all__ = ["MOST_GROUPS", "Found", "axes_of", "grouping_of", "groups_of"]
 MOST_GROUPS = 12
 """Groups that are compared."""
 REGIONS = 3
-LINE = 150
-"""Rows that could be placed in the time of one line between two groups, about, at this tolerance."""
 TOLERANCE = 0.05
 """Of the integrals along a line; contributions sum to the difference in any case."""
-WORK = 4e9
-"""Multiplications that are always allowed: seconds."""
-SHARE, SPEED = 0.2, 1e9
-"""Of the estimated time of the fit that each section may take, and multiplications a second."""
+SECONDS, SHARE = 5.0, 0.2
+"""Seconds that each section may take in any case, and the share of the estimated time of the fit."""
 FEWEST, MOST = 60, 1000
 """Rows that are looked at."""
 
@@ -124,21 +120,25 @@ def _rows(
     rows = np.flatnonzero(whole) if among is None else among[whole[among]]
     if len(rows) < 4:
         return None, "Too few rows miss no entry."
-    each = float(context.n_rows) * max(context.n_features, 1)
-    affordable = int(_budget(context) / each) - LINE * lines
-    if affordable < min(FEWEST, len(rows)):
-        seconds = each * (FEWEST + LINE * lines) / SPEED
+    allowed = _allowed_seconds(context)
+    count = min(len(rows), MOST)
+    while _seconds(context, count, lines) > allowed and count > FEWEST:
+        count //= 2
+    if _seconds(context, count, lines) > allowed:
+        seconds = _seconds(context, count, lines)
         return None, f"Left out, because it would take about {seconds:,.0f} s, a large part of the time of the fit."
-    count = min(len(rows), MOST, affordable)
     return rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(np.intp))], ""
 
 
-def _budget(context: Context) -> float:
-    offers = capabilities(context.model)
-    if not offers.has_cost:
-        return WORK
-    fit = float(context.model.estimate_cost(context.n_rows, context.n_features).seconds)
-    return max(WORK, SHARE * fit * SPEED)
+def _seconds(context: Context, rows: int, lines: int) -> float:
+    n, d = context.n_rows, max(context.n_features, 1)
+    return expected_seconds(n, d, rows=rows, lines=lines, tolerance=TOLERANCE)
+
+
+def _allowed_seconds(context: Context) -> float:
+    if not capabilities(context.model).has_cost:
+        return SECONDS
+    return max(SECONDS, SHARE * float(context.model.estimate_cost(context.n_rows, context.n_features).seconds))
 
 
 def _named(columns: dict[str, Any], context: Context) -> dict[str, Any]:
