@@ -19,6 +19,7 @@ from sidelight.base.validation import checked_latent, checked_weights, validated
 
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
+from .interval_mixin import IntervalMixin
 from .jacobian_mixin import InverseJacobianMixin
 from .kernel_map import KernelMap
 from .local_density import LocalDensity
@@ -38,7 +39,7 @@ def has_data_space(model: TwoWayMixin) -> bool:
     return model._has_data_space()
 
 
-class TwoWayMixin(MapRepresentation, InverseJacobianMixin, TransformerMixin):
+class TwoWayMixin(MapRepresentation, IntervalMixin, InverseJacobianMixin, TransformerMixin):
     """Methods of two-way estimators: transform, inverse_transform, denoise, Jacobians, densities, samples and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.

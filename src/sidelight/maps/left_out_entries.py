@@ -1,0 +1,72 @@
+r"""Errors of entries that were hidden in left-out rows, as multiples of their standard deviations.
+
+A row that is left out misses the entries that another training row misses (rows without gaps: a tenth at random), so
+that widths hold for gaps like those of the training rows. With x̂ and v the mean and variance of the hidden entries by a
+model without the row, t = |x - x̂| / √v goes into ``maps.calibration.half_widths``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .left_out_rows import in_folds
+from .missing import LocalFill
+
+__all__ = ["fill_without", "hidden_errors", "hide_like_others"]
+
+Array = npt.NDArray[Any]
+_SHARE = 0.1  # entries that are hidden where no row has a gap
+
+
+def hide_like_others(observed: Array) -> Array:
+    """Which entries (n, d) of rows are hidden besides those that are missing; at least one stays.
+
+    Examples
+    --------
+    >>> observed = np.ones((4, 3), dtype=bool)
+    >>> observed[0, 1] = False
+    >>> hide_like_others(observed)[1:, 1].all()
+    np.True_
+    """
+    rng = np.random.default_rng(0)
+    donors = np.flatnonzero(~observed.all(axis=1))
+    if len(donors):
+        hidden = observed & ~observed[donors[rng.integers(len(donors), size=len(observed))]]
+    else:
+        hidden = observed & (rng.random(observed.shape) < _SHARE)
+    alone = ~(observed & ~hidden).any(axis=1)
+    return np.asarray(hidden & ~alone[:, None])
+
+
+def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array, Array], tuple[Array, Array]]) -> Array:
+    """``t`` (m, d) of left-out rows of X (n, d); NaN where nothing was hidden.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    observed : boolean array of shape (n, d)
+    predict : callable
+        ``(kept, rows, queries) -> mean, variance`` of the queries (k, d), which are ``rows`` with NaN where entries are
+        missing or hidden, by a model of the rows ``kept``.
+    """
+    hidden = hide_like_others(observed)
+
+    def answer(kept: Array, rows: Array) -> tuple[Array, ...]:
+        queries = np.where(observed[rows] & ~hidden[rows], X[rows], np.nan)
+        mean, variance = predict(kept, rows, queries)
+        known = hidden[rows] & (variance > 0)
+        out = np.full(mean.shape, np.nan)
+        out[known] = np.abs(X[rows] - mean)[known] / np.sqrt(variance[known])
+        return (out,)
+
+    return in_folds(*X.shape, answer)[0]
+
+
+def fill_without(fill: LocalFill, kept: Array) -> LocalFill:
+    """The imputation by the training rows ``kept`` (k,) alone."""
+    return replace(fill, rows=fill.rows[kept], observed=fill.observed[kept])
