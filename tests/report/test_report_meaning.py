@@ -101,9 +101,7 @@ def test_a_model_without_derivatives_says_so_and_a_dear_one_is_left_out(kinds, t
 def test_with_given_columns_are_looked_at_after_its_effect(kinds, tmp_path):
     X, kind = kinds[0].to_numpy(), kinds[1]
     given = {"place": np.tile(["a", "b"], 45)}
-    fitted = KernelInformationEmbedding(random_state=0).fit(
-        X + 3.0 * (given["place"] == "b")[:, None], given=given
-    )
+    fitted = KernelInformationEmbedding(random_state=0).fit(X + 3.0 * (given["place"] == "b")[:, None], given=given)
     path = report.write(fitted, tmp_path / "r.html", X=X, given=given, colours={"kind": kind})
     found = section(path.read_text(encoding="utf-8"), "groups")
     assert "after the effect of what was given" in found

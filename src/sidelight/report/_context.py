@@ -25,6 +25,7 @@ from ._examples import Examples, examples_of, rows_of
 from ._informed import Before, fit_plain, given_columns, given_dates, known_of, periods_of, typical_entries
 from ._opening_colour import opening_colour
 from ._options import ReportOptions
+from ._place_intervals import ends_of
 from ._relations import Attribute, attributes_of
 from ._tables import Unwrapped, unwrap
 
@@ -38,11 +39,12 @@ STRIP = 48
 
 @dataclass(frozen=True)
 class Forward:
-    """The forward map on a lattice: its rows, and how much data there is at each."""
+    """The forward map on a lattice: its rows, how much data there is at each, and the ends of their intervals."""
 
     lattice: Lattice
     rows: Floats
     share: Floats
+    ends: tuple[Floats, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,13 @@ class Context:
         asked = {name: [entry] * len(lattice.points) for name, entry in self.shown_for.items()}
         side = {"given": asked} if asked else {}
         rows = np.asarray(self.model.inverse_transform(lattice.points, **side), dtype=np.float64)
-        return Forward(lattice, rows, presence(self.model, lattice.points, self.plane.Z))
+        return Forward(
+            lattice, rows, presence(self.model, lattice.points, self.plane.Z), self.ends(lattice.points, side)
+        )
+
+    def ends(self, Z: Floats, side: dict[str, Any]) -> tuple[Floats, Floats] | None:
+        """Ends of the intervals of rows at places; None for pictures, which show no numbers, and models without any."""
+        return ends_of(self.model, Z, side) if self.image_shape is None else None
 
     @cached_property
     def informed(self) -> bool:

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
 from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING
@@ -14,9 +15,10 @@ from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
 from sidelight.plot._shading import affordable
 
-from ._columns import MOST_TOLD, column_data
+from ._columns import MOST_TOLD, DataRows, column_data
 from ._context import Context, Forward
 from ._informed import entries_in_words
+from ._place_intervals import LEVEL, packed_widths
 from ._png import data_uri, sheet
 from ._section import Section, pack
 
@@ -67,6 +69,7 @@ MAP_HTML = """
       <canvas id="forward-view"></canvas>
       <p id="forward-text">Move over the map.</p>
       <dl id="forward-values"></dl>
+      <p class="caption" id="forward-interval" hidden>In brackets: 90 % of the rows at such a place.</p>
     </div>
   </aside>
 </div>
@@ -241,11 +244,24 @@ def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
         "high": [float(high[k]) for k in chosen],
         "heights": pack(np.rint(heights * 255.0), "uint8"),
         "bars": len(chosen) <= MOST_BARS,
+        "interval": _intervals(context, forward, found, span, chosen),
         "categories": [
             {"name": column.name, "levels": list(column.levels), "codes": pack(column.codes, "int8")}
             for column in found.categories[:MOST_TOLD]
         ],
     }
+
+
+def _intervals(
+    context: Context, forward: Forward, found: DataRows, span: NDArray[Any], chosen: NDArray[np.intp]
+) -> dict[str, Any] | None:
+    """Widths of the intervals of the chosen numbers below and above them, in parts of their range."""
+    if forward.ends is None or not found.names:
+        return None
+    lower, upper = (context.in_units(end).numbers for end in forward.ends)
+    widths, widest = packed_widths(found.numbers, (lower, upper), span)
+    below, above = (pack(side[:, chosen], "uint8") for side in widths)
+    return {"below": below, "above": above, "widest": [float(f"{widest[k]:.4g}") for k in chosen], "level": LEVEL}
 
 
 def density_section(context: Context) -> Section | None:
