@@ -7,6 +7,7 @@
 :func:`selection`      a selection of rows against all others
 :func:`groups`         each group of rows against all others
 :func:`axes`           how features change along each axis, over the whole map and region by region
+:func:`reliability`    how far each row of the map can be believed, and why
 :func:`in_words`       such a table in sentences
 =====================  ============================================================================
 
@@ -18,7 +19,8 @@ data, ``CountEncoder`` in deviance residuals of each gene; after any other step,
 
 from ._axes import axes
 from ._difference import difference, groups, selection
+from ._reliability import reliability
 from ._rows import local, rows
 from ._words import in_words
 
-__all__ = ["axes", "difference", "groups", "in_words", "local", "rows", "selection"]
+__all__ = ["axes", "difference", "groups", "in_words", "local", "reliability", "rows", "selection"]

@@ -310,6 +310,19 @@ class InformedMixin(TwoWayMixin):
         plain = self._smooth_map(given, n)
         return replace(plain, held=known is not None) if found is None else replace(found, basis=self._basis())
 
+    def _seen_rows(self, X: object, given: object) -> Array:
+        rows = np.asarray(self.frame_.points(self._complete_rows(X)))
+        if self.given_ is not None and given is None:
+            rule = "leaves the effect of what was given in the rows"
+            raise ValueError(error_message(self, "given", None, rule, "Give the values of these rows, as in fit"))
+        known = self._known(given, len(rows))
+        if known is not None and not known.complete.all():
+            rule = f"is missing in {int((~known.complete).sum())} rows"
+            raise ValueError(error_message(self, "given", "NaN", rule, "Leave these rows out"))
+        if known is None or self.effect_ is None:
+            return rows
+        return np.asarray(rows - self.effect_.at_rows(rows, known.features))
+
     def _complete_rows(self, X: object) -> Array:
         """Validated rows without missing entries."""
         if self._row_gaps(X):

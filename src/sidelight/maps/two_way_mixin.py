@@ -28,6 +28,7 @@ from .smooth_map import SmoothMap
 from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps, framed_log_density
 from .two_way_jacobians import embed_jacobian, reason_without_jacobian, reconstruct_jacobian
+from .weights import PrecomputedWeights
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
 
@@ -252,6 +253,18 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, InverseJacobianMixin, Transf
 
     def _no_inverse_jacobian(self) -> str | None:
         return None if self._has_data_space() else "have no data space to go back to"
+
+    def _mapped_rows(self) -> tuple[Array, Array] | None:
+        """Training rows (n, p) as the backward map sees them, and their latent points (n, q); None for distances."""
+        weights = self.backward_.weights
+        if not self._has_data_space() or isinstance(weights, PrecomputedWeights):
+            return None
+        return weights.inputs, self.latent_frame_.outside(self.backward_.outputs)
+
+    def _seen_rows(self, X: Any, given: object) -> Array:
+        """Rows (m, p) as the backward map sees them: in units of the frame, after the effect of ``given``."""
+        del given
+        return np.asarray(self.frame_.points(self._checked(X)))
 
     def _projected(self, X: Array) -> Array:
         """Reconstructions (m, d) of rows, in scaled units."""

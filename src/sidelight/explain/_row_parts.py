@@ -1,0 +1,166 @@
+r"""How well a map keeps the surroundings of each row, from rows and their places alone, each row by itself.
+
+Rows y (n, d) as the model sees them (after the effect of ``given``), places z (n, q), K = 15 neighbours:
+
+    kept      Σ_j s(r_Y(i, j)) ℓ(r_Z(i, j))      j: neighbours of row i in the data, r_Z their ranks on the map
+    true      Σ_j s(r_Z(i, j)) ℓ(r_Y(i, j))      the same with data and map exchanged
+    returns   (g_i² - |y_i - ŷ_i|²) / (g_i² - |y_i - ỹ_i|²)      ŷ_i, ỹ_i: y from its neighbours on the map, in the data
+    stays     1 - |z_i - ẑ_i| / δ                ẑ_i: z from its neighbours in the data; δ: median distance on the map
+
+The weights s (sum 1) fall from rank K/2 to 0 at rank 3K/2, and ℓ falls with the logarithm of the rank from 1 at 3K/2 to
+0 at n/2, so that one rank more or less never matters. Ranks beyond the lists of 3K neighbours are
+estimated by a sample of rows. g_i² is half of the mean squared distance from row i to all rows.
+ŷ, ỹ and ẑ are kernel regressions without the row itself: ẑ is where ``transform`` would put it, had it not been in the
+fit, and ŷ what ``inverse_transform`` would make of its place.
+
+Cost: neighbours in the data and on the map, and O(n (3K + sample) (d + q)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.base.tiles import run_tiles, spans
+from sidelight.kernels.bandwidths import quick_rows
+from sidelight.maps.weights import list_weighted_mean
+from sidelight.neighbours.distances import squared_distances
+from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, nearest_by_tree
+
+__all__ = ["NEIGHBOURS", "MappedRows", "Parts", "row_parts", "surroundings"]
+
+Array = npt.NDArray[Any]
+NEIGHBOURS = 15
+"""K above."""
+_SAMPLED = 400  # rows that ranks beyond the lists, and distances between random rows, are estimated by
+_TREE = 8  # columns up to which a k-d tree finds neighbours faster
+_TILE = 1024
+
+
+@dataclass(frozen=True)
+class MappedRows:
+    """Rows ``data`` (n, d) and their ``places`` (n, q)."""
+
+    data: Array
+    places: Array
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.data)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Neighbours (m, w) of some rows among the ``rows`` of a map, in the data and on the map, nearest first."""
+
+    rows: MappedRows
+    asked: MappedRows
+    in_data: Neighbours
+    on_map: Neighbours
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The four parts (m,) of each row, between 0 and 1, and how far it ``moved`` (m,) when left out, in map units."""
+
+    kept: Array
+    true: Array
+    returns: Array
+    stays: Array
+    moved: Array
+
+
+def surroundings(rows: MappedRows, asked: MappedRows | None, n_jobs: int | None) -> Surroundings:
+    """Neighbours of the rows themselves, or of the rows ``asked`` for, a row that is among ``rows`` without itself."""
+    width = 3 * _neighbours(len(rows))
+    if asked is None:
+        found = [_search(points, None, width, n_jobs) for points in (rows.data, rows.places)]
+        return Surroundings(rows, rows, *found)
+    near = _search(rows.data, asked.data, width + 1, n_jobs)
+    scale = np.median(near.distance[:, -1]) if len(near.distance) else 0.0
+    itself = np.where(near.distance[:, 0] <= 1e-9 * scale, near.index[:, 0], -1)
+    on_map = _search(rows.places, asked.places, width + 1, n_jobs)
+    return Surroundings(rows, asked, _without(near, itself), _without(on_map, itself))
+
+
+def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | None) -> Parts:
+    """The parts of each row, from its surroundings; ``rng`` draws the sample that long ranks are estimated by."""
+    n = len(around.rows)
+    sample = np.sort(rng.choice(n, size=min(n, _SAMPLED), replace=False))
+    typical, spread = (float(np.median(_pair_distances(V[sample]))) for V in (around.rows.places, around.rows.data))
+    if not typical * spread > 0:  # all rows equal, or at one place: nothing is a neighbourhood
+        return Parts(*np.zeros((5, len(around.asked))))
+    tiles = run_tiles(lambda part: _parts_of(around, part, sample, typical), spans(len(around.asked), _TILE), n_jobs)
+    return Parts(*(np.concatenate([tile[number] for tile in tiles]) for number in range(5)))
+
+
+def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) -> tuple[Array, ...]:
+    rows, asked = around.rows, around.asked
+    n, k = len(rows), _neighbours(len(rows))
+    Y, Z = asked.data[part], asked.places[part]
+    near, near_map = (Neighbours(found.index[part], found.distance[part]) for found in (around.in_data, around.on_map))
+    to_sample = squared_distances(Y, rows.data[sample])
+    far, far_map = np.sqrt(to_sample), np.sqrt(squared_distances(Z, rows.places[sample]))
+    share = _soft_shares(near.index.shape[1], k)
+    used = len(share)
+    on_map = distances_to_listed(Z, rows.places, near.index[:, :used])
+    in_data = distances_to_listed(Y, rows.data, near_map.index[:, :used])
+    kept = _closeness(_ranks(on_map, near_map.distance, far_map, n), n, k) @ share
+    true = _closeness(_ranks(in_data, near.distance, far, n), n, k) @ share
+    lists = min(2 * k, near.index.shape[1])
+    weights, weights_map = (quick_rows(found.distance[:, :lists] ** 2, k / 2) for found in (near, near_map))
+    place = list_weighted_mean(weights, rows.places, near.index[:, :lists])
+    best = list_weighted_mean(weights, rows.data, near.index[:, :lists])
+    back = list_weighted_mean(weights_map, rows.data, near_map.index[:, :lists])
+    moved = np.sqrt(((Z - place) ** 2).sum(axis=1))
+    own = np.maximum(0.5 * to_sample.mean(axis=1), 1e-300)
+    lost, least = (((Y - guess) ** 2).sum(axis=1) / own for guess in (back, best))
+    returns = np.clip((1.0 - lost) / np.maximum(1.0 - np.minimum(least, 0.99), 0.01), 0.0, 1.0)
+    stays = np.clip(1.0 - moved / typical, 0.0, 1.0)
+    return kept, true, returns, stays, moved
+
+
+def _neighbours(n: int) -> int:
+    return min(NEIGHBOURS, max(2, (n - 1) // 6))
+
+
+def _soft_shares(width: int, k: int) -> Array:
+    """Weights s above, for ranks from 1; zeros at the end are left out."""
+    s = np.clip((1.5 * k - np.arange(1, width + 1)) / k, 0.0, 1.0)
+    s = s[s > 0]
+    return np.asarray(s / s.sum())
+
+
+def _closeness(ranks: Array, n: int, k: int) -> Array:
+    """Values ℓ above."""
+    return np.clip(1.0 - np.log(np.maximum(ranks / (1.5 * k), 1.0)) / np.log(max(n / (3.0 * k), 1.1)), 0.0, 1.0)
+
+
+def _ranks(distance: Array, listed: Array, sampled: Array, n: int) -> Array:
+    """Ranks (m, u) of distances (m, u): exact within the lists (m, w), estimated by sampled distances (m, s) beyond."""
+    width = listed.shape[1]
+    rank = 1.0 + (listed[:, None, :] < distance[:, :, None]).sum(axis=2)
+    beyond = (sampled[:, None, :] < distance[:, :, None]).mean(axis=2) * n
+    return np.asarray(np.where(rank <= width, rank, np.maximum(beyond, rank)))
+
+
+def _search(points: Array, queries: Array | None, k: int, n_jobs: int | None) -> Neighbours:
+    if points.shape[1] <= _TREE:
+        return nearest_by_tree(points, queries, k=k)
+    return nearest(points, queries, k=k, n_jobs=n_jobs)
+
+
+def _without(found: Neighbours, itself: Array) -> Neighbours:
+    """Leave the row ``itself`` (m,) out of each list, or the last one where it is not among them."""
+    drop = found.index == itself[:, None]
+    drop[~drop.any(axis=1), -1] = True
+    shape = (len(drop), drop.shape[1] - 1)
+    return Neighbours(found.index[~drop].reshape(shape), found.distance[~drop].reshape(shape))
+
+
+def _pair_distances(points: Array) -> Array:
+    """Distances between all pairs of some points."""
+    return np.sqrt(squared_distances(points, points)[np.triu_indices(len(points), 1)])
