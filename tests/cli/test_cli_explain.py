@@ -125,3 +125,13 @@ def test_selections_that_cannot_be_read_are_refused_with_a_way_out(fitted, table
         assert done.code == 1, options
         assert words in done.err, (options, done.err)
     assert not (here / "hit").exists()
+
+
+def test_reliability_is_said_as_a_share_and_written_for_each_row(fitted, table, run, here, inner, frame):
+    done = run("explain", fitted / "model.sidelight", table, "--reliability", "--out", "rows.csv")
+    assert done.code == 0, done.err
+    found = pd.read_csv("rows.csv")
+    expected = explain.reliability(inner(fitted / "model.sidelight"), frame.drop(columns="kind").to_numpy())
+    np.testing.assert_allclose(found.reliability, expected.reliability, rtol=1e-6)
+    assert list(found.row) == list(range(60))
+    assert f"About {100 * found.reliability.mean():.0f} % of the rows can be believed" in done.out

@@ -9,7 +9,7 @@ from chromium import Page, find_chromium
 from PIL import Image
 from scipy.stats import ttest_ind
 
-from sidelight import KernelInformationEmbedding, TwoWayEmbedding, report
+from sidelight import KernelInformationEmbedding, TwoWayEmbedding, explain, report
 
 pytestmark = [
     pytest.mark.browser,
@@ -235,3 +235,23 @@ def test_a_selection_is_compared_with_the_other_rows(tmp_path):
         assert evil in text_of(page, "groups")
         assert page.complaints() == []
         assert page.requests() == [path.as_uri()]
+
+
+@pytest.mark.thorough
+def test_unreliable_rows_are_faded_and_reliability_is_a_colour(table_model, tmp_path):
+    model, X = table_model
+    path = report.write(model, tmp_path / "r.html", X=X)
+    expected = explain.reliability(model, X).reliability.to_numpy()
+    with Page(tmp_path / "profile") as page:
+        page.open(path)
+        hover(page, 3)
+        assert f"reliability\n{expected[3]:.3f}".rstrip("0") in text_of(page, "tooltip")
+        assert page.evaluate("document.getElementById('scatter').scatter.faint") is None
+        page.evaluate("document.getElementById('fade').click()")
+        faint = page.evaluate("[...document.getElementById('scatter').scatter.faint]")
+        np.testing.assert_array_equal(np.array(faint, dtype=bool), np.round(expected, 3) < 0.5)
+        choose_colour(page, 6)
+        assert text_of(page, "legend").split()[0] == "reliability"
+        values = text_of(page, "forward-values")
+        assert re.search(r"\(-?[\d.e-]+ to -?[\d.e-]+\)", values)
+        assert page.complaints() == []

@@ -1,13 +1,16 @@
 """What the axes stand for, and groups compared: the numbers of explain, in words, within a share of the fit's cost."""
 
+import json
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from test_report_file import unpack
 
 from sidelight import HybridEmbedding, KernelInformationEmbedding, TwoWayEmbedding, explain, report
 from sidelight.explain._compared import compared
+from sidelight.plot._plane import plane_of
 
 EVIL = "<script>alert(1)</script>"
 
@@ -106,3 +109,21 @@ def test_with_given_columns_are_looked_at_after_its_effect(kinds, tmp_path):
     found = section(path.read_text(encoding="utf-8"), "groups")
     assert "after the effect of what was given" in found
     assert "mean here" not in found
+
+
+def test_quality_says_which_share_of_the_rows_can_be_believed(page, fitted, kinds):
+    values = explain.reliability(fitted, kinds[0]).reliability
+    wrong = int((values < 0.5).sum())
+    assert f"About {100 * values.mean():.0f} % of the rows can be believed" in section(page, "quality")
+    assert (f"{wrong} of 90" if wrong else "none is rather wrong") in section(page, "quality")
+
+
+def test_numbers_at_a_place_have_the_intervals_of_the_model(page, fitted, kinds):
+    data = json.loads(page.partition('id="sidelight-data">')[2].partition("</script>")[0])
+    profile, rows, columns = data["forward"]["profile"], data["forward"]["rows"], data["forward"]["columns"]
+    lattice = plane_of(fitted.embedding_).grid(rows, columns)
+    found = fitted.inverse_transform_interval(lattice.points, level=0.9)
+    middle = fitted.inverse_transform(lattice.points)
+    span = np.array(profile["high"]) - np.array(profile["low"])
+    above = unpack(profile["interval"]["above"]).reshape(-1, 5) / 255 * profile["interval"]["widest"] * span
+    np.testing.assert_allclose(above, found.upper - middle, atol=0.003 * float((found.upper - middle).max()))

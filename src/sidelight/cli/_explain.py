@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities, feature_names_of
 from sidelight.base.cost import Cost
-from sidelight.explain import axes, difference, groups, in_words
+from sidelight.explain import axes, difference, groups, in_words, reliability
 from sidelight.explain._compared import Compared, compared, compared_in_words
 from sidelight.explain._cost import expected_seconds
+from sidelight.report._reliability import reliability_in_words
 
 from ._cost import cost_in_words
 from ._matrix import Matrix, Scaling
@@ -46,12 +47,14 @@ class Question:
     rows: tuple[int, int] | None = None
     select: str | None = None
     against: str | None = None
+    reliability: bool = False
 
     def check(self) -> None:
         """Refuse options that exclude each other."""
         if self.against is not None and self.select is None:
             raise CommandError(f"--against {self.against}: is compared with a selection; add --select")
         others = {"--by": self.by, "--select": self.select, "--rows": self.rows, "--regions": self.regions}
+        others["--reliability"] = self.reliability
         for option, asked in others.items():
             rest = {name: value for name, value in others.items() if name != option}
             if asked:
@@ -91,6 +94,9 @@ def explain(
         raise CommandError(re.sub(r"^--colour ", f"{option} ", str(error))) from error
     if file.given and not matrix.side:
         raise CommandError(f"{data} does not say {', '.join(c.name for c in file.given)}, which the model was given")
+    if question.reliability:
+        _reliability(talk, file, matrix, X, out)
+        return
     table, sides = _explained(_Asked(talk, file, matrix, file.filled(X)), question, data)
     table = _in_columns_of_data(table, file)
     said = in_words(table)
@@ -122,6 +128,27 @@ class Means:
         if name not in self.frame.columns or not pd.api.types.is_numeric_dtype(self.frame[name]):
             return ["", ""]
         return [f"{self.frame[name].iloc[rows].mean():.4g}" for rows in self.sides[one.name]]
+
+
+def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Path | None) -> None:
+    """Say, and write, how far each row can be believed."""
+    table = reliability(file.model, file.filled(X), given=matrix.side.get("given"), output="pandas")
+    values = table["reliability"].to_numpy()
+    table["row"] = matrix.rows
+    if matrix.row_names is not None:
+        table.insert(0, str(matrix.row_names.name or "name"), matrix.row_names.to_numpy())
+    said = reliability_in_words(values)
+    parts = {name: float(table[name].median()) for name in table.columns[table.columns.get_loc("reliability") + 1 :]}
+    talk.answer |= {"out": out, "records": len(table), "words": [said], "remarks": matrix.remarks, "medians": parts}
+    talk.answer["believed"] = float(np.nanmean(values))
+    talk.say(said)
+    talk.say(f"Median row: {', '.join(f'{name} {value:.2f}' for name, value in parts.items())}")
+    lowest = table.sort_values("reliability", kind="stable").head(_LISTED)
+    named = ", ".join(f"{row} ({value:.2f})" for row, value in zip(lowest["row"], lowest["reliability"], strict=True))
+    talk.say(f"Least reliable rows: {named}")
+    if out is not None:
+        write_frame(table, out, table.select_dtypes("number").to_numpy())
+        talk.say(f"{len(table):,} rows; wrote {out}")
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,9 @@ def explain(
         tuple[int, int] | None,
         typer.Option("--rows", metavar="A B", help="Compare two rows, by their numbers, counted from 0."),
     ] = None,
+    reliability: Annotated[
+        bool, typer.Option("--reliability", help="How far each row of the map can be believed, and why, row by row.")
+    ] = False,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
@@ -63,7 +66,7 @@ def explain(
     from ._explain import explain as run
 
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        question = Question(by, regions, rows, select, against)
+        question = Question(by, regions, rows, select, against, reliability)
         wishes = ColumnRoles(question.columns)
         how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
         run(talk, model, data, out, how, question, missing=missing.value, force=force)

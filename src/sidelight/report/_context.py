@@ -22,11 +22,22 @@ from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, late
 
 from ._columns import Column, DataRows, data_rows, features_of, names_of_rows, numbers_of, table_columns
 from ._examples import Examples, examples_of, rows_of
-from ._informed import Before, fit_plain, given_columns, given_dates, known_of, periods_of, typical_entries
+from ._informed import (
+    Before,
+    check_fits_plain,
+    fit_plain,
+    given_columns,
+    given_dates,
+    known_of,
+    periods_of,
+    same_rows,
+    typical_entries,
+)
 from ._opening_colour import opening_colour
 from ._options import ReportOptions
 from ._place_intervals import ends_of
 from ._relations import Attribute, attributes_of
+from ._reliability import reliability_of
 from ._tables import Unwrapped, unwrap
 
 __all__ = ["Context", "Forward", "context_of"]
@@ -227,6 +238,15 @@ class Context:
         return fit_plain(self.model, self.X) if self.fits_plain else None
 
     @cached_property
+    def reliability(self) -> Floats | None:
+        """How far each row can be believed; None where nothing can be said."""
+        known = not self.informed or (self.known is not None and bool(self.known.complete.all()))
+        if self.map is None or not known:
+            return None
+        given = self.given_of(np.arange(self.n_rows)).get("given")
+        return reliability_of(self.model, self.plane.Z, self.X, given)
+
+    @cached_property
     def limits(self) -> tuple[float, float]:
         """Values that are black and white in every picture of the report."""
         if self.X is not None:
@@ -264,7 +284,7 @@ def context_of(model: Any, asked: ReportOptions) -> Context:
     known = known_of(model, asked.given, asked.colours, n)
     fits_plain = isinstance(asked.plain, str)
     if fits_plain:
-        _check_fits_plain(asked.plain, known, rows)
+        check_fits_plain(asked.plain, known, rows)
     found = _columns(asked.colours, n, {**(asked.periods or {}), **periods_of(model)})
     return Context(
         model=model,
@@ -287,7 +307,7 @@ def context_of(model: Any, asked: ReportOptions) -> Context:
         known=known,
         given_columns=given_columns(model, known, given_dates(model, asked.given, asked.colours)),
         attributes=attributes_of(model, asked.attributes, asked.colours, n),
-        plain=None if asked.plain is None or fits_plain else _same_rows(latent_of(asked.plain, "report"), n),
+        plain=None if asked.plain is None or fits_plain else same_rows(latent_of(asked.plain, "report"), n),
         fits_plain=fits_plain,
         image_shape=shape,
         title=asked.title or _title(described, plane),
@@ -330,25 +350,6 @@ def _feature_names(model: FittedModel, X: Any, rows: NDArray[Any] | None) -> tup
     if names is None or len(names) != d:
         return tuple(f"feature {k}" for k in range(d))
     return tuple(names)
-
-
-def _check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
-    """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
-    if plain != "fit":
-        raise ValueError(error_message("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
-    if known is None:
-        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
-        raise ValueError(error_message("report", "plain", plain, rule, "Pass given=, or leave plain out"))
-    if rows is None:
-        rule = "needs the rows as a table"
-        raise ValueError(error_message("report", "plain", plain, rule, "Pass X=, or the map itself"))
-
-
-def _same_rows(plain: Floats, n: int) -> Floats:
-    if len(plain) != n:
-        rule = f"is not one point for each of the {n} rows"
-        raise ValueError(error_message("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))
-    return plain
 
 
 def _columns(colours: Any, n: int, periods: Mapping[str, float]) -> tuple[Categories | Numbers, ...]:

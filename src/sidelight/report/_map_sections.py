@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
-from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING
+from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Numbers
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
@@ -20,6 +20,7 @@ from ._context import Context, Forward
 from ._informed import entries_in_words
 from ._place_intervals import LEVEL, packed_widths
 from ._png import data_uri, sheet
+from ._reliability import LEAST
 from ._section import Section, pack
 
 __all__ = ["density_section", "forward_section", "map_section", "profile_of"]
@@ -109,6 +110,8 @@ def map_section(context: Context) -> Section | None:
         "missing": MISSING,
         "thumbnails": _thumbnails(context),
     }
+    if context.reliability is not None:
+        data["reliability"] = {"column": _reliability(context.reliability[kept]), "least": LEAST}
     notes = _map_notes(context, sampled)
     more = f" ({context.n_left_out:,} more are not stored)" if context.n_left_out else ""
     html = MAP_HTML.replace("{{more}}", more).replace("{{shown_for}}", _shown_for(context))
@@ -146,6 +149,12 @@ def _offered(context: Context) -> list[dict[str, Any]]:
     named = len(context.named)
     groups = ["Columns" if k < named else "Features" for k in range(len(context.offered))]
     return [column_data(column, context.kept, group) for column, group in zip(context.offered, groups, strict=True)]
+
+
+def _reliability(values: NDArray[Any]) -> dict[str, Any]:
+    """The layer of reliability: a column of its own group, from 0 to 1."""
+    column = column_data(Numbers("reliability", np.round(values, 3)), np.arange(len(values)), "Reliability")
+    return column | {"low": 0.0, "high": 1.0}
 
 
 def _row_numbers(context: Context) -> dict[str, str] | None:

@@ -6,11 +6,11 @@ const SHADES = 64;   // stamps of a numerical colour
 class Colouring {
   constructor(scatter, data, legend) {
     Object.assign(this, { scatter, data, legend });
-    this.columns = data.columns.map((column) => {
+    this.columns = [...data.columns, ...(data.reliability ? [data.reliability.column] : [])].map((column) => {
       const own = unpack(column.kind === "categories" ? column.codes : column.values);
       return { ...column, own, values: column.entries ? Int8Array.from(own, (code) => column.shared[code]) : own };
     });
-    this.current = this.columns.length ? data.opening ?? 0 : -1;
+    this.current = data.columns.length ? data.opening ?? 0 : -1;
   }
 
   fillSelect(select) {
@@ -266,7 +266,7 @@ class ForwardMap {
 
 // A checkbox that fades the rows whose reliability is below the least one that can be believed.
 function fadeUnreliable(scatter, colouring, about, box) {
-  const values = colouring.columns[about.column].own;
+  const values = colouring.columns.find((column) => column.group === "Reliability").own;
   box.parentElement.hidden = false;
   box.addEventListener("change", () => {
     scatter.faint = box.checked ? Uint8Array.from(values, (value) => (value < about.least ? 1 : 0)) : null;
