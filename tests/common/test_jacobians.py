@@ -25,6 +25,8 @@ from sidelight import (
     TwoWayEmbedding,
 )
 from sidelight.base.capabilities import capabilities
+from sidelight.maps.effect import Effect
+from sidelight.maps.frame_jacobians import effect_slopes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 STEP = 2e-5
@@ -273,3 +275,67 @@ def test_missing_entries_of_a_model_that_fills_them_have_no_derivative():
     Q[0, 0] = np.nan
     with pytest.raises(ValueError, match="missing"):
         model.jacobian(Q)
+
+
+MOVED = {
+    "number": ({"dose": np.linspace(0.0, 1.0, 90) ** 2}, "auto"),
+    "angle and number": ({"hour": np.linspace(0.0, 23.0, 90), "dose": np.cos(np.arange(90.0))}, {"hour": 24.0}),
+    "category and number": (
+        {"batch": np.array(["a", "b", "c"])[np.arange(90) % 3], "dose": np.sin(np.arange(90.0))},
+        "auto",
+    ),
+    "product of numbers": ({"dose": np.linspace(0.0, 1.0, 90)}, Conditioning("product")),
+}
+
+
+def moved(given, rows, steps):
+    """``given`` of some rows with its numbers moved by steps (m, g)."""
+    table = pd.DataFrame(given).iloc[:rows].reset_index(drop=True)
+    numbers = [name for name in table.columns if name != "batch"]
+    return table.assign(**{name: table[name] + steps[:, k] for k, name in enumerate(numbers)})
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_derivatives_with_given_moved(name):
+    given, how = MOVED[name]
+    conditioning = Conditioning(types={"hour": 24.0}) if isinstance(how, dict) else how
+    push = np.column_stack([np.asarray(values, dtype=float) for key, values in given.items() if key != "batch"])
+    X = blobs(90, 5) + push @ np.random.default_rng(2).normal(size=(push.shape[1], 5))
+    model = KernelInformationEmbedding(max_iter=20, conditioning=conditioning).fit(X, given=pd.DataFrame(given))
+    Q, still = new_rows(), np.zeros((8, push.shape[1]))
+    found = model.jacobian(Q, given=moved(given, 8, still), wrt="given")
+    assert np.abs(found).max() > 0
+    assert_derivative(found, lambda steps: model.transform(Q, given=moved(given, 8, steps)), still)
+    Z = latent_points(model)
+    found = model.inverse_jacobian(Z, given=moved(given, 8, still), wrt="given")
+    assert_derivative(found, lambda steps: model.inverse_transform(Z, given=moved(given, 8, steps)), still)
+    some = model.inverse_jacobian(Z, given=moved(given, 8, still), wrt="given", columns=[3, 0])
+    np.testing.assert_allclose(some, found[:, [3, 0]], rtol=1e-12)
+
+
+def test_what_cannot_be_moved_is_refused_with_a_way_out():
+    X, kind = blobs(40, 5), np.array(["a", "b"])[np.arange(40) % 2]
+    model = KernelInformationEmbedding(max_iter=5).fit(X, given=kind)
+    with pytest.raises(ValueError, match=r"no slope by categories.*counterfactual"):
+        model.jacobian(X, given=kind, wrt="given")
+    with pytest.raises(ValueError, match="'X' or 'given'"):
+        model.inverse_jacobian(model.embedding_, wrt="z")
+    numbers = KernelInformationEmbedding(max_iter=5).fit(X, given=np.linspace(0.0, 1.0, 40))
+    with pytest.raises(ValueError, match="no value to move away from"):
+        numbers.jacobian(X, wrt="given")
+    with pytest.raises(ValueError, match="fitted with given"):
+        KernelInformationEmbedding(max_iter=5).fit(X).jacobian(X, wrt="given")
+
+
+def test_the_slope_of_an_effect_by_a_complex_step():
+    """Exact to rounding, unlike differences."""
+    rng = np.random.default_rng(0)
+    own = Effect(rng.normal(size=(6, 2)), 1.7, rng.normal(size=(7, 4)))
+    features = rng.normal(size=(5, 2))
+
+    def value(f):
+        squares = np.square(f[:, None] - own.landmarks).sum(axis=2)
+        return np.exp(-squares / own.bandwidth) @ own.coefficients[:-1] + own.coefficients[-1]
+
+    steps = [value(features + 1e-30j * np.eye(2)[k]).imag / 1e-30 for k in range(2)]
+    np.testing.assert_allclose(effect_slopes(own, features), np.stack(steps, axis=2), rtol=1e-12, atol=1e-14)

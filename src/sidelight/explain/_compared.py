@@ -104,9 +104,20 @@ def _compared(name: str, own: dict[str, NDArray[Any]]) -> Compared:
         low, high = np.where(better, ends[0], low), np.where(better, ends[1], high)
         steepest = np.maximum(steepest, slope)
     order = np.argsort(-move, kind="stable")
-    rest = (own[key][first][order] for key in ("first", "second"))
+    means = {key: own[key][first][order] for key in ("first", "second")}
     fdr, way = own["fdr"][first], float(np.linalg.norm(moved))
-    return Compared(name, features[order], *rest, effect[order], low[order], high[order], fdr[order], move[order], way)
+    return Compared(
+        name,
+        features[order],
+        means["first"],
+        means["second"],
+        effect[order],
+        low[order],
+        high[order],
+        fdr[order],
+        move[order],
+        way,
+    )
 
 
 def compared_in_words(one: Compared) -> str:
