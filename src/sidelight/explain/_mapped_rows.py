@@ -16,7 +16,7 @@ from sidelight.maps.two_way_mixin import TwoWayMixin
 
 from ._row_parts import MappedRows
 
-__all__ = ["Read", "read_mapped_rows"]
+__all__ = ["Read", "read_mapped_rows", "rows_before"]
 
 Array = npt.NDArray[Any]
 _FEWEST = 20  # rows, below which there are no neighbourhoods to speak of
@@ -37,14 +37,15 @@ def read_mapped_rows(owner: str, model: Any, X: Any, given: Any) -> Read:
     if given is not None and not capabilities(last).takes_given:
         rule = "cannot be used by a model that takes none"
         raise ValueError(error_message(owner, "given", "something", rule, "Leave it out"))
-    read = (_of_two_way if isinstance(last, TwoWayMixin) else _of_others)(owner, last, _before(chain, X), given)
+    read = (_of_two_way if isinstance(last, TwoWayMixin) else _of_others)(owner, last, rows_before(chain, X), given)
     if len(read.rows) < _FEWEST:
         rule = f"is fewer rows than the {_FEWEST} that make a neighbourhood"
         raise ValueError(error_message(owner, "X", f"{len(read.rows)} rows", rule, "Give more rows"))
     return read
 
 
-def _before(chain: Any, X: Any) -> Any:
+def rows_before(chain: Any, X: Any) -> Any:
+    """Rows as the last step of a chain sees them; None stays None."""
     return chain.rows(X) if X is not None and isinstance(chain, Chain) else X
 
 

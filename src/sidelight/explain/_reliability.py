@@ -14,6 +14,7 @@ from sidelight.base.validation import check_integer
 
 from ._calibration import calibrated
 from ._mapped_rows import read_mapped_rows
+from ._resampled_maps import halves, resampled
 from ._row_parts import row_parts, surroundings
 from ._tables import tidy
 
@@ -46,7 +47,8 @@ def reliability(
         The known variables of the rows of X, for a model that was fitted with them: rows are compared after their
         effect, as the model sees them.
     bootstrap : int, default=0
-        Number of maps of random halves of the rows, from which ``stable`` and ``displaced`` follow.
+        Number of maps of random halves of the rows, from which ``stable`` and ``displaced`` follow. The model is fitted
+        that often with its own settings, and needs the rows of its fit as X.
     n_jobs : int or None, default=None
         Threads; None: all. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -57,7 +59,7 @@ def reliability(
     Returns
     -------
     table
-        A record for each row, all between 0 and 1:
+        A record for each row, between 0 and 1:
 
         ``reliability``
             the probability that the map is right about the row: of rows called 0.8 about four in five are;
@@ -70,7 +72,12 @@ def reliability(
             neighbours in the data tell of it;
         ``stays``
             how near to its place it would be put had it been left out: 1 less the distance, in units of the median
-            distance between two rows of the map.
+            distance between two rows of the map;
+        ``stable`` (with ``bootstrap``)
+            how far its neighbours on the map are its neighbours in maps of half of the rows;
+        ``displaced`` (with ``bootstrap``)
+            how far its place is from that in these maps, turned and scaled onto this one (Procrustes), in units of the
+            median distance between two rows of the map. 0 is best; not bounded by 1.
 
     Examples
     --------
@@ -94,4 +101,7 @@ def reliability(
         "returns": parts.returns,
         "stays": parts.stays,
     }
+    if bootstrap:
+        refit = halves(owner, model, X, given, read, n_jobs)
+        columns["stable"], columns["displaced"] = resampled(read.rows.places, refit, bootstrap, rng, n_jobs)
     return tidy(owner, columns, output)

@@ -30,7 +30,7 @@ from sidelight.maps.weights import list_weighted_mean
 from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.search import Neighbours, distances_to_listed, nearest, nearest_by_tree
 
-__all__ = ["NEIGHBOURS", "MappedRows", "Parts", "row_parts", "surroundings"]
+__all__ = ["NEIGHBOURS", "MappedRows", "Parts", "row_parts", "surroundings", "typical_distance"]
 
 Array = npt.NDArray[Any]
 NEIGHBOURS = 15
@@ -88,13 +88,21 @@ def surroundings(rows: MappedRows, asked: MappedRows | None, n_jobs: int | None)
 
 def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | None) -> Parts:
     """The parts of each row, from its surroundings; ``rng`` draws the sample that long ranks are estimated by."""
-    n = len(around.rows)
-    sample = np.sort(rng.choice(n, size=min(n, _SAMPLED), replace=False))
+    sample = _sample(len(around.rows), rng)
     typical, spread = (float(np.median(_pair_distances(V[sample]))) for V in (around.rows.places, around.rows.data))
     if not typical * spread > 0:  # all rows equal, or at one place: nothing is a neighbourhood
         return Parts(*np.zeros((5, len(around.asked))))
     tiles = run_tiles(lambda part: _parts_of(around, part, sample, typical), spans(len(around.asked), _TILE), n_jobs)
     return Parts(*(np.concatenate([tile[number] for tile in tiles]) for number in range(5)))
+
+
+def typical_distance(points: Array, rng: np.random.RandomState) -> float:
+    """Median distance between two points, by a sample."""
+    return float(np.median(_pair_distances(points[_sample(len(points), rng)])))
+
+
+def _sample(n: int, rng: np.random.RandomState) -> Array:
+    return np.sort(rng.choice(n, size=min(n, _SAMPLED), replace=False))
 
 
 def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) -> tuple[Array, ...]:
