@@ -27,10 +27,11 @@ from sidelight import (
 from sidelight.base.capabilities import capabilities
 from sidelight.maps.effect import Effect
 from sidelight.maps.frame_jacobians import effect_slopes
+from sidelight.objectives.spectral import reconstruction_slopes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 STEP = 2e-5
-WITHOUT = {"hybrid-landmarks-lle", "hybrid-tangent", "bernoulli-mixture", "bernoulli-mixture-auto"}
+WITHOUT = {"hybrid-tangent", "bernoulli-mixture", "bernoulli-mixture-auto"}
 """Variants whose ``transform`` has no derivative in closed form."""
 MODELS = VARIANTS | {name: make for name, make in MIXTURES.items() if name not in WITHOUT}
 
@@ -244,14 +245,13 @@ def unsmooth():
     return {
         "distances": lambda: KernelInformationEmbedding(metric="precomputed", max_iter=5).fit(D),
         "measured": lambda: SemidefiniteEmbedding(metric="cityblock", gap=0.3, tol=0.05, n_landmarks=20).fit(X),
-        "lle": lambda: HybridEmbedding(locality="lle").fit(X),
         "binary": lambda: BernoulliMixture(2, n_init=1).fit(X),
         "function": lambda: EquivalenceMetric(kernel=lambda A, B: A @ B.T).fit(X, np.arange(60) % 2),
         "charts": lambda: CoordinatedMixture(mixture=one_chart(X)).fit(X),
     }
 
 
-@pytest.mark.parametrize("name", ["distances", "measured", "lle", "binary", "function", "charts"])
+@pytest.mark.parametrize("name", ["distances", "measured", "binary", "function", "charts"])
 def test_a_map_without_slopes_has_no_jacobian_and_says_why(name):
     model = unsmooth()[name]()
     assert not capabilities(model).has_jacobian
@@ -295,7 +295,9 @@ def moved(given, rows, steps):
     return table.assign(**{name: table[name] + steps[:, k] for k, name in enumerate(numbers)})
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.thorough] * (" and " in name)) for name in MOVED])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] * (" and " in name)) for name in MOVED]
+)
 def test_derivatives_with_given_moved(name):
     given, how = MOVED[name]
     conditioning = Conditioning(types={"hour": 24.0}) if isinstance(how, dict) else how
@@ -339,3 +341,29 @@ def test_the_slope_of_an_effect_by_a_complex_step():
 
     steps = [value(features + 1e-30j * np.eye(2)[k]).imag / 1e-30 for k in range(2)]
     np.testing.assert_allclose(effect_slopes(own, features), np.stack(steps, axis=2), rtol=1e-12, atol=1e-14)
+
+
+def test_slopes_of_weights_that_reconstruct_a_row():
+    """Complex steps through the weights of LLE, with a neighbour that is missing."""
+    rng = np.random.default_rng(0)
+    points, Q, V = rng.normal(size=(9, 3)), rng.normal(size=(2, 3)), rng.normal(size=(9, 2))
+    index = np.array([[0, 1, 2, 3, 4], [5, 6, 7, 8, -1]])
+
+    def value(x, row):
+        near = index[row][index[row] >= 0]
+        D = points[near] - x
+        G = D @ D.T
+        w = np.linalg.solve(G + 1e-3 * np.trace(G) * np.eye(len(near)), np.ones(len(near)))
+        return (w / w.sum()) @ V[near]
+
+    expected = [[value(Q[r] + 1e-30j * np.eye(3)[k], r).imag / 1e-30 for k in range(3)] for r in range(2)]
+    found = reconstruction_slopes(points, index, Q, V)
+    np.testing.assert_allclose(found, np.transpose(expected, (0, 2, 1)), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"metric": "geodesic"}])
+def test_jacobian_of_places_by_reconstruction(options):
+    X = blobs(90, 5)
+    model = HybridEmbedding(locality="lle", n_neighbors=8, alpha=0.6, **options).fit(X)
+    Q = new_rows()
+    assert_derivative(model.jacobian(Q), model.transform, Q, kinks=4)
