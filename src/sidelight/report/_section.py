@@ -121,7 +121,7 @@ def bar(share: float, *, rises: bool) -> str:
 
     Examples
     --------
-    >>> bar(0.5, rises=True)
+    >>> bar(0.5, rises=True)  # doctest: +ELLIPSIS
     '<svg class="bar rises" ... aria-hidden="true"><rect width="50.0" height="10"/></svg>'
     """
     width = 100.0 * min(max(float(share), 0.0), 1.0)
