@@ -111,7 +111,7 @@ def test_selections_that_cannot_be_read_are_refused_with_a_way_out(fitted, table
     cases = {
         ("--select", "kind == tulip"): "selects none of the 60 rows",
         ("--select", "kind > rose"): "compare it with == or !=",
-        ("--select", "lengt > 3"): "did you mean length?",
+        ("--select", "dpth > 3"): "did you mean depth?",
         ("--select", "kind =="): "write COLUMN == VALUE",
         ("--select", "nowhere.csv"): "neither a condition",
         ("--against", "kind == rose"): "add --select",
