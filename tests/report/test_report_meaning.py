@@ -53,7 +53,9 @@ def test_groups_have_the_effects_intervals_and_rates_of_explain(page, fitted, ki
     found = section(page, "groups")
     assert found.count("<details>") == 3
     assert EVIL not in found
-    one = next(one for one in compared(explain.groups(fitted, kinds[0], kinds[1], tolerance=0.05)) if one.name == "second")
+    one = next(
+        one for one in compared(explain.groups(fitted, kinds[0], kinds[1], tolerance=0.05)) if one.name == "second"
+    )
     k = list(one.feature).index("mass")
     second = found.partition("<b>second</b>")[2].partition("</details>")[0]
     line = second.partition(">mass</th>")[2].partition("</tr>")[0]
