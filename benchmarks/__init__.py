@@ -16,6 +16,7 @@ BENCHMARKS = (
     "low_rank",
     "neighbours",
     "distance_graphs",
+    "costs",
     "cold_start",
     "two_way_inverse",
     "interpolation",

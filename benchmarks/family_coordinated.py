@@ -4,7 +4,8 @@ Maps: up to 800 rows are fitted, up to 400 others are placed by ``transform``; t
 neighbours among the first on the map (share right), or their factors by eight (R²). Views: up to 500 rows, R² of the
 second view of up to 400 others, over all its entries. All with their defaults (rivals as well: Isomap and LLE with five
 neighbours), except that kernel ridge has its penalty and width chosen by three-fold cross-validation on standardised
-columns, and PLS has ten components, at most. Ten draws of the rows. Times are multiples of the rival's, in one run.
+columns, and PLS has ten components, at most. Ten draws of the rows. Times are multiples of the
+rival's, of the processor, in one run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,13 +26,13 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.family_row import Row
-from benchmarks.family_sets import Missing, labelled_set, measured_set
+from benchmarks.family_row import Cell, Task
+from benchmarks.family_sets import labelled_set, measured_set
 from benchmarks.family_views import VIEWS, two_views
 from benchmarks.made_pictures import ball_pictures, vowel_spectra
 from sidelight import CoordinatedCCA, CoordinatedMixture
 
-__all__ = ["CHOSEN_ON", "FAMILY", "rows"]
+__all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 
 FAMILY = "coordinated"
 CHOSEN_ON = (
@@ -48,60 +50,55 @@ CHOSEN_ON = (
 )
 LABELLED = ("breast cancer", "image segments", "glass", "USPS", "COIL-20", "made vowels")
 MEASURED = (("made balls", 2), ("made balls", 3), ("Yale B, 8 people", 3), ("silhouettes", 3))
-DRAWS, FITTED, ASKED, PAIRED = 10, 800, 400, 500
+DRAWS, FIRST, FITTED, ASKED, PAIRED = 10, 200, 800, 400, 500
 Times = dict[str, float]
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Rows of the table: classes and factors on maps, then prediction of views."""
-    draws = range(200, 202 if quick else 200 + DRAWS)
-    for name in LABELLED[-1:] if quick else LABELLED:
-        yield from _map_rows(name, 2, draws, lambda name=name: _labelled(name), by_class=True)
-    for name, q in MEASURED[1:2] if quick else MEASURED:
-        yield from _map_rows(name, q, draws, lambda name=name: _measured(name), by_class=False)
-    for name in list(VIEWS)[:1] if quick else VIEWS:
-        try:
-            A, B = two_views(name)
-        except Missing as reason:
-            yield Row(name, "second view", "R²", missing=str(reason))
-            continue
-        found = [_predicted(A, B, draw) for draw in draws]
-        yield _row(name, "CoordinatedCCA.predict", "R²", [scores for scores, _ in found])
-        yield _time_row(name, "CoordinatedCCA, fit and predict", "kernel ridge", [times for _, times in found])
+def tasks(*, quick: bool) -> list[Task]:
+    """Classes and factors on maps, then prediction of views."""
+    found = [
+        Task(f"map, {name}", name, partial(_map_cells, name, 2, _labelled), FIRST, DRAWS)
+        for name in (LABELLED[-1:] if quick else LABELLED)
+    ]
+    found += [
+        Task(f"map in {q}-D, {name}", name, partial(_map_cells, name, q, _measured), FIRST, DRAWS)
+        for name, q in (MEASURED[1:2] if quick else MEASURED)
+    ]
+    names = list(VIEWS)[:1] if quick else VIEWS
+    return found + [Task(f"views, {name}", name, partial(_view_cells, name), FIRST, DRAWS) for name in names]
 
 
-def _map_rows(name: str, q: int, draws: Any, load: Callable[[], Any], *, by_class: bool) -> Iterator[Row]:
+def _map_cells(name: str, q: int, load: Callable[[str], tuple[Any, Any]], draw: int) -> Iterator[Cell]:
+    X, truth = load(name)
+    scores, times = _mapped(X, truth, q, draw)
     task = f"CoordinatedMixture({q})"
-    try:
-        X, truth = load()
-    except Missing as reason:
-        yield Row(name, task, "class by neighbours" if by_class else "R² of factors", missing=str(reason))
-        return
-    found = [_mapped(X, truth, q, draw) for draw in draws]
-    if by_class:
-        yield _row(name, task, "class by neighbours", [scores for scores, _ in found])
-    else:
+    if isinstance(truth, dict):
         for number, factor in enumerate(truth):
-            yield _row(name, task, f"R² of {factor}", [{who: s[number] for who, s in one.items()} for one, _ in found])
-    yield _time_row(name, f"{task}, fit", "Isomap", [times for _, times in found])
+            yield Cell(task, f"R² of {factor}", {who: found[number] for who, found in scores.items()})
+    else:
+        yield Cell(task, "class by neighbours", scores)
+    yield _time_cell(f"{task}, fit", "Isomap", times)
 
 
+def _view_cells(name: str, draw: int) -> Iterator[Cell]:
+    scores, times = _predicted(*two_views(name), draw)
+    yield Cell("CoordinatedCCA.predict", "R²", scores)
+    yield _time_cell("CoordinatedCCA, fit and predict", "kernel ridge", times)
+
+
+def _time_cell(task: str, rival: str, times: Times) -> Cell:
+    numbers = {"ours": times["ours"] / times[rival], rival: 1.0}
+    return Cell(task, f"times {rival}", numbers, lower_is_better=True)
+
+
+@cache
 def _labelled(name: str) -> tuple[Any, Any]:
     return vowel_spectra(300, seed=7, noise=0.45) if name == "made vowels" else labelled_set(name)
 
 
+@cache
 def _measured(name: str) -> tuple[Any, dict[str, Any]]:
     return ball_pictures(FITTED + ASKED, seed=7) if name == "made balls" else measured_set(name)
-
-
-def _row(name: str, task: str, measure: str, scores: list[dict[str, float]]) -> Row:
-    means = {who: float(np.mean([one[who] for one in scores])) for who in scores[0]}
-    return Row(name, task, measure, means.pop("ours"), means, seeds=len(scores))
-
-
-def _time_row(name: str, task: str, rival: str, times: list[Times]) -> Row:
-    ratio = float(np.median([one["ours"] / one[rival] for one in times]))
-    return Row(name, task, f"times {rival}", ratio, {rival: 1.0}, lower_is_better=True, seeds=len(times))
 
 
 def _split(n: int, draw: int, most: int = FITTED) -> tuple[Any, Any]:
@@ -121,11 +118,11 @@ def _mapped(X: Any, truth: Any, q: int, draw: int) -> tuple[dict[str, Any], Time
     }
     scores, times = {}, {}
     for who, method in methods.items():
-        began = time.perf_counter()
+        began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             Z = method.fit(X[fit]).transform(X[fit])
-            times[who] = time.perf_counter() - began
+            times[who] = time.process_time() - began
             new = method.transform(X[asked])
         scores[who] = _told(Z, new, truth, fit, asked)
     return scores, times
@@ -151,10 +148,10 @@ def _predicted(A: Any, B: Any, draw: int) -> tuple[dict[str, float], Times]:
     spread = float(((B[asked] - B[asked].mean(axis=0)) ** 2).sum())
     scores, times = {}, {}
     for who, method in methods.items():
-        began = time.perf_counter()
+        began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = method.fit(A[fit], B[fit] - mean).predict(A[asked]) + mean
-        times[who] = time.perf_counter() - began
+        times[who] = time.process_time() - began
         scores[who] = 1.0 - float(((B[asked] - found) ** 2).sum()) / spread
     return scores, times

@@ -19,42 +19,38 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.family_row import Row
-from benchmarks.family_sets import Missing, labelled_set
+from benchmarks.family_row import Cell, Task
+from benchmarks.family_sets import labelled_set
 from sidelight import DistanceMetric, EquivalenceMetric
 
-__all__ = ["CHOSEN_ON", "FAMILY", "rows"]
+__all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 
 FAMILY = "metrics"
 CHOSEN_ON = ("iris", "wine", "crabs", "Pima", "oil flow", "Olivetti", "mfeat (Zernike)", "digits")
 SETS = ("breast cancer", "image segments", "glass", "Yale B, 8 people")
-SIZES, LABELS, DRAWS, MOST = (20, 60, 200), (30, 100), 10, 600
+SIZES, LABELS, FIRST, DRAWS, MOST = (20, 60, 200), (30, 100), 200, 10, 600
 Map = Callable[[Any], Any]
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Rows of the table: pairs, 0/1 distances, labels."""
-    draws = range(200, 202 if quick else 200 + DRAWS)
+def tasks(*, quick: bool) -> list[Task]:
+    """Pairs, 0/1 distances and labels of each set."""
+    found: list[tuple[str, str, Callable[..., dict[str, float]], int]] = []
     for name in SETS[:1] if quick else SETS:
-        try:
-            X, y = labelled_set(name, MOST)
-        except Missing as reason:
-            yield Row(name, "pairs", "3-NN error", missing=str(reason))
-            continue
         for m in SIZES[:1] if quick else SIZES:
-            yield _row(name, f"EquivalenceMetric, {m} pairs", [_pairs(X, y, m, draw) for draw in draws])
-            yield _row(name, f"DistanceMetric, {m} distances of 0 and 1", [_distances(X, y, m, draw) for draw in draws])
-        for m in LABELS[:1] if quick else LABELS:
-            yield _row(name, f"EquivalenceMetric, {m} labels", [_labels(X, y, m, draw) for draw in draws])
+            found.append((f"EquivalenceMetric, {m} pairs", name, _pairs, m))
+            found.append((f"DistanceMetric, {m} distances of 0 and 1", name, _distances, m))
+        found.extend((f"EquivalenceMetric, {m} labels", name, _labels, m) for m in (LABELS[:1] if quick else LABELS))
+    return [
+        Task(f"{task}, {name}", name, partial(_cells, task, name, errors, m), FIRST, DRAWS)
+        for task, name, errors, m in found
+    ]
 
 
-def _row(name: str, task: str, errors: list[dict[str, float]]) -> Row:
-    means = {who: float(np.mean([found[who] for found in errors])) for who in errors[0]}
-    ours = means.pop("ours")
-    return Row(name, task, "3-NN error", ours, means, lower_is_better=True, seeds=len(errors))
+def _cells(task: str, name: str, errors: Callable[..., dict[str, float]], m: int, draw: int) -> Iterator[Cell]:
+    yield Cell(task, "3-NN error", errors(*labelled_set(name, MOST), m, draw), lower_is_better=True)
 
 
-class _Task:
+class _Halves:
     """Teaching and asked rows of one draw."""
 
     def __init__(self, X: Any, y: Any, draw: int) -> None:
@@ -75,7 +71,7 @@ class _Task:
 
 
 def _pairs(X: Any, y: Any, m: int, draw: int) -> dict[str, float]:
-    task = _Task(X, y, draw)
+    task = _Halves(X, y, draw)
     index, equal = task.pairs(m)
     ours = EquivalenceMetric().fit(task.X, same=index[equal], different=index[~equal])
     found = {"ours": task.error(ours.transform), "no metric": task.error(np.asarray)}
@@ -91,14 +87,14 @@ def _pairs(X: Any, y: Any, m: int, draw: int) -> dict[str, float]:
 
 
 def _distances(X: Any, y: Any, m: int, draw: int) -> dict[str, float]:
-    task = _Task(X, y, draw)
+    task = _Halves(X, y, draw)
     index, equal = task.pairs(m)
     told = {"pairs": index, "distances": np.where(equal, 0.0, 1.0)}
     return {"ours": task.error(DistanceMetric().fit(task.X, **told).transform), "no metric": task.error(np.asarray)}
 
 
 def _labels(X: Any, y: Any, m: int, draw: int) -> dict[str, float]:
-    task = _Task(X, y, draw)
+    task = _Halves(X, y, draw)
     known = task.rng.choice(len(task.X), min(m, len(task.X)), replace=False)
     labels = np.full(len(task.X), np.nan)
     labels[known] = task.y[known]

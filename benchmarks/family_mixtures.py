@@ -5,21 +5,21 @@ the number of components and the type of covariance that cross-validation (three
 our own single plane. A difference of 0.5 nats is a tie.
 
 BernoulliMixture: a quarter of the rows is held out (300 at most), and 30 % or 60 % of their entries are hidden at
-random, five draws. The measure is the share of them that come back wrong, among columns that are not constant.
+random, ten draws. The measure is the share of them that come back wrong, among columns that are not constant.
 The rivals are KNNImputer (ten neighbours, by distance) and ridge regression of each hidden entry on all observed ones
 of its row.
 Fashion is read from FASHION_MNIST, a folder with the four files of its authors (Debian: dataset-fashion-mnist).
 
-``python -m benchmarks.family_mixtures [--quick]`` prints the table and writes its JSON.
+``python -m benchmarks.families mixtures`` prints the table.
 """
 
 from __future__ import annotations
 
 import gzip
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,51 +29,52 @@ from sklearn.impute import KNNImputer
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, KFold
 
-from benchmarks.family_row import Row
+from benchmarks.family_row import Cell, Task
 from benchmarks.family_sets import Missing, data_file, labelled_set, scaled
-from benchmarks.harness import RESULTS, Report, table
 from sidelight import BernoulliMixture, PPCAMixture, ProbabilisticPCA
 
-__all__ = ["CHOSEN_ON", "FAMILY", "rows"]
+__all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 
 FAMILY = "mixtures"
 CHOSEN_ON = ("iris", "wine", "crabs", "oil flow", "mfeat (Zernike)", "digits", "Boston") + (
     "binary digits",
     "binary USPS",
 )
-DRAWS, BIT_DRAWS, ROWS, ASKED = 10, 5, 2400, 300
+DRAWS, ROWS, ASKED = 10, 2400, 300
 NUMBERS, TYPES = (1, 2, 4, 8, 16, 32), ("full", "tied", "diag", "spherical")
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Rows of the table: densities, imputed entries."""
-    draws = range(100, 102 if quick else 100 + DRAWS)
-    for name in list(DENSITIES)[:1] if quick else DENSITIES:
-        task, measure = "PPCAMixture, density", "log density of a held-out row"
-        try:
-            X = DENSITIES[name]()
-        except Missing as reason:
-            yield Row(name, task, measure, missing=str(reason))
-            continue
-        yield _row(name, task, measure, [_density(X[:ROWS], draw) for draw in draws], tie=0.5)
-    for name in list(BITS)[:1] if quick else BITS:
-        task, measure = "BernoulliMixture, {:.0%} hidden", "share of wrong entries"
-        try:
-            X = BITS[name]()
-        except Missing as reason:
-            yield Row(name, task.format(0.3), measure, missing=str(reason))
-            continue
-        for share in (0.3,) if quick else (0.3, 0.6):
-            found = [_imputed(X, share, draw) for draw in draws[:BIT_DRAWS]]
-            yield _row(name, task.format(share), measure, found, tie=0.005, lower_is_better=True)
+def tasks(*, quick: bool) -> list[Task]:
+    """Densities, then imputed entries."""
+    found = [
+        Task(f"density, {name}", name, partial(_densities, name), first=100, draws=DRAWS)
+        for name in (list(DENSITIES)[:1] if quick else DENSITIES)
+    ]
+    return found + [
+        Task(f"{share:.0%} hidden, {name}", name, partial(_entries, name, share), first=100, draws=DRAWS)
+        for name in (list(BITS)[:1] if quick else BITS)
+        for share in ((0.3,) if quick else (0.3, 0.6))
+    ]
 
 
-def _row(
-    name: str, task: str, measure: str, found: list[dict[str, float]], *, tie: float, lower_is_better: bool = False
-) -> Row:
-    means = {who: float(np.mean([one[who] for one in found])) for who in found[0]}
-    ours = means.pop("ours")
-    return Row(name, task, measure, ours, means, lower_is_better=lower_is_better, tie=tie, seeds=len(found))
+def _densities(name: str, draw: int) -> Iterator[Cell]:
+    numbers = _density(_numbers(name)[:ROWS], draw)
+    yield Cell("PPCAMixture, density", "log density of a held-out row", numbers, tie=0.5)
+
+
+def _entries(name: str, share: float, draw: int) -> Iterator[Cell]:
+    numbers = _imputed(_bits(name), share, draw)
+    yield Cell(f"BernoulliMixture, {share:.0%} hidden", "share of wrong entries", numbers, lower_is_better=True)
+
+
+@cache
+def _numbers(name: str) -> Any:
+    return DENSITIES[name]()
+
+
+@cache
+def _bits(name: str) -> Any:
+    return BITS[name]()
 
 
 def _split(X: Any, draw: int) -> tuple[Any, Any, Any]:
@@ -186,21 +187,3 @@ BITS: dict[str, Callable[[], Any]] = {
     "mfeat (pixels)": _mfeat_pixels,
     "genes on or off (Kang)": _genes,
 }
-
-
-def run(*, quick: bool) -> Report:
-    """The table as a report."""
-    report = Report(details={"chosen_on": list(CHOSEN_ON), "rows": []})
-    for row in rows(quick=quick):
-        report.details["rows"].append(row.record())
-        print(f"  {row.data}: {row.missing}" if row.missing else f"  {row.line()}", flush=True)
-        if not row.missing:
-            label, best = f"{row.task}; {row.data}: {row.measure} [{row.verdict}]", row.best_rival
-            report.note(label, row.ours, rival=row.rivals[best], rival_name=f"{best} (best of rivals)")
-    return report
-
-
-if __name__ == "__main__":
-    found = run(quick="--quick" in sys.argv)
-    print(table(found))
-    print(found.write(RESULTS / "family_mixtures.json", name="family_mixtures", quick="--quick" in sys.argv))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.family_row import Row
-from benchmarks.family_sets import Missing, labelled_set, measured_set
+from benchmarks.family_row import Cell, Task
+from benchmarks.family_sets import labelled_set, measured_set
 from sidelight import MultipleRelationalEmbedding, Relation
 
-__all__ = ["CHOSEN_ON", "FAMILY", "rows"]
+__all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 
 FAMILY = "relations"
 CHOSEN_ON = (
@@ -40,33 +41,27 @@ CHOSEN_ON = (
 )
 LABELLED = ("breast cancer", "image segments", "glass", "USPS")
 MEASURED = ("Boston", "Yale B, 8 people", "silhouettes")
-LABEL_SHARE, VALUE_SHARE, DRAWS, MOST = 0.1, 0.05, 10, 400
+LABEL_SHARE, VALUE_SHARE, FIRST, DRAWS, MOST = 0.1, 0.05, 200, 10, 400
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Rows of the table: labels, then values."""
-    draws = range(200, 202 if quick else 200 + DRAWS)
-    for name in LABELLED[:1] if quick else LABELLED:
-        try:
-            X, y = labelled_set(name, MOST)
-        except Missing as reason:
-            yield Row(name, "class relation, 10 % labelled", "accuracy", missing=str(reason))
-            continue
-        found = [_labels(X, y, draw) for draw in draws]
-        means = {who: float(np.mean([one[who] for one in found])) for who in found[0]}
-        ours = means.pop("ours")
-        yield Row(name, "class relation, 10 % labelled", "accuracy", ours, means, seeds=len(found))
-    for name in () if quick else MEASURED:
-        try:
-            X, values = measured_set(name, MOST)
-        except Missing as reason:
-            yield Row(name, "values, 5 % labelled", "|Spearman|", missing=str(reason))
-            continue
-        pairs = [_values(X, values, draw) for draw in draws]
-        for one in values:
-            ours, rival = (float(np.mean([pair[which][one] for pair in pairs])) for which in (0, 1))
-            row = Row(name, f"{one}, 5 % labelled", "|Spearman|", ours, {"kernel ridge": rival}, seeds=len(pairs))
-            yield row
+def tasks(*, quick: bool) -> list[Task]:
+    """Labels, then values."""
+    labels = [
+        Task(f"labels, {name}", name, partial(_label_cells, name), FIRST, DRAWS)
+        for name in (LABELLED[:1] if quick else LABELLED)
+    ]
+    values = [Task(f"values, {name}", name, partial(_value_cells, name), FIRST, DRAWS) for name in MEASURED]
+    return labels if quick else labels + values
+
+
+def _label_cells(name: str, draw: int) -> Iterator[Cell]:
+    yield Cell("class relation, 10 % labelled", "accuracy", _labels(*labelled_set(name, MOST), draw))
+
+
+def _value_cells(name: str, draw: int) -> Iterator[Cell]:
+    ours, rival = _values(*measured_set(name, MOST), draw)
+    for one in ours:
+        yield Cell(f"{one}, 5 % labelled", "|Spearman|", {"ours": ours[one], "kernel ridge": rival[one]})
 
 
 def _labels(X: Any, y: Any, draw: int) -> dict[str, float]:

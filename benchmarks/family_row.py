@@ -1,12 +1,45 @@
-"""One row of the table of families: a set, our number, the rivals' numbers, and who wins."""
+"""The table of families: what a draw of a set gave (``Cell``), where draws come from (``Task``), and rows of means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Row"]
+import numpy as np
+
+__all__ = ["Cell", "Row", "Task", "mean_rows"]
+
+_CERTAIN = 4.0  # standard errors between a mean difference and the border of a verdict (t of three draws at 95 %)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one draw of a set gave for one question: ``numbers`` of "ours" and of rivals, by name.
+
+    ``data`` is the set if it is not the task's own; ``tie`` is the difference of means that still counts as a tie.
+    """
+
+    task: str
+    measure: str
+    numbers: Mapping[str, float]
+    lower_is_better: bool = False
+    tie: float = 0.005
+    data: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A set and what is asked of it: ``measure(seed)`` gives the cells of one draw; seeds count from ``first`` on.
+
+    ``name`` tells tasks of one family apart; ``measure`` raises ``family_sets.Missing`` where the set is not installed.
+    """
+
+    name: str
+    data: str
+    measure: Callable[[int], Iterable[Cell]]
+    first: int = 0
+    draws: int = 10
 
 
 @dataclass(frozen=True)
@@ -26,6 +59,10 @@ class Row:
         How many draws the numbers are the mean of.
     missing : str
         Why there are no numbers; "" if there are.
+    worst : float
+        Our worst draw.
+    error : float
+        Standard error of the mean difference between ours and the best rival over draws; NaN for one draw.
     """
 
     data: str
@@ -37,6 +74,8 @@ class Row:
     tie: float = 0.005
     seeds: int = 1
     missing: str = ""
+    worst: float = float("nan")
+    error: float = float("nan")
 
     @property
     def best_rival(self) -> str:
@@ -45,21 +84,70 @@ class Row:
         return pick(self.rivals, key=self.rivals.__getitem__)
 
     @property
+    def gain(self) -> float:
+        """By how much ours is better than the best rival; negative where it is worse."""
+        gain = self.ours - self.rivals[self.best_rival]
+        return -gain if self.lower_is_better else gain
+
+    @property
     def verdict(self) -> str:
         """Whether ours "wins", "ties" or "LOSES" against the best rival.
 
         >>> Row("iris", "k-NN", "error", 0.05, {"plain": 0.04}, lower_is_better=True).verdict
         'LOSES'
         """
-        gain = self.ours - self.rivals[self.best_rival]
-        gain = -gain if self.lower_is_better else gain
+        gain = self.gain
         return "ties" if abs(gain) <= self.tie + 1e-12 else "wins" if gain > 0 else "LOSES"
+
+    @property
+    def settled(self) -> bool:
+        """Whether more draws would hardly change the verdict: the difference is four standard errors from its border.
+
+        >>> Row("iris", "k-NN", "share", 0.9, {"plain": 0.7}, seeds=3, error=0.02).settled
+        True
+        >>> Row("iris", "k-NN", "share", 0.9, {"plain": 0.88}, seeds=3, error=0.02).settled
+        False
+        """
+        return bool(abs(abs(self.gain) - self.tie) >= _CERTAIN * self.error)
 
     def line(self) -> str:
         """The row as text."""
         rivals = ", ".join(f"{name} {value:.3f}" for name, value in self.rivals.items())
-        return f"{self.verdict:5}  {self.task}; {self.data}: {self.measure} {self.ours:.3f} ({rivals})"
+        draws = f"{self.seeds} draw{'s' * (self.seeds > 1)}"
+        return f"{self.verdict:5}  {self.task}; {self.data}: {self.measure} {self.ours:.3f} ({rivals}; {draws})"
 
     def record(self) -> dict[str, Any]:
         """The row as JSON."""
         return asdict(self) | ({} if self.missing else {"best_rival": self.best_rival, "verdict": self.verdict})
+
+
+def mean_rows(draws: Iterable[tuple[str, Iterable[Cell]]]) -> list[Row]:
+    """Means over draws, each the set's name and its cells; a row for each set, task and measure, in order.
+
+    A rival that was measured in some draws only has the mean of those.
+    """
+    found: dict[tuple[str, str, str], list[Cell]] = {}
+    for data, cells in draws:
+        for cell in cells:
+            found.setdefault((cell.data or data, cell.task, cell.measure), []).append(cell)
+    return [_mean_row(*key, cells) for key, cells in found.items()]
+
+
+def _mean_row(data: str, task: str, measure: str, cells: list[Cell]) -> Row:
+    names = dict.fromkeys(who for cell in cells for who in cell.numbers)
+    means = {who: float(np.mean([cell.numbers[who] for cell in cells if who in cell.numbers])) for who in names}
+    first, ours, rivals = cells[0], [cell.numbers["ours"] for cell in cells], dict(means)
+    row = Row(
+        data,
+        task,
+        measure,
+        rivals.pop("ours"),
+        rivals,
+        lower_is_better=first.lower_is_better,
+        tie=first.tie,
+        seeds=len(cells),
+        worst=float(max(ours) if first.lower_is_better else min(ours)),
+    )
+    both = [cell.numbers["ours"] - cell.numbers[row.best_rival] for cell in cells if row.best_rival in cell.numbers]
+    error = float(np.std(both, ddof=1) / np.sqrt(len(both))) if len(both) > 1 else float("nan")
+    return Row(**asdict(row) | {"error": error})

@@ -23,27 +23,27 @@ from scipy.stats import spearmanr
 from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
-from benchmarks.family_row import Row
+from benchmarks.family_row import Cell, Task
 from sidelight import KernelInformationEmbedding, SemidefiniteEmbedding, datasets
 
-__all__ = ["CHOSEN_ON", "FAMILY", "rows"]
+__all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 
 FAMILY = "small sheets"
 CHOSEN_ON = ("swiss rolls of 200 to 600 rows, noise 0 to 1, draws 0 to 7",)
-DRAWS, SLOW_DRAWS = range(200, 210), range(200, 203)
+FIRST, DRAWS, SLOW_DRAWS = 200, 10, range(200, 203)
 _SLOW = "SemidefiniteEmbedding (3 draws)"
 Sheet = tuple[Any, Any]
 """Rows (n, d) and distances along the sheet (n (n - 1) / 2,)."""
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Rows of the table: one for each sheet."""
-    draws = DRAWS[:2] if quick else DRAWS
-    for name in list(SHEETS)[:1] if quick else SHEETS:
-        found = [_measured(SHEETS[name](seed), seed) for seed in draws]
-        means = {who: float(np.mean([one[who] for one in found if who in one])) for who in found[0]}
-        ours, worst = means.pop("ours"), min(one["ours"] for one in found)
-        yield Row(name, f"worst draw of ours {worst:.3f}", "sheet correlation", ours, means, seeds=len(found))
+def tasks(*, quick: bool) -> list[Task]:
+    """One task for each sheet."""
+    names = list(SHEETS)[:1] if quick else SHEETS
+    return [Task(name, name, partial(_cells, name), FIRST, DRAWS) for name in names]
+
+
+def _cells(name: str, seed: int) -> Iterator[Cell]:
+    yield Cell("KernelInformationEmbedding, 2-D", "sheet correlation", _measured(SHEETS[name](seed), seed))
 
 
 def _measured(sheet: Sheet, seed: int) -> dict[str, float]:

@@ -23,6 +23,8 @@ the source's setting, or by default where that setting is the same or cannot be 
 luck*: for some starts or draws. *Open*: the source's setting has not been run. *No claim*: the source has no such
 experiment. Pictures, settings and all numbers are on the pages of the sources. Experiments on real data need the data
 sets (`SIDELIGHT_DATA`); run one with `python -m reproductions NAME`.
+
+Our defaults beside the simple rival, on other data, are on [a page of their own](families.md).
 """
 _SOURCES = """\
 S0 is Memisevic's thesis (2007), S1 his paper at ICML 2006, S2 Verbeek, Vlassis and Kröse (2003), S4 Ghodsi's thesis

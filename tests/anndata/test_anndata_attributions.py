@@ -108,3 +108,50 @@ def test_scanpy_draws_the_result(explained):
 
 def test_the_function_is_public():
     assert sidelight.anndata.attributions is attributions
+
+
+def with_components(cells, *, centred=True, k=6):
+    """``obsm["X_pca"]`` and ``varm["PCs"]`` as scanpy writes them; one gene is not used, and has loadings of 0."""
+    X = np.asarray(cells.X)
+    used = np.arange(X.shape[1]) != 5
+    middle = X[:, used].mean(axis=0) if centred else 0.0
+    V = np.linalg.svd(X[:, used] - middle, full_matrices=False)[2][:k].T
+    cells.obsm["X_pca"] = ((X[:, used] - middle) @ V).astype(np.float32)
+    cells.varm["PCs"] = np.zeros((X.shape[1], k))
+    cells.varm["PCs"][used] = V
+    return cells
+
+
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_model_of_principal_components_is_explained_by_genes(form, centred):
+    cells = with_components(kinds_of_cells(), centred=centred)
+    model = embed(cells, given="batch", use_rep="X_pca", max_iter=10)
+    cells.X = form(cells.X)
+    attributions(cells, model, groupby="kind")
+    found = cells.uns["attributions"]
+    assert set(found["names"]["a"][:3]) < {"gene0", "gene1", "gene2", "gene3"}
+    assert "gene5" not in found["names"]["a"]
+    columns = pd.DataFrame(cells.obsm["X_pca"], columns=model.feature_names_in_)
+    Z = model.transform(columns, given=cells.obs[["batch"]].reset_index(drop=True))
+    own = (cells.obs["kind"] == "a").to_numpy()
+    sums = found["table"][found["table"].group == "a"].groupby("axis", sort=False).contribution.sum()
+    np.testing.assert_allclose(sums, Z[own].mean(axis=0) - Z[~own].mean(axis=0), rtol=1e-4, atol=1e-4)
+
+
+def test_components_that_are_not_there_or_of_other_data_get_a_sentence():
+    cells = with_components(kinds_of_cells())
+    model = embed(cells, use_rep="X_pca", max_iter=5)
+    other = cells.copy()
+    other.X = np.exp(other.X)
+    with pytest.raises(ValueError, match=r"use_rep=X_pca is not X times varm\['PCs'\] \(\d+% of it"):
+        attributions(other, model, groupby="kind")
+    other.layers["log"] = cells.X
+    attributions(other, model, groupby="kind", layer="log")
+    with pytest.raises(ValueError, match=r"loadings=mine is not in adata\.varm\. There is: 'PCs'"):
+        attributions(cells, model, groupby="kind", loadings="mine")
+    del cells.varm["PCs"]
+    with pytest.raises(ValueError, match=r"use_rep=X_pca has no varm\['PCs'\] or varm\['X_pca'\] that says how genes"):
+        attributions(cells, model, groupby="kind")
+    attributions(cells, model, groupby="kind", loadings=None)
+    assert set(cells.uns["attributions"]["names"]["a"]) == {f"X_pca_{k + 1}" for k in range(6)}

@@ -10,10 +10,11 @@ from anndata_cells import made_cells
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import sidelight
 from sidelight import KernelInformationEmbedding
-from sidelight.anndata import corrected, counterfactual, embed, transform
+from sidelight.anndata import adapt, corrected, counterfactual, embed, transform
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -213,8 +214,7 @@ def test_corrected_cells_need_a_model_with_given(cells):
 
 
 @pytest.mark.parametrize("write", [counterfactual, corrected])
-def test_some_genes_are_written_as_a_table(write, fitted, monkeypatch):
-    monkeypatch.setattr("sidelight.anndata._counterfactual._ROOM", 12 * 50)  # four blocks of cells
+def test_some_genes_are_written_as_a_table(write, fitted):
     cells, model = fitted[0].copy(), fitted[1]
     write(cells, model, to={"batch": "two"}, layer_added="all")
     write(cells, model, to={"batch": "two"}, layer_added="some", genes=["gene7", "gene2"])
@@ -224,3 +224,58 @@ def test_some_genes_are_written_as_a_table(write, fitted, monkeypatch):
     pd.testing.assert_frame_equal(cells.obsm["some"], whole[["gene7", "gene2"]], check_names=False)
     with pytest.raises(ValueError, match=rf"{write.__name__}: genes=MX1 is not among the 12 columns of the model"):
         write(cells, model, to={"batch": "two"}, genes="MX1")
+
+
+def test_standard_deviations_are_written_beside_the_cells(fitted):
+    cells, model = fitted[0].copy(), fitted[1]
+    counterfactual(cells, model, to={"batch": "two"}, std_added="std")
+    counterfactual(cells, model, to={"batch": "two"}, genes="gene2", layer_added="some", std_added="some_std")
+    known = cells.obs[["pct_mito"]].assign(batch="two")[[c.name for c in model.given_.columns]]
+    rows, std = model.counterfactual(cells.to_df(), given=known, return_std=True)
+    np.testing.assert_array_equal(cells.layers["counterfactual"], rows)
+    np.testing.assert_array_equal(cells.layers["std"], std)
+    np.testing.assert_array_equal(cells.obsm["some_std"]["gene2"], cells.layers["std"][:, 2])
+
+
+def test_a_new_batch_is_averaged_over_or_added_and_both_are_said(fitted):
+    reference, model = fitted
+    later = reference[::4].copy()
+    later.X = later.X + 2.0
+    later.obs["batch"] = pd.Categorical(np.where(np.arange(later.n_obs) % 2, "later", later.obs["batch"].astype(str)))
+    with pytest.warns(UserWarning, match=r"has 'later', which the model was not fitted with, in 20 of 40 cells.*adapt"):
+        transform(later, model)
+    with pytest.raises(
+        ValueError, match=r"has no value that the model knows in 20 cells\. Leave these cells out, or add"
+    ):
+        corrected(later, model)
+    wider = adapt(later, model)
+    assert "batch = 'later': its offset is from 20 rows" in wider.adapted_[0]
+    corrected(later, wider)
+    transform(later, wider)
+    own = wider.transform(later.to_df(), given=later.obs[["batch", "pct_mito"]].reset_index(drop=True))
+    np.testing.assert_array_equal(later.obsm["X_sidelight"], own)
+    assert model.given_.columns[0].categories == ("one", "two")
+
+
+def test_a_pipeline_adapts_to_cells_in_a_file(cells, tmp_path):
+    pipeline = make_pipeline(StandardScaler(), KernelInformationEmbedding(max_iter=20))
+    embed(cells, given="batch", estimator=pipeline)
+    cells.obs["batch"] = "later"
+    cells.write_h5ad(tmp_path / "later.h5ad")
+    wider = adapt(anndata.read_h5ad(tmp_path / "later.h5ad", backed="r"), pipeline)
+    assert wider[-1].given_.columns[0].categories == ("one", "two", "later")
+    assert cells.uns["sidelight"]["cost"]["bytes"] > 0
+
+
+def test_cells_without_one_new_category_get_a_sentence(fitted):
+    reference, model = fitted
+    with pytest.raises(
+        ValueError, match=r"adapt: adata=obs has no category that the model does not know\. Use the mod"
+    ):
+        adapt(reference, model)
+    two = reference.copy()
+    two.obs["batch"] = np.where(np.arange(two.n_obs) % 2, "x", "y")
+    with pytest.raises(ValueError, match="has several that the model does not know: batch = 'x', batch = 'y'"):
+        adapt(two, model)
+    with pytest.raises(ValueError, match="obs lacks 'batch', which the model was given"):
+        adapt(anndata.AnnData(reference.X, obs=reference.obs.drop(columns="batch"), var=reference.var), model)

@@ -280,6 +280,6 @@ def test_cost_grows_with_rows_and_charts():
 
 
 def test_cost_of_views_counts_the_kernels():
-    auto, charts = CoordinatedCCA(), CoordinatedCCA(regression="charts")
+    auto, charts = (CoordinatedCCA(n_charts=10, regression=regression) for regression in ("auto", "charts"))
     assert auto.estimate_cost(2_000, 50).seconds > charts.estimate_cost(2_000, 50).seconds
     assert auto.estimate_cost(2_000, 50).bytes > charts.estimate_cost(2_000, 50).bytes

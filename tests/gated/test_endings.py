@@ -155,6 +155,27 @@ def test_a_run_that_ends_by_itself_is_taken_up_from_its_checkpoint_to_the_bit(tm
     assert same(again, whole)
 
 
+def test_held_out_rows_are_looked_at_more_often_where_rows_are_few():
+    settings = RestrictedBoltzmannMachine(4)._settings()
+    assert [settings.schedule(0, n_rows=n).check for n in (999, 1000, None)] == [20, 50, 50]
+    assert GatedBoltzmannMachine(4)._settings().schedule(0, n_rows=100).check == 50
+    assert RestrictedBoltzmannMachine(4, max_iter=9)._settings().schedule(0, n_rows=100).check == 100
+
+
+def test_a_checkpoint_with_two_groups_of_parameters_is_taken_up(tmp_path):
+    """Checkpoints of earlier versions have two groups, also where nothing decays."""
+    path = tmp_path / "c"
+    options = {"max_iter": 30, "weight_decay": 0.0, "random_state": 0}
+    RestrictedBoltzmannMachine(4, **(options | {"max_iter": 20}), checkpoint=path).fit(rows())
+    content = torch.load(path, weights_only=False)
+    (group,) = content["optimizer"]["param_groups"]
+    content["optimizer"]["param_groups"] = [group | {"params": [0]}, group | {"params": [1, 2]}]
+    torch.save(content, path)
+    resumed = RestrictedBoltzmannMachine(4, **options, checkpoint=path).fit(rows())
+    assert resumed.n_iter_ == 30
+    assert [len(p) for p in (group["params"], resumed.history_)] == [3, 30]
+
+
 def test_the_chosen_weight_decay_is_kept_in_the_file(tmp_path):
     model = FITS["biased"]()
     assert model.weight_decay_ in (1e-2, 1e-3, 1e-4, 1e-5)
@@ -199,7 +220,7 @@ def test_gradients_of_a_field_in_closed_form_are_those_of_back_propagation():
     product = SiteProduct(module, Patches(2, 2))
     product.contrast(x, y, steps=1, mean_field=True).backward()
     wanted = {name: p.grad.clone() for name, p in module.named_parameters()}
-    product.gradients(x, y, steps=1, mean_field=True)
+    assert product.gradients(x, y, steps=1, mean_field=True, valued=False) is None
     for name, parameter in module.named_parameters():
         torch.testing.assert_close(parameter.grad, wanted[name])
 

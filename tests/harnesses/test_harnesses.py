@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ import reproductions.__main__ as reproduction_runner
 import reproductions.page as page_module
 from benchmarks import families
 from benchmarks.exact_gradient import evaluation, points
-from benchmarks.family_row import Row
+from benchmarks.family_row import Cell, Row, Task
+from benchmarks.family_sets import Missing
 from benchmarks.reference import gaussian_kernel, negative_information
 from reproductions.claims import Claim, SourcePage, claims_of, rows_in_the_setting_of_the_source, with_numbers
 from reproductions.harness import Outcome, write
@@ -307,3 +309,54 @@ def test_the_table_of_families_keeps_cells_that_lose():
 def test_families_that_are_not_there_are_left_out():
     assert {"family_metrics", "family_relations"} <= set(families.families()) <= set(families.MODULES)
     assert all(not set(one.CHOSEN_ON) & set(one.SETS) for one in [families.families()["family_metrics"]])
+
+
+@pytest.mark.parametrize("name", [name for name in families.MODULES if name != "family_gated"])
+def test_every_family_has_three_sets_that_nothing_was_chosen_on(name):
+    family = families.families([name])[name]
+    tasks = family.tasks(quick=False)
+    fresh = {task.data for task in tasks} - set(family.CHOSEN_ON)
+    assert len([data for data in fresh if "chosen on" not in data]) >= 3
+    assert len({task.name for task in tasks}) == len(tasks)
+
+
+class _MadeFamily:
+    """Two sets: one on which ours always wins, one on which it is a matter of luck; a third is not installed."""
+
+    FAMILY, CHOSEN_ON = "made", ("iris",)
+
+    def __init__(self):
+        self.asked = []
+
+    def tasks(self, *, quick):
+        del quick
+        return [Task(name, name, partial(self._cells, name)) for name in ("clear", "luck", "gone")]
+
+    def _cells(self, name, seed):
+        self.asked.append((name, seed))
+        if name == "gone":
+            raise Missing("it is not installed")
+        ours = 0.9 if name == "clear" else 0.5 + 0.1 * (-1) ** seed
+        return [Cell("k-NN", "accuracy", {"ours": ours, "plain": 0.5 + 0.001 * seed})]
+
+
+def test_families_go_on_where_they_stopped_and_ask_more_draws_only_of_open_verdicts(tmp_path):
+    made, options = _MadeFamily(), {"quick": False, "folder": tmp_path}
+    found = families.measure({}, {"made": made}, families.Plan(most=10, first=3), **options)
+    assert {name: [one for one, _ in made.asked].count(name) for name in ("clear", "luck")} == {"clear": 3, "luck": 10}
+    rows = {row.data: row for row in families.rows_of(found["made"])}
+    assert [rows[name].seeds for name in ("clear", "luck")] == [3, 10]
+    assert rows["clear"].verdict == "wins"
+    assert rows["gone"].missing == "it is not installed"
+    assert rows["luck"].worst == pytest.approx(0.4)
+    again = _MadeFamily()
+    kept = families.stored(tmp_path)
+    assert families.measure(kept, {"made": again}, families.Plan(most=10, first=3), **options) == found
+    assert again.asked == [("gone", 0)]
+    assert "made; k-NN; clear: accuracy [wins]" in (tmp_path / "families.json").read_text()
+
+
+def test_families_begin_no_draw_when_the_time_is_over(tmp_path):
+    made = _MadeFamily()
+    families.measure({}, {"made": made}, families.Plan(minutes=-1.0), quick=True, folder=tmp_path)
+    assert made.asked == []

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 import sidelight
@@ -149,6 +150,17 @@ class TestChange:
         assert np.isfinite(rows).all()
         assert (std > 0).all()
 
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+    def test_chosen_columns_are_those_of_the_whole(self, form):
+        X, _, condition = cells(n=40)
+        found = KernelInformationEmbedding(max_iter=10, tol=1e-1).fit(form(X), given=condition)
+        asked = {"given": "then", "given_now": condition, "residual": 0.5, "return_std": True}
+        whole, some = found.counterfactual(form(X), **asked), found.counterfactual(form(X), columns=[4, 1], **asked)
+        for one, part in zip(whole, some, strict=True):
+            np.testing.assert_allclose(part, one[:, [4, 1]], rtol=1e-12, atol=1e-12)
+        with pytest.raises(ValueError, match="columns=9 is outside the 6 columns"):
+            found.counterfactual(form(X), given="then", columns=9)
+
     @pytest.mark.parametrize(
         ("asked", "sentence"),
         [
@@ -212,8 +224,79 @@ class TestAdapt:
         with pytest.raises(ValueError, match=sentence):
             model[0].adapt(model[1][:3], given=value)
 
-    def test_models_without_one_column_of_categories_have_no_adapt(self):
+    def test_rows_that_a_category_was_added_with_say_what_is_usual_in_it(self, model):
+        """The category has no rows in the fit; its overlap was 0 everywhere."""
+        found, X, _, _ = model
+        types = np.arange(24) % 2  # types 2 and 3 were not seen in it
+        wider = found.adapt(self.new_rows(types), given="later")
+        usual = wider.overlap(X[:48], given="later")
+        known = np.isin(np.arange(48) % 4, [0, 1])
+        assert np.median(usual[known]) > 0.1
+        assert np.median(usual[~known]) < 0.01
+        np.testing.assert_array_equal(wider.overlap(X[:9], given="then"), found.overlap(X[:9], given="then"))
+        again = wider.adapt(X[:5] - 1.0, given="last")
+        np.testing.assert_array_equal(again.overlap(X[:48], given="later"), usual)
+        assert np.isnan(again.overlap(X[:2], given="last")).all()  # fewer than ten rows
+
+    def test_kinds_of_given_that_have_no_new_category_get_a_sentence(self):
         X, types, condition = cells(n=40)
         fit = KernelInformationEmbedding(max_iter=10, tol=1e-1).fit
-        assert not hasattr(fit(X, given=(condition == "then") + 0.1 * types), "adapt")
-        assert not hasattr(fit(X, given={"a": condition, "b": types}), "adapt")
+        with pytest.raises(ValueError, match="'given' cannot be adapted: its effect is a smooth one of numbers"):
+            fit(X, given=(condition == "then") + 0.1 * types).adapt(X[:3], given=0.7)
+        with pytest.raises(ValueError, match="given='a', 'b' cannot be adapted: combinations of several columns"):
+            fit(X, given={"a": condition, "b": types}).adapt(X[:3], given={"a": "later", "b": 1})
+
+
+@pytest.fixture(scope="module")
+def numbered():
+    """The columns of ``given`` in an order in which the feature of a new category is in the middle."""
+    A, B = TestAdaptWithNumbers.rows(60, np.zeros(6), 1), TestAdaptWithNumbers.rows(60, COMMON, 2)
+    X, number = np.concatenate([A[0], B[0]]), np.concatenate([A[2], B[2]])
+    given = {"batch": np.repeat(["a", "b"], 60), "score": number}
+    return KernelInformationEmbedding(max_iter=40, tol=1e-2).fit(X, given=given), X, given
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.base.warnings.ExtrapolationWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+class TestAdaptWithNumbers:
+    SLOPE, OFFSET = np.array([0.0, 0, 0, 1, 2, 0]), np.array([0.0, 0, -3, 2, 0, 1])
+
+    @classmethod
+    def rows(cls, n, offset, seed):
+        """Rows of four types with an offset and the effect of a number."""
+        rng = np.random.default_rng(seed)
+        types, number = np.arange(n) % 4, rng.normal(size=n)
+        X = TYPES[types] + 0.5 * rng.normal(size=(n, 6)) + offset + number[:, None] * cls.SLOPE
+        return X, types, number
+
+    def test_the_offset_is_that_of_rows_less_the_effect_of_their_numbers(self, numbered, tmp_path):
+        found, X, given = numbered
+        new, types, number = self.rows(16, self.OFFSET, 3)
+        wider = found.adapt(new, given={"batch": "c", "score": number})
+        own, goal = {"batch": "c", "score": number}, {"batch": "a", "score": 0.0}
+        moved = wider.corrected(new, given=own, to=goal)
+        assert np.linalg.norm((moved - TYPES[types]).mean(axis=0)) < 0.8  # the offset is 3.7 long
+        np.testing.assert_allclose(wider.transform(X, given=given), found.transform(X, given=given), rtol=1e-12)
+        shown = wider.counterfactual(X[:8], given={"batch": "c", "score": 0.0}, given_now=_first(given, 8))
+        assert np.abs(shown - TYPES[np.arange(8) % 4] - self.OFFSET).mean() < 0.8
+        sidelight.save(wider, tmp_path / "m.sidelight")
+        again = sidelight.load(tmp_path / "m.sidelight").adapt(new[:3], given={"batch": "d", "score": number[:3]})
+        np.testing.assert_array_equal(again.corrected(new, given=own, to=goal), moved)
+
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            ("c", "given=c is one value, and the model was given 2 columns"),
+            (None, "given=NoneType is not one category. Give batch, score by name"),
+            ({"batch": ["c", "d", "c"], "score": 0.0}, "given=2 categories of 'batch' is not one category"),
+            ({"batch": "b", "score": 0.0}, "given=b was in the fit"),
+            ({"batch": "c", "score": [0.0, np.nan, 1.0]}, "given=a missing entry does not say which effect"),
+        ],
+    )
+    def test_what_cannot_be_added_gets_a_sentence(self, numbered, given, sentence):
+        with pytest.raises(ValueError, match=sentence):
+            numbered[0].adapt(numbered[1][:3], given=given)
+
+
+def _first(given, n):
+    return {name: entries[:n] for name, entries in given.items()}

@@ -18,7 +18,7 @@ def settings(**options):
 
 def test_a_stream_is_not_changed_by_going_on():
     X, kind = blobs(), PlaneKind(1)
-    stream = begin_stream(X, kind, settings(), 2)
+    stream = begin_stream(ArrayRows(X), kind, settings(), 2)
     first = advance_stream(stream, kind, X)
     assert (stream.n_seen, stream.sums) == (0, None)
     assert first.n_seen == len(X)
@@ -37,7 +37,7 @@ def test_a_stream_that_goes_on_from_a_fit_stays_there_on_its_rows():
 
 def test_the_first_batch_counts_whole_and_the_second_by_its_share():
     X, kind = blobs(), PlaneKind(1)
-    stream = begin_stream(X, kind, settings(), 2)
+    stream = begin_stream(ArrayRows(X), kind, settings(), 2)
     inside = stream.frame.inside(X)
     mixture, sums = stepwise_em(stream.family, stream.mixture, None, inside, 0.3)
     np.testing.assert_allclose(sums["n"].sum(), 1.0)

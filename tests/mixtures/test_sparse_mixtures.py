@@ -180,3 +180,68 @@ def test_a_stream_goes_on_from_coordinates_of_sparse_rows():
     model.partial_fit(X[:100])
     assert model.means_.shape == (3, 90)
     assert abs(model.score(X) - before) < 0.1 * abs(before)
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_components": 3, "standardize": True}])
+def test_a_stream_of_sparse_batches_has_the_principal_components_of_dense_ones(settings):
+    X, new = counts(300, 25), counts(40, 25, seed=1)
+    dense, thin, mixed = (ProbabilisticPCA(**settings) for _ in range(3))
+    for part in (slice(0, 90), slice(90, 91), slice(91, 300)):
+        dense.partial_fit(X[part])
+        thin.partial_fit(sparse.csc_matrix(X[part]))
+        mixed.partial_fit(sparse.csr_array(X[part]) if part.start else X[part])
+    for one in (thin, mixed):
+        for name in ("mean_", "components_", "explained_variance_", "noise_variance_"):
+            close(getattr(one, name), getattr(dense, name))
+        close(one.score_samples(new), dense.score_samples(new))
+    whole = ProbabilisticPCA(**settings).fit(X)
+    close(thin.transform(new), whole.transform(new), 1e-7)
+
+
+def test_wide_sparse_batches_are_refused_with_the_way_out():
+    X = sparse.csr_array((np.ones(3), ([0, 1, 2], [0, 5, 3000])), shape=(3, 3001))
+    with pytest.raises(ValueError, match=r"X=3001 columns has more than the 3000 of which products are kept\. Use fit"):
+        ProbabilisticPCA(2).partial_fit(X)
+
+
+@pytest.mark.parametrize("n_charts", [3, "auto"])
+def test_a_stream_of_sparse_batches_has_the_bernoullis_of_dense_ones(n_charts):
+    X, new = counts(), counts(seed=1)
+    dense, thin = BernoulliMixture(n_charts, n_init=1), BernoulliMixture(n_charts, n_init=1)
+    for part in (slice(0, 80), slice(80, 200)):
+        dense.partial_fit(X[part])
+        thin.partial_fit(sparse.csr_matrix(X[part]))
+    close(thin.means_, dense.means_)
+    close(thin.score_samples(new), dense.score_samples(new))
+
+
+def test_a_stream_of_sparse_batches_to_planes_is_one_of_coordinates_of_the_first(tmp_path):
+    X = counts(240, 90)
+    thin, dense = PPCAMixture(3, 2, n_init=1), PPCAMixture(3, 2, n_init=1)
+    for part in (slice(0, 120), slice(120, 240)):
+        thin.partial_fit(sparse.csr_array(X[part]))
+        dense.partial_fit(thin.reduction_.scores(X[part]))
+    assert thin.means_.shape == (3, 90)
+    close(thin.charts_.weights, dense.charts_.weights)
+    close(thin.score_samples(sparse.csr_array(X)), dense.score_samples(thin.reduction_.scores(X)))
+    sidelight.save(thin, tmp_path / "model.sidelight")
+    again = sidelight.load(tmp_path / "model.sidelight").partial_fit(X[:50])
+    assert again.score_samples(X).tobytes() == thin.partial_fit(X[:50]).score_samples(X).tobytes()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [ProbabilisticPCA(3), PPCAMixture(2, 1, n_init=1), BernoulliMixture(2, n_init=1)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.thorough
+def test_a_stream_makes_no_dense_copy(model):
+    X = sparse.random_array((100_000, 1000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    tracemalloc.start()
+    try:
+        for part in (slice(0, 50_000), slice(50_000, 100_000)):
+            model.partial_fit(X[part])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000 * 1000 * 8 / 2, f"{peak / 1e6:.0f} MB"

@@ -5,6 +5,7 @@
     model = sidelight.anndata.embed(adata, given=["batch", "pct_mito"], use_rep="X_pca")
     sidelight.anndata.transform(query, model)
     sidelight.anndata.counterfactual(adata, model, to={"condition": "stim"})
+    wider = sidelight.anndata.adapt(later, model)
     sidelight.anndata.attributions(adata, model, groupby="cell_type")
 
 Rows are read from ``X``, a layer or an entry of ``obsm``, side information from columns of ``obs``. Results are written
@@ -13,10 +14,11 @@ as plain arrays to ``obsm`` and ``layers``, where scanpy and others find them
 its genes; ``sidelight.save`` keeps it in one file.
 """
 
+from ._adapt import adapt
 from ._attributions import attributions
 from ._corrected import corrected
 from ._counterfactual import counterfactual
 from ._embed import embed
 from ._transform import transform
 
-__all__ = ["attributions", "corrected", "counterfactual", "embed", "transform"]
+__all__ = ["adapt", "attributions", "corrected", "counterfactual", "embed", "transform"]

@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sidelight.base.capabilities import given_of
+from sidelight.base.capabilities import feature_names_of, given_of
 from sidelight.base.chain import as_chain
 from sidelight.base.messages import error_message
 from sidelight.explain import groups
 from sidelight.explain import selection as explain_selection
 
+from ._components import gene_model, loadings_key
 from ._obs import own_columns
 from ._results import checked_adata, target
-from ._rows import model_rows
+from ._rows import model_rows, part_for, representation_of
 
 __all__ = ["attributions"]
 
@@ -34,6 +35,7 @@ def attributions(
     selection: Any = None,
     use_rep: str | None = None,
     layer: str | None = None,
+    loadings: str | None = "auto",
     key_added: str = "attributions",
     n_resamples: int = 200,
     random_state: int = 0,
@@ -56,7 +58,12 @@ def attributions(
     selection : mask, or sequence of names of cells, or None, default=None
         Instead of ``groupby``: these cells are compared with all others.
     use_rep, layer : str or None, default=None
-        Where the rows are, as in :func:`transform`.
+        Where the rows are, as in :func:`transform`. For a model of an entry of ``obsm``, ``layer`` is that of the genes
+        behind it; None: ``X``.
+    loadings : str or None, default="auto"
+        For a model of an entry of ``obsm`` that is linear in the genes, such as "X_pca": the entry of ``varm`` with its
+        components. "auto": that of the same name, or "PCs" of "X_pca", as scanpy writes them. None: rank the columns of
+        the entry instead of genes.
     key_added : str, default="attributions"
         Entry of ``uns`` that is written.
     n_resamples, random_state, tolerance
@@ -93,7 +100,15 @@ def attributions(
     chain = as_chain(model)
     given = given_of(chain)
     known = None if given is None else own_columns(_OWNER, adata.obs, given)
-    rows = model_rows(_OWNER, adata, chain, use_rep, layer, {} if known is None else {"given": known})
+    names: dict[str, str] = {}
+    representation = use_rep or representation_of(adata, feature_names_of(chain))
+    if representation is None or loadings is None:
+        rows = model_rows(_OWNER, adata, chain, use_rep, layer, {} if known is None else {"given": known})
+    else:
+        part_for(_OWNER, adata, representation, None)  # it is there, or a sentence
+        key = loadings_key(_OWNER, adata, representation, loadings)
+        found = gene_model(_OWNER, adata, model, representation, key, layer)
+        model, rows, names = found.model, found.rows, {str(place): gene for place, gene in enumerate(found.genes)}
     out = target(_OWNER, adata, copy)
     options: dict[str, Any] = {"n_resamples": n_resamples, "random_state": random_state, "tolerance": tolerance}
     if selection is None:
@@ -101,6 +116,7 @@ def attributions(
     else:
         table = explain_selection(model, rows, labels == _SELECTED, given=known, output="pandas", **options)
         table.insert(0, "group", _SELECTED)
+    table["feature"] = [names.get(str(feature), feature) for feature in table["feature"]]
     for name in ("group", "axis", "feature"):
         table[name] = table[name].astype(str)  # plain text, as files of anndata hold it
     out.uns[key_added] = {**_ranked(table), "table": table, "params": _parameters(groupby, options)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +13,6 @@ from sidelight.base.capabilities import feature_names_of, given_of, require
 from sidelight.base.chain import as_chain
 from sidelight.base.columns import chosen_columns
 from sidelight.base.messages import error_message
-from sidelight.base.tiles import spans
-from sidelight.base.warnings import warn
 
 from ._obs import changed_columns, own_columns
 from ._parts import match_names
@@ -26,7 +23,6 @@ __all__ = ["counterfactual", "write_rows", "write_table"]
 
 Array = npt.NDArray[Any]
 _OWNER = "counterfactual"
-_ROOM = 2**25  # numbers of the rows that are computed at a time
 
 
 def counterfactual(
@@ -39,6 +35,7 @@ def counterfactual(
     layer: str | None = None,
     layer_added: str = "counterfactual",
     individual: bool = False,
+    std_added: str | None = None,
     copy: bool = False,
 ) -> Any:
     """Write cells as the model has them under another value of what it was given.
@@ -56,8 +53,8 @@ def counterfactual(
         Columns and their new values, for all cells or one entry per cell: ``{"condition": "stim"}``. Columns that are
         not named keep the value of the cell, from ``obs``.
     genes : str, sequence of str or None, default=None
-        Genes (columns of the model) to write to ``obsm[layer_added]``, a table with their names; all genes are held for
-        some cells at a time only. None: all, to a layer.
+        Genes (columns of the model) to write to ``obsm[layer_added]``, a table with their names. A model of sparse rows
+        computes no others; a Pipeline holds all genes for some cells at a time only. None: all, to a layer.
     use_rep, layer : str or None, default=None
         Where the rows are, as in :func:`transform`.
     layer_added : str, default="counterfactual"
@@ -67,6 +64,9 @@ def counterfactual(
         Use the columns of ``obs`` that the model was given as what the cells are now (``given_now``): each cell changes
         by what changes at its place of the map, and keeps what distinguishes it, so that the cells spread as real ones
         do. Without it, the mean of cells at the same place is written, which has less noise and no individuals.
+    std_added : str or None, default=None
+        Also write standard deviations of a cell of the new group around the result, under this key, where the result is
+        written. Of a Pipeline: its steps must be linear (scalers, PCA, TruncatedSVD).
     copy : bool, default=False
         Leave ``adata`` as it is and return a copy of it with the result.
 
@@ -98,31 +98,21 @@ def counterfactual(
     rows = model_rows(_OWNER, adata, chain, use_rep, layer, {})
     now = {"given_now": own_columns(_OWNER, adata.obs, given)} if individual else {}
     out = target(_OWNER, adata, copy)
-    if genes is None:
-        found = np.asarray(chain.counterfactual(rows, given=known, **now))
-        write_rows(out, layer_added, found, feature_names_of(chain))
-    else:
+    columns = None
+    if genes is not None:
         columns = chosen_columns(_OWNER, genes, chain.n_features_in_, feature_names_of(chain), "genes")
-        values = _some_columns(chain, rows, pd.DataFrame(known), now, columns)
-        write_table(out, layer_added, values, chain, columns)
+    chosen: dict[str, Any] = {} if columns is None else {"columns": columns}
+    if std_added is None:
+        parts = {layer_added: chain.counterfactual(rows, given=known, **now, **chosen)}
+    else:
+        found = chain.counterfactual(rows, given=known, return_std=True, **now, **chosen)
+        parts = dict(zip((layer_added, std_added), found, strict=True))
+    for key, values in parts.items():
+        if columns is None:
+            write_rows(out, key, np.asarray(values), feature_names_of(chain))
+        else:
+            write_table(out, key, np.asarray(values), chain, columns)
     return out if copy else None
-
-
-def _some_columns(chain: Any, rows: Any, known: pd.DataFrame, now: dict[str, Any], columns: Array) -> Array:
-    """Counterfactual rows (n, c) in some columns, for so many cells at a time that all columns of these fit."""
-    n, d = rows.shape
-    parts, said = [], []
-    for part in spans(n, max(1, _ROOM // d)):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            some = rows.iloc[part] if isinstance(rows, pd.DataFrame) else rows[part]
-            own = {name: pd.DataFrame(entries).iloc[part].reset_index(drop=True) for name, entries in now.items()}
-            found = chain.counterfactual(some, given=known.iloc[part].reset_index(drop=True), **own)
-            parts.append(np.asarray(found)[:, columns])
-        said += caught
-    for category in dict.fromkeys(one.category for one in said):  # one for all blocks
-        warn(str(next(one.message for one in said if one.category is category)), category)
-    return np.concatenate(parts)
 
 
 def write_table(out: Any, key: str, values: Array, chain: Any, columns: Array) -> None:

@@ -79,7 +79,8 @@ def embed(
     Notes
     -----
     ``uns["sidelight"]`` has ``method``, ``params`` (those that are not None), ``given``, ``use_rep`` or ``layer``, the
-    estimated ``cost`` (``bytes`` and ``seconds``), the ``seconds`` that the fit took, and the ``version`` of Sidelight.
+    estimated ``cost`` (``bytes`` and ``seconds``; of a Pipeline, that of its last step), the ``seconds`` that the fit
+    took, and the ``version`` of Sidelight.
 
     Examples
     --------
@@ -102,10 +103,10 @@ def embed(
     check_kept(_OWNER, adata.obs, columns, keep, _types(model))
     rows = rows_to_fit(_OWNER, model, part)
     out = target(_OWNER, adata, copy)
-    cost = _cost(model, *part.values.shape, given=columns is not None)
     began = time.perf_counter()
     _fit(model, rows, columns)
     seconds = time.perf_counter() - began
+    cost = _cost(model, *part.values.shape, given=columns is not None)
     _keep_names(model, part.names)
     out.obsm[key_added] = np.array(as_chain(model).embedding_)
     out.uns[record_key(key_added)] = fit_record(
@@ -164,9 +165,12 @@ def _keep_names(model: Any, names: list[str]) -> None:
 
 
 def _cost(model: Any, n: int, d: int, *, given: bool) -> dict[str, float] | None:
-    if isinstance(model, Pipeline) or not capabilities(model).has_cost:
+    """Estimated cost of the model; of a Pipeline, that of its fitted last step, in the columns that it sees."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not capabilities(last).has_cost:
         return None
-    cost = model.estimate_cost(n, d, **({"given": True} if given else {}))
+    width = int(getattr(last, "n_features_in_", d)) if isinstance(model, Pipeline) else d
+    cost = last.estimate_cost(n, width, **({"given": True} if given else {}))
     return {"bytes": float(cost.bytes), "seconds": float(cost.seconds)}
 
 

@@ -68,14 +68,17 @@ def known_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame |
         if strange.any():
             named = ", ".join(sorted({repr(str(value)) for value in obs[column.name][strange]})[:3])
             rule = f"has {named}, which the model was not fitted with, in {int(strange.sum())} of {len(obs)} cells"
-            remedy = "These are placed by the average over all values that it knows"
+            remedy = (
+                "These are placed by the average over all values that it knows; adapt(adata, model) adds a category"
+            )
             warn(error_message(owner, "adata", f"obs[{column.name!r}]", rule, remedy), UserWarning)
     return pd.DataFrame(found)
 
 
 def own_columns(owner: str, obs: pd.DataFrame, given: Given) -> pd.DataFrame:
     """Return the columns of ``given`` as ``obs`` has them; raises where a cell has no value that the model knows."""
-    return pd.DataFrame({column.name: _own_entries(owner, obs, column) for column in given.columns})
+    rest = "Leave these cells out, or add their category to the model: adapt(adata, model)"
+    return pd.DataFrame({column.name: _own_entries(owner, obs, column, "Add it", rest) for column in given.columns})
 
 
 def changed_columns(owner: str, obs: pd.DataFrame, given: Given, to: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,20 +97,22 @@ def changed_columns(owner: str, obs: pd.DataFrame, given: Given, to: Mapping[str
     if not to:
         remedy = f"Name a column and its value, such as {{{names[0]!r}: ...}}"
         raise ValueError(error_message(owner, "to", "nothing", "does not say what is to be different", remedy))
-    kept = {column.name: _own_entries(owner, obs, column) for column in given.columns if column.name not in to}
+    remedies = ("Add it, or give a value for it in to={...}", "Leave these cells out, or name the column in to={...}")
+    others = [column for column in given.columns if column.name not in to]
+    kept = {column.name: _own_entries(owner, obs, column, *remedies) for column in others}
     changed: dict[str, Any] = for_all_rows(owner, dict(to), len(obs), names)
     return {name: changed[name] if name in changed else kept[name] for name in names}
 
 
-def _own_entries(owner: str, obs: pd.DataFrame, column: Column) -> pd.Series[Any]:
+def _own_entries(owner: str, obs: pd.DataFrame, column: Column, add: str, remedy: str) -> pd.Series[Any]:
+    """Entries of a column that all cells have; what to do if there is no such column, or if cells have no value."""
     if column.name not in obs.columns:
         rule = f"has no column {column.name!r}, which the model was given"
-        raise ValueError(error_message(owner, "adata", "obs", rule, "Add it, or give a value for it in to={...}"))
+        raise ValueError(error_message(owner, "adata", "obs", rule, add))
     found = _entries(obs[column.name], column)
     unknown = int(pd.isna(found).sum())
     if unknown:
         rule = f"has no value that the model knows in {unknown} cells"
-        remedy = "Leave these cells out, or give a value for the column in to={...}"
         raise ValueError(error_message(owner, "adata", f"obs[{column.name!r}]", rule, remedy))
     return found
 

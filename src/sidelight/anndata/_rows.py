@@ -26,7 +26,7 @@ from sidelight.base.warnings import warn
 
 from ._parts import NoSuchPartError, Part, as_array, is_sparse, match_names, read_part, representation_names
 
-__all__ = ["model_rows", "part_for", "rows_to_fit"]
+__all__ = ["model_rows", "part_for", "representation_of", "rows_to_fit"]
 
 Array = npt.NDArray[Any]
 _SAMPLE = 1000  # training cells whose reconstructions give the mean
@@ -75,8 +75,8 @@ def model_rows(
         ``given`` of the cells as keyword arguments of the model's maps, or nothing.
     """
     names = feature_names_of(model)
-    if use_rep is None and layer is None and names is not None:
-        use_rep = _representation(data, names)
+    if use_rep is None and layer is None:
+        use_rep = representation_of(data, names)
     part = part_for(owner, data, use_rep, layer)
     if names is None:
         return _unnamed(owner, part, int(model.n_features_in_))
@@ -121,9 +121,9 @@ def _filled(
     return pd.DataFrame(rows, columns=names)
 
 
-def _representation(data: Any, names: list[str]) -> str | None:
+def representation_of(data: Any, names: list[str] | None) -> str | None:
     """The entry of ``obsm`` that a model with these columns was fitted on; None: it was fitted on genes."""
-    for key in data.obsm:
+    for key in data.obsm if names is not None else ():
         if str(key) and names == representation_names(str(key), len(names)):
             return str(key)
     return None

@@ -81,6 +81,7 @@ class Capabilities:
     has_inverse_jacobian: bool = _method("inverse_jacobian")
     has_counterfactual: bool = _method("counterfactual")
     has_corrected: bool = _method("corrected")
+    has_adapt: bool = _method("adapt")
     has_variance: bool = _method("predictive_variance")
     has_latent_density: bool = _method("latent_log_density")
     has_density: bool = _method("score_samples")

@@ -9,7 +9,8 @@ that its steps have together.
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from .cost import Cost
 from .intervals import Intervals
 from .model import FittedModel
 from .tiles import spans
+from .way_back import goes_back, undone, undone_variance
 
 __all__ = ["Chain", "as_chain", "last_step_of", "name_of", "steps_of"]
 
@@ -32,7 +34,7 @@ _BLOCK = 2048  # rows whose columns are all computed at a time, where some colum
 _OF_THE_MAP = frozenset({
     "embedding_", "given_", "explained_", "confounded_", "only_here_", "history_", "n_iter_", "gram_eigenvalues_",
     "certificate_", "relations_", "relation_names_", "relation_weights_", "relation_shares_", "axis_names_",
-    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_",
+    "latent_log_density", "latent_typicality", "transform_view", "inverse_transform_view", "change_", "adapted_",
 })  # fmt: skip
 """Attributes of the embedding itself, independent of preprocessing: taken from the last step."""
 
@@ -70,13 +72,13 @@ class Chain:
     def _capabilities(self) -> Capabilities:
         """The capabilities of the last step, without those that need an inverse that a step before it lacks."""
         last, first = capabilities(self.last), capabilities(self.steps[0])
-        goes_back = all(capabilities(step).has_inverse for step in self.steps)
+        way_back = last.has_inverse and all(goes_back(step) for step in self.before)
         return replace(
             last,
-            has_inverse=goes_back,
-            has_counterfactual=goes_back and last.has_counterfactual,
-            has_corrected=goes_back and last.has_corrected,
-            has_score=goes_back,
+            has_inverse=way_back,
+            has_counterfactual=way_back and last.has_counterfactual,
+            has_corrected=way_back and last.has_corrected,
+            has_score=way_back,
             has_row_interval=last.has_row_interval and all(map(_is_by_column, self.before)),
             has_counterfactual_interval=last.has_counterfactual_interval and all(map(_is_by_column, self.before)),
             has_impute_interval=False,
@@ -106,9 +108,7 @@ class Chain:
 
     def rows(self, X: Any) -> Any:
         """Return rows as the last step sees them, after preprocessing."""
-        for step in self.before:
-            X = step.transform(X)
-        return X
+        return self._seen(X)[-1]
 
     def transform(self, X: Any, **side: Any) -> Array:
         """Return the latent coordinates (m, q) of rows (m, d)."""
@@ -119,13 +119,33 @@ class Chain:
         columns = side.pop("columns", None)
         return self._back(self.last.inverse_transform(Z, **side), columns)
 
-    def counterfactual(self, X: Any, *, given: Any, **options: Any) -> Array:
-        """Return rows (m, d) as they would be under another value of ``given``; options as the last step has them."""
-        return self._back(self.last.counterfactual(self.rows(X), given=given, **options))
+    def counterfactual(
+        self, X: Any, *, given: Any, columns: Any = None, return_std: bool = False, **options: Any
+    ) -> Array | tuple[Array, Array]:
+        """Return rows (m, d) as they would be under another value of ``given``; options as the last step has them.
+
+        With ``return_std`` also standard deviations, those of the last step carried back through linear steps.
+        """
+        inputs = self._seen(X)
+        if not return_std:
+            return self._back(self.last.counterfactual(inputs[-1], given=given, **options), columns, inputs)
+        rows, std = self.last.counterfactual(inputs[-1], given=given, return_std=True, **options)
+        spread = self._blocks(np.square(std), columns, inputs, self._back_variance)
+        return self._back(rows, columns, inputs), np.sqrt(spread).astype(std.dtype, copy=False)
 
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Return rows (m, d) without the effect of ``given``, or with that of ``to`` instead; in some ``columns``."""
-        return self._back(self.last.corrected(self.rows(X), given=given, to=to), columns)
+        inputs = self._seen(X)
+        return self._back(self.last.corrected(inputs[-1], given=given, to=to), columns, inputs)
+
+    def adapt(self, X: Any, *, given: Any) -> Chain:
+        """Return a chain whose last step knows one more category of ``given``, from a few rows of it."""
+        wider = copy(self.pipeline)
+        wider.steps = [
+            *self.pipeline.steps[:-1],
+            (self.pipeline.steps[-1][0], self.last.adapt(self.rows(X), given=given)),
+        ]
+        return Chain.of(wider)
 
     def overlap(self, X: Any, *, given: Any) -> Array:
         """Return how usual rows are among the training rows of another value of ``given``, shape (m,)."""
@@ -169,8 +189,9 @@ class Chain:
 
     def score(self, X: Any, **side: Any) -> float:
         """Share of the variance of the data explained by the reconstruction."""
-        rows = np.asarray(X, dtype=np.float64)
-        lost = rows - np.asarray(self.inverse_transform(self.transform(X, **side), **side), dtype=np.float64)
+        rows, inputs = np.asarray(X, dtype=np.float64), self._seen(X)
+        back = self.last.inverse_transform(self.last.transform(inputs[-1], **side), **side)
+        lost = rows - np.asarray(self._back(back, None, inputs), dtype=np.float64)
         spread = float(np.square(rows - rows.mean(axis=0)).sum())
         return 1.0 - float(np.square(lost).sum()) / spread if spread > 0 else 0.0
 
@@ -186,15 +207,40 @@ class Chain:
             d = len(step.get_feature_names_out())
         return Cost(max(cost.bytes for cost in costs), sum(cost.seconds for cost in costs))
 
-    def _back(self, rows: Any, columns: Any = None) -> Array:
-        """Apply the inverse of the preprocessing steps; with ``columns``, keep no more than a block of all columns."""
-        if columns is not None:
-            names = getattr(self.steps[0], "feature_names_in_", None)
-            at = chosen_columns(self.pipeline, columns, self.n_features_in_, names)
-            return np.concatenate([self._back(rows[part])[:, at] for part in spans(len(rows), _BLOCK)])
-        for step in reversed(self.before):
-            rows = _undone(step, rows)
-        return np.asarray(rows)
+    def _seen(self, X: Any) -> list[Any]:
+        """Rows as each step sees them, the last one included."""
+        inputs = [X]
+        for step in self.before:
+            inputs.append(step.transform(inputs[-1]))
+        return inputs
+
+    def _back(self, rows: Any, columns: Any = None, inputs: list[Any] | None = None) -> Array:
+        """Apply the inverse of the preprocessing steps; with ``columns``, keep no more than a block of all columns.
+
+        ``inputs``: the rows that each step was given, where rows come from rows.
+        """
+
+        def whole(rows: Any, inputs: list[Any]) -> Array:
+            for step, own in zip(reversed(self.before), reversed(inputs[:-1]), strict=True):
+                rows = undone(step, rows, own)
+            return np.asarray(rows)
+
+        return self._blocks(rows, columns, inputs or [None] * len(self.steps), whole)
+
+    def _back_variance(self, V: Array, inputs: list[Any]) -> Array:
+        """Variances (m, d) of the columns of the data, from those of the columns that the last step sees."""
+        for step, own in zip(reversed(self.before), reversed(inputs[:-1]), strict=True):
+            V = undone_variance(self.pipeline, step, V, own)
+        return V
+
+    def _blocks(self, values: Any, columns: Any, inputs: list[Any], back: Callable[[Any, list[Any]], Array]) -> Array:
+        """What ``back(values, inputs)`` makes of rows (m, k), in all columns or block by block in some."""
+        if columns is None:
+            return back(values, inputs)
+        names = getattr(self.steps[0], "feature_names_in_", None)
+        at = chosen_columns(self.pipeline, columns, self.n_features_in_, names)
+        parts = spans(len(values), _BLOCK)
+        return np.concatenate([back(values[part], [_some(own, part) for own in inputs])[:, at] for part in parts])
 
 
 _BY_COLUMN = frozenset({
@@ -208,22 +254,8 @@ def _is_by_column(step: Any) -> bool:
     return type(step).__module__.startswith("sklearn.") and type(step).__name__ in _BY_COLUMN
 
 
-def _undone(step: Any, rows: Any) -> Any:
-    """Return rows before a preprocessing step.
-
-    scikit-learn refuses to invert an imputer without indicators. It changes missing entries only, so its inverse is the
-    identity; columns of indicators, which it puts last, are left out.
-    """
-    if isinstance(step, Pipeline):
-        for _, inner in reversed(_steps(step)):
-            rows = _undone(inner, rows)
-        return rows
-    impute = sys.modules.get("sklearn.impute")  # half a second to import; without it, no step can be of it
-    if impute is not None and isinstance(step, impute.SimpleImputer):
-        added = 0 if step.indicator_ is None else len(step.indicator_.features_)
-        if rows.shape[1] - added == step.n_features_in_:
-            return rows[:, : step.n_features_in_]
-    return step.inverse_transform(rows)
+def _some(rows: Any, part: slice) -> Any:
+    return None if rows is None else rows.iloc[part] if hasattr(rows, "iloc") else rows[part]
 
 
 def as_chain(model: Any) -> Any:

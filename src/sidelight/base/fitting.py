@@ -25,6 +25,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from .cost import one_notice
+
 __all__ = ["all_or_nothing", "all_or_nothing_continued", "clear_fitted", "is_fitted_name", "raise_if_interrupted"]
 
 P = ParamSpec("P")
@@ -110,7 +112,8 @@ def _on_a_copy(fit: Method[P, Result], is_known: Callable[[str], bool]) -> Metho
         shell: Any = object.__new__(type(model))
         shell.__dict__.update({name: value for name, value in vars(model).items() if is_known(name)})
         try:
-            result = fit(shell, *args, **kwargs)
+            with one_notice():
+                result = fit(shell, *args, **kwargs)
         except _InterruptedWithResult:
             _take_over(model, shell)
             raise KeyboardInterrupt from None  # an outer estimator that fits this one has not kept anything itself

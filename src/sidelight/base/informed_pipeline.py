@@ -35,7 +35,9 @@ def _has(name: str) -> Any:
 
 
 class InformedPipeline(Pipeline):
-    """A Pipeline whose methods take ``given``, for its last step, and that has ``counterfactual`` and ``overlap``.
+    """A Pipeline whose methods take ``given``, for its last step, and that has its further methods.
+
+    These are ``counterfactual``, ``corrected``, ``adapt`` and ``overlap``, where the last step has them.
 
     Everything else is as in scikit-learn's Pipeline, which it is. ``sidelight.save`` keeps it as data.
 
@@ -43,7 +45,9 @@ class InformedPipeline(Pipeline):
     ----------
     steps : list of (name, estimator)
         The last one is a model of this library; those before it preprocess the rows. The way back exists if each of
-        them has an inverse (scalers, PCA, TruncatedSVD, ``CountEncoder``; not Normalizer or ColumnTransformer).
+        them has an inverse: scalers, PCA, TruncatedSVD, ``CountEncoder``, and a ColumnTransformer of these that drops
+        no column. Normalizer has one, too: rows get the length back that they had, and rows of latent points, which
+        had none, have length 1.
     transform_input, memory, verbose
         As in scikit-learn's Pipeline.
 
@@ -81,19 +85,59 @@ class InformedPipeline(Pipeline):
         return self._chain().inverse_transform(X, columns=columns, **_given(given))
 
     @available_if(_has("has_counterfactual"))
-    def counterfactual(self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto") -> Array:
+    def counterfactual(
+        self,
+        X: Any,
+        *,
+        given: Any,
+        given_now: Any = None,
+        residual: str | float = "auto",
+        return_std: bool = False,
+        columns: Any = None,
+    ) -> Array | tuple[Array, Array]:
         """Rows (m, d) as the model has them under another ``given``, back through all steps.
 
-        With ``given_now``, the value that the rows have, they keep what distinguishes them (``residual``), as far as
-        the steps before the last do.
+        Parameters
+        ----------
+        X : rows of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows
+            The value to show the rows for.
+        given_now, residual
+            With the value that the rows have, they keep what distinguishes them, as far as the steps before the last do
+            (:meth:`KernelInformationEmbedding.counterfactual <sidelight.KernelInformationEmbedding>`).
+        return_std : bool, default=False
+            Also return standard deviations (m, d): those of the last step, carried back exactly through scalers, and
+            through PCA and TruncatedSVD as if components were independent. What these discard has none, so that
+            standard deviations are of the part of a row that they keep.
+        columns : names, numbers or mask, default=None
+            Columns to return, in this order; None: all.
         """
-        options = {} if given_now is None and residual == "auto" else {"given_now": given_now, "residual": residual}
+        options: dict[str, Any] = {} if columns is None else {"columns": columns}
+        if given_now is not None or residual != "auto":
+            options |= {"given_now": given_now, "residual": residual}
+        if return_std:
+            options["return_std"] = True
         return self._chain().counterfactual(X, given=given, **options)
 
     @available_if(_has("has_corrected"))
     def corrected(self, X: Any, *, given: Any, to: Any = None, columns: Any = None) -> Array:
         """Rows (m, d) without the effect of ``given``, or with that of ``to`` instead, back through all steps."""
         return np.asarray(self._chain().corrected(X, given=given, to=to, columns=columns))
+
+    @available_if(_has("has_adapt"))
+    def adapt(self, X: Any, *, given: Any) -> InformedPipeline:
+        """A copy whose last step knows one more category of ``given``, from a few rows of it; other steps stay.
+
+        Parameters
+        ----------
+        X : rows of shape (m, d)
+            Of the new category.
+        given : scalar, or table or dict of columns
+            The category; with numbers in ``given``, all columns.
+        """
+        wider = self._chain().adapt(X, given=given).pipeline
+        assert isinstance(wider, InformedPipeline)
+        return wider
 
     @available_if(_has("has_overlap"))
     def overlap(self, X: Any, *, given: Any) -> Array:

@@ -9,11 +9,15 @@ import warnings
 import joblib
 import sklearn
 
-__all__ = ["DesignWarning", "ExtrapolationWarning", "SmallDataWarning", "warn"]
+__all__ = ["CostWarning", "DesignWarning", "ExtrapolationWarning", "SmallDataWarning", "warn"]
 
 
 class SmallDataWarning(UserWarning):
     """A fit to few different rows, or to noise in many columns: the message says what can be read from the result."""
+
+
+class CostWarning(UserWarning):
+    """Before a fit: it will take minutes or hours. Said once for fits of about the same length of a class."""
 
 
 class DesignWarning(UserWarning):

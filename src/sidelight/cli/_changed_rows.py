@@ -60,8 +60,8 @@ def changed_rows(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # said or refused before
         share = "auto" if residual is None else residual
-        rows = np.asarray(file.model.counterfactual(X, **changed, given_now=known["given"], residual=share))
-        return rows if columns is None else rows[:, columns]
+        some = changed if columns is None else {**changed, "columns": columns}
+        return np.asarray(file.model.counterfactual(X, **some, given_now=known["given"], residual=share))
 
 
 def tell_confounded(talk: Output, file: ModelFile) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 from sidelight.base.capabilities import capabilities
-from sidelight.base.cost import Cost
+from sidelight.base.cost import LONG, Cost
 from sidelight.base.model import FittedModel
+from sidelight.base.warnings import CostWarning
 
 from ._methods import find_method
 from ._output import Output
@@ -43,3 +46,5 @@ def tell_cost(talk: Output, method: str, model: FittedModel, n: int, d: int) -> 
     cost = model.estimate_cost(n, d)
     talk.answer["cost"] = {"seconds": cost.seconds, "bytes": cost.bytes}
     talk.say(f"  Cost: {cost_in_words(cost)}.")
+    if cost.seconds >= LONG:
+        warnings.simplefilter("ignore", CostWarning)  # said now; ``open_output`` restores the filters

@@ -28,7 +28,8 @@ class Method:
     family : str
         The group it is listed in.
     use, avoid : str
-        When to use it, and when not.
+        When to use it, and what to use instead and when. Of our own methods both begin in the middle of a sentence,
+        and the method's page in the docs begins with them.
     example : str
         The arguments of ``sidelight embed`` that show its natural input.
     dims : str
@@ -63,6 +64,14 @@ class Method:
     def is_ours(self) -> bool:
         """Whether the class is one of this library, with ``callback`` and capabilities."""
         return self.library == "Sidelight"
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """When to use it, and what to use instead, each a sentence; nothing where nothing is known."""
+        if self.is_ours:
+            return f"Use this when {self.use}.", f"Use instead {self.avoid}."
+        named = (("Use it", self.use), ("Rather not", self.avoid))
+        return tuple(f"{name}: {text}" for name, text in named if text)
 
     @property
     def package(self) -> str:

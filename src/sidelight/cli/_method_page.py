@@ -42,9 +42,8 @@ def list_methods(talk: Output) -> None:
         talk.say(f"\n{family}", style="bold")
         for method in members:
             talk.say(f"{method.name}: {method.summary}")
-            for word, text in (("Use it", method.use), ("Rather not", method.avoid)):
-                if text:
-                    talk.say(f"    {word}: {text}")
+            for line in method.advice:
+                talk.say(f"    {line}")
     names = " and ".join(other.name for other in PYTHON_ONLY)
     talk.say(f"\nsidelight methods NAME explains one. From Python only: {names} (no table holds their input).")
     talk.answer["methods"] = [
@@ -74,8 +73,8 @@ def explain_method(talk: Output, name: str, rows: int, columns: int) -> None:
     talk.say(f"{method.name}: {method.summary}", style="bold")
     talk.say(f"{method.module}.{method.class_name}\n")
     talk.say(_summary(kind) + "\n")
-    talk.say(f"Use it:      {method.use}")
-    talk.say(f"Rather not:  {method.avoid}")
+    for line in method.advice:
+        talk.say(line)
     talk.say(f"Example:     {method.command}")
     own = f"{cost} for {rows} rows of {columns} columns (--rows and --columns say yours)" if cost else "not estimated"
     talk.say(f"Cost:        {own}\n")

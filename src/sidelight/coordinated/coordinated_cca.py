@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -40,6 +40,7 @@ __all__ = ["CoordinatedCCA"]
 
 
 _SAMPLE = 5_000
+_QUICK = 0.4  # of the time of the search for charts, where charts do not predict
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         columns = self._columns(X.shape[1], V[1].shape[1] if len(V) == 2 else 0)
         joint = np.concatenate(V, axis=1)
         refuse_unseen_rows(type(self).__name__, joint, columns)
+        announce_cost(self, self.estimate_cost(*joint.shape), len(joint))
         progress = FitProgress(self.callback)
         found = self._fit_views(ArrayRows(joint, n_jobs=self.n_jobs), columns, progress)
         by_all = by_block(found.glued.map.backward, joint, self.n_jobs).astype(X.dtype, copy=False)
@@ -302,7 +304,8 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
         if self.regression == "charts":
             return charts
         kernels = kernel_cost(n, d, self._n_views())
-        return Cost(charts.bytes + kernels.bytes, charts.seconds + kernels.seconds)
+        share = _QUICK if isinstance(self.n_charts, str) else 1.0
+        return Cost(charts.bytes + kernels.bytes, share * charts.seconds + kernels.seconds)
 
     def _check_parameters(self) -> None:
         self._check_shared()

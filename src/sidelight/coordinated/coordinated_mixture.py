@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
+from sidelight.base.cost import announce_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import by_block, one_blas_thread
@@ -199,6 +200,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
+        announce_cost(self, self.estimate_cost(*X.shape), len(X))
         rows, settings, progress = ArrayRows(X, n_jobs=self.n_jobs), self._settings(), FitProgress(self.callback)
         own, sample, frame = self._charts(rows, settings, progress)
         if self.alignment == "automatic":

@@ -20,7 +20,7 @@ from sidelight.base.result import Callback, Record, State, Status
 from sidelight.base.types import Array
 from sidelight.solvers.lbfgs import minimise
 
-from ._networks import total_weight
+from ._networks import decayed_parameters, half_squares
 from ._training import Schedule, Trained
 
 __all__ = ["descend"]
@@ -85,19 +85,22 @@ class _Descent:
         self.history: list[Record] = []
         self.best, self.waited, self.ended, self.looked, self.reference = np.nan, 0, False, 0, np.inf
         self.kept: Array | None = None
+        self.parameters = list(module.parameters())  # looked up once: an iteration of a small problem is calls
+        self.decayed = decayed_parameters(module, biases=schedule.decay_biases) if schedule.weight_decay else []
         self.began = time.perf_counter()
 
     def put(self, point: Array) -> None:
-        vector_to_parameters(torch.as_tensor(point.ravel()), self.module.parameters())
+        vector_to_parameters(torch.as_tensor(point.ravel()), self.parameters)
 
     def value_and_grad(self, point: Array) -> tuple[float, Array, dict[str, float]]:
         self.put(point)
-        self.module.zero_grad(set_to_none=True)
+        for parameter in self.parameters:
+            parameter.grad = None
         value = self.loss()
         if self.schedule.weight_decay:
-            value = value + self.schedule.weight_decay * total_weight(self.module, biases=self.schedule.decay_biases)
+            value = value + self.schedule.weight_decay * half_squares(self.decayed)
         value.backward()
-        gradient = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.module.parameters()]
+        gradient = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
         return float(value.detach()), parameters_to_vector(gradient).numpy().copy(), {}
 
     def step(self, iteration: int, value: float, point: Array, terms: dict[str, float]) -> bool:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from sidelight.base.alias import renamed_argument
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.maps.frames import Frame
@@ -83,6 +84,10 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
     @abstractmethod
     def _check_parameters(self) -> None:
         """Raise an error for invalid constructor parameters or a patch model that fields do not support."""
+
+    @abstractmethod
+    def estimate_cost(self, n: int, d: int, e: int | None = None) -> Cost:
+        """Memory and time of a fit to n sites of all samples, of d and e (None: d) channels."""
 
     @abstractmethod
     def _new_layout(self) -> FieldLayout:
@@ -181,8 +186,10 @@ class FieldEstimator(TorchEstimator[Kind, Module], Generic[Kind, Module, Model])
         return Trainer(self._owner, setup.settings.of_columns(sizes[1]), self._objective(setup), sizes, identity)
 
     def _shares(self, setup: Setup[Kind, Model], kinds: list[Fields]) -> tuple[list[Fields], list[Fields] | None]:
-        """Scaled samples to train on, and those held out (or None)."""
+        """Scaled samples to train on, and those held out (or None); a long fit is announced."""
         settings, layout = setup.settings, setup.layout
+        sites = sum(height * width for height, width in kinds[0].shapes)
+        announce_cost(self, self.estimate_cost(sites, kinds[0].channels, kinds[-1].channels), sites)
         if settings.ends_by_itself and "validation_fraction" in settings.unset:
             return layout.split_blocks(kinds)
         return layout.split(kinds, settings.validation_fraction)

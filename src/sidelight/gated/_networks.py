@@ -38,8 +38,10 @@ __all__ = [
     "BiasedNetwork",
     "ConditionedCode",
     "GatedNetwork",
+    "decayed_parameters",
     "error",
     "finished",
+    "half_squares",
     "is_decayed",
     "total_weight",
 ]
@@ -247,8 +249,17 @@ class BiasedNetwork(nn.Module):
 
 def total_weight(module: nn.Module, *, biases: bool = False) -> Tensor:
     """½ Σ W² over weights, and over ``biases`` if asked: the weight decay penalty."""
-    squares = [(p**2).sum() for name, p in module.named_parameters() if is_decayed(name, p, biases=biases)]
-    return 0.5 * torch.stack(squares).sum()
+    return half_squares(decayed_parameters(module, biases=biases))
+
+
+def decayed_parameters(module: nn.Module, *, biases: bool = False) -> list[nn.Parameter]:
+    """The parameters that weight decay applies to."""
+    return [p for name, p in module.named_parameters() if is_decayed(name, p, biases=biases)]
+
+
+def half_squares(parameters: list[nn.Parameter]) -> Tensor:
+    """½ Σ W² over parameters, a scalar."""
+    return 0.5 * torch.stack([(p**2).sum() for p in parameters]).sum()
 
 
 def is_decayed(name: str, parameter: Tensor, *, biases: bool = False) -> bool:

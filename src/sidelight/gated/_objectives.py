@@ -43,7 +43,8 @@ __all__ = [
 
 
 Module = TypeVar("Module", bound=nn.Module)
-Gradient = Callable[[Batch, torch.Generator], Tensor]
+Gradient = Callable[[Batch, torch.Generator, bool], Tensor | None]
+"""Sets the gradients for a batch; returns the loss if the last argument says so, else None."""
 _SETTLE = 0.5  # share of updates with a falling learning rate; without it Gaussian outputs keep oscillating under Adam
 
 
@@ -69,7 +70,7 @@ class Objective(Protocol[Module]):
         ...
 
     def gradient(self, module: Module) -> Gradient | None:
-        """A function of batch and generator that sets the gradients and returns the loss; None: by back-propagation."""
+        """A function that sets the gradients, faster than back-propagation; None: there is none."""
         ...
 
     def check_stream(self, owner: str) -> None:
@@ -205,9 +206,14 @@ class Sampling:
         return surrogate
 
     def gradients(
-        self, module: PlainMachine | GatedMachine, y: Tensor, generator: torch.Generator, *inputs: Tensor
-    ) -> Tensor:
-        """Set the gradients of the same surrogate in closed form, and return its value; ``inputs``: x, row numbers."""
+        self,
+        module: PlainMachine | GatedMachine,
+        y: Tensor,
+        generator: torch.Generator,
+        *inputs: Tensor,
+        valued: bool = True,
+    ) -> Tensor | None:
+        """Set the gradients of the same surrogate in closed form; ``inputs``: x, row numbers. Return it if ``valued``."""
         x, rows = (inputs[0] if inputs else None), (inputs[1] if len(inputs) > 1 else ...)
         chains = module.chains
         with torch.no_grad():
@@ -218,7 +224,7 @@ class Sampling:
             )
             if chains is not None:
                 chains[rows] = model[0]
-            return set_gradients(module, machine, x, data, model)
+            return set_gradients(module, machine, x, data, model, valued=valued)
 
     def begin_chains(self, owner: str, module: PlainMachine | GatedMachine, start: Array) -> None:
         """If chains are persistent, start them at the scaled rows ``start`` (m, j)."""
@@ -251,7 +257,7 @@ class RestrictedObjective:
         """In closed form, unless standard deviations are learned."""
         if not has_closed_form(module):
             return None
-        return lambda batch, generator: self.sampling.gradients(module, batch[0], generator)
+        return lambda batch, generator, valued: self.sampling.gradients(module, batch[0], generator, valued=valued)
 
     def check_stream(self, owner: str) -> None:
         """Streams are allowed."""
@@ -283,7 +289,11 @@ class GatedObjective:
         """In closed form for the full tensor, without premapping and learned standard deviations."""
         if not has_closed_form(module):
             return None
-        return lambda batch, generator: self.sampling.gradients(module, batch[1], generator, batch[0], *batch[2:])
+
+        def found(batch: Batch, generator: torch.Generator, valued: bool) -> Tensor | None:
+            return self.sampling.gradients(module, batch[1], generator, batch[0], *batch[2:], valued=valued)
+
+        return found
 
     def check_stream(self, owner: str) -> None:
         """Persistent chains need all rows in advance: there is one for each."""
@@ -327,8 +337,8 @@ class SiteObjective:
             self.sampling.is_mean_field,
         )
 
-        def found(batch: Batch, generator: torch.Generator) -> Tensor:
-            return product.gradients(*batch, steps=steps, mean_field=mean_field, generator=generator)
+        def found(batch: Batch, generator: torch.Generator, valued: bool) -> Tensor | None:
+            return product.gradients(*batch, steps=steps, mean_field=mean_field, generator=generator, valued=valued)
 
         return found
 

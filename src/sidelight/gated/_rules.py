@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 __all__ = [
     "CROPS_OF_MACHINES",
     "CROPS_OF_NETWORKS",
+    "FEW",
     "HELD_OUT",
     "MACHINES",
     "NETWORKS",
+    "NETWORKS_OF_PAIRS",
     "PATIENCE",
     "RESTRICTED",
     "TrainingRule",
@@ -23,6 +25,8 @@ __all__ = [
 
 HELD_OUT, PATIENCE = 0.1, 2
 """Share of the rows that is held out, and evaluations to wait for, where training ends by itself."""
+FEW = 1000
+"""Training rows below which held-out rows are looked at more often."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,9 @@ class TrainingRule:
         ``weight_decay`` for Gaussian outputs; None: the same.
     per_column : bool
         Whether ``weight_decay`` is to be divided by the number of modelled columns, because the loss is.
+    look, look_at_few : int
+        Updates between evaluations of the loss of held-out rows, and the same with fewer than ``FEW`` training rows:
+        there 50 updates are many epochs. Models of pairs, whose loss has a first plateau, do not look more often.
     """
 
     published_rate: float
@@ -60,6 +67,8 @@ class TrainingRule:
     at_once: int = 1_000_000
     real_decay: float | None = None
     per_column: bool = False
+    look: int = 50
+    look_at_few: int = 50
 
     def of_real_outputs(self) -> TrainingRule:
         """The rule for Gaussian outputs."""
@@ -67,10 +76,13 @@ class TrainingRule:
 
 
 _DECAYS = (1e-2, 1e-3, 1e-4, 1e-5)
-RESTRICTED = TrainingRule(published_rate=0.01, learning_rate=0.03, weight_decay=0.0, longest=3000)
+RESTRICTED = TrainingRule(published_rate=0.01, learning_rate=0.03, weight_decay=0.0, longest=3000, look_at_few=20)
 MACHINES = TrainingRule(0.01, learning_rate=0.02, weight_decay=1e-3, longest=3000, batch_size=50, real_decay=1e-2)
 CROPS_OF_MACHINES = replace(MACHINES, longest=2000, batch_size=3)
-NETWORKS = TrainingRule(0.001, learning_rate=0.01, weight_decay=0.064, longest=2000, decays=_DECAYS, per_column=True)
+NETWORKS = TrainingRule(
+    0.001, learning_rate=0.01, weight_decay=0.064, longest=2000, decays=_DECAYS, per_column=True, look_at_few=20
+)
+NETWORKS_OF_PAIRS = replace(NETWORKS, look_at_few=50)
 CROPS_OF_NETWORKS = replace(
     NETWORKS, batch_size=20, decays=(1e-3, 1e-5), at_once=5_000_000, weight_decay=1e-4, per_column=False
 )

@@ -22,7 +22,7 @@ from sidelight.base.result import Callback
 from sidelight.base.types import NamedValues, Parameters, RandomState
 from sidelight.base.validation import check_choice, check_integer, check_number
 
-from ._rules import HELD_OUT, PATIENCE, TrainingRule
+from ._rules import FEW, HELD_OUT, PATIENCE, TrainingRule
 from ._training import Schedule
 
 __all__ = ["MACHINE_OPTIMIZERS", "NETWORK_OPTIMIZERS", "TrainingSettings", "shows_training_parameters"]
@@ -31,7 +31,6 @@ MACHINE_OPTIMIZERS = ("sgd", "adam")
 NETWORK_OPTIMIZERS = ("auto", "lbfgs", "adam", "sgd")
 _SMALL = 30_000_000  # rows times parameters: an iteration on all rows takes less than about 0.1 s
 _PLACE = "{training parameters}"
-_LOOK = 50  # updates between evaluations of the held-out loss, where training ends by itself
 
 # name: (type, text). <...> is shown only where an estimator can be trained on all rows at once, {...} where it cannot.
 _TEXTS = {
@@ -183,8 +182,19 @@ class TrainingSettings:
             return n_rows * n_parameters <= most and self.checkpoint is None and self.device == "cpu"
         return self.optimizer == "lbfgs"
 
-    def schedule(self, seed: int, *, decay_share: float = 0.0, identity: Mapping[str, str] | None = None) -> Schedule:
-        """The settings of the training loop; ``identity``: settings that a checkpoint must have been written with."""
+    def schedule(
+        self,
+        seed: int,
+        *,
+        decay_share: float = 0.0,
+        identity: Mapping[str, str] | None = None,
+        n_rows: int | None = None,
+    ) -> Schedule:
+        """The settings of the training loop.
+
+        ``identity``: settings that a checkpoint must have been written with. ``n_rows``: training rows, if known.
+        """
+        look = self.rule.look if n_rows is None or n_rows >= FEW else self.rule.look_at_few
         return Schedule(
             optimizer="adam" if self.optimizer == "auto" else self.optimizer,
             learning_rate=self.learning_rate,
@@ -198,7 +208,7 @@ class TrainingSettings:
             decay_share=decay_share,
             settings={} if identity is None else identity,
             ends_by_itself=self.ends_by_itself,
-            check=_LOOK if self.ends_by_itself else 100,
+            check=look if self.ends_by_itself else 100,
         )
 
 

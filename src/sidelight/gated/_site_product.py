@@ -47,13 +47,21 @@ class SiteProduct:
         return machine.contrast(*data, *model)
 
     def gradients(
-        self, x: Tensor, y: Tensor, *, steps: int, mean_field: bool, generator: torch.Generator | None = None
-    ) -> Tensor:
-        """Set the gradients of the same loss in closed form (see ``_gradients.py``), and return its value."""
+        self,
+        x: Tensor,
+        y: Tensor,
+        *,
+        steps: int,
+        mean_field: bool,
+        generator: torch.Generator | None = None,
+        valued: bool = True,
+    ) -> Tensor | None:
+        """Set the gradients of the same loss in closed form (see ``_gradients.py``); return its value if ``valued``."""
         with torch.no_grad():
             rows = self.patches.rows(x)
             machine = self.machine.condition(rows)
-            return set_gradients(self.machine, machine, rows, *self._phases(machine, y, steps, mean_field, generator))
+            states = self._phases(machine, y, steps, mean_field, generator)
+            return set_gradients(self.machine, machine, rows, *states, valued=valued)
 
     def _phases(
         self, machine: Conditioned, y: Tensor, steps: int, mean_field: bool, generator: torch.Generator | None

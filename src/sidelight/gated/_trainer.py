@@ -54,10 +54,14 @@ _CHAINS = "chains"  # a buffer of machines that checkpoints keep and fitted mode
 
 @dataclass(frozen=True)
 class Stream:
-    """A source of batches (``batches(done)``: from number ``done`` on), and held-out rows for the validation loss."""
+    """A source of batches (``batches(done)``: from number ``done`` on), and held-out rows for the validation loss.
+
+    ``n_rows``: training rows; None if unknown.
+    """
 
     batches: Callable[[int], Iterator[Batch]]
     held_out: Batch | None = None
+    n_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -147,9 +151,11 @@ class Trainer(Generic[Module]):
             return self.at_once(module, lambda: self.objective.loss(module, rows, generator), judged, seed)
         kept = None if held is None else tuple(tensor(array, place) for array in held)
         size = self.settings.batch_size
-        return self.on_stream(
-            module, Stream(lambda done: array_batches(seen, size, seed, place, done=done), kept), seed
-        )
+
+        def batches(done: int) -> Iterator[Batch]:
+            return array_batches(seen, size, seed, place, done=done)
+
+        return self.on_stream(module, Stream(batches, kept, len(seen[0])), seed)
 
     def on_batches(
         self, source: Iterator[object], framing: Framing, opening: Sequence[Array], rows: object
@@ -236,7 +242,7 @@ class Trainer(Generic[Module]):
                 module,
                 self._loss_of(module),
                 stream.batches,
-                self._schedule(seed),
+                self._schedule(seed, stream.n_rows),
                 held_out=None if held_out is None else lambda: self._judged(module, held_out),
                 callback=combine_callbacks(bar, self.settings.callback),
                 gradient=self.objective.gradient(module),
@@ -294,10 +300,10 @@ class Trainer(Generic[Module]):
         gradient = self.objective.gradient(begun)
         return Run(begun, self._loss_of(begun), replace(schedule, seed=seed), gradient=gradient)
 
-    def _schedule(self, seed: int) -> Schedule:
+    def _schedule(self, seed: int, n_rows: int | None) -> Schedule:
         """The settings of the training loop."""
         share = _SHARE if self.settings.ends_by_itself else self.objective.decay_share
-        return self.settings.schedule(seed, decay_share=share, identity=self.identity)
+        return self.settings.schedule(seed, decay_share=share, identity=self.identity, n_rows=n_rows)
 
     def _trainable(self, parameters: Mapping[str, Array]) -> Module:
         architecture = self.objective.architecture

@@ -32,7 +32,9 @@ from ._networks import is_decayed
 __all__ = ["Run", "Schedule", "Trained", "several", "train"]
 
 Loss = Callable[[Batch, torch.Generator], Tensor]
+Gradient = Callable[[Batch, torch.Generator, bool], Tensor | None]
 _LEAST = 0.02  # share of the validation loss that is an improvement while the rate is constant
+_VALUED = 5  # updates between losses that are computed for the history, where held-out rows decide
 _RECORDS = 200  # losses are averaged into at most this many records
 
 
@@ -93,7 +95,7 @@ def train(
     *,
     held_out: Callable[[], float] | None = None,
     callback: Callback | None = None,
-    gradient: Loss | None = None,
+    gradient: Gradient | None = None,
 ) -> Trained:
     """Train ``module`` in place.
 
@@ -109,7 +111,7 @@ def train(
         The validation loss.
     callback : callable or None
     gradient : callable or None
-        Sets the gradients of the parameters and returns the loss, faster than back-propagation of ``loss``.
+        Sets the gradients of the parameters, faster than back-propagation of ``loss``; returns the loss if asked to.
 
     Returns
     -------
@@ -137,7 +139,7 @@ class Run:
         schedule: Schedule,
         held_out: Callable[[], float] | None = None,
         callback: Callback | None = None,
-        gradient: Loss | None = None,
+        gradient: Gradient | None = None,
     ) -> None:
         self.module, self.schedule = module, schedule
         self.loss: Function[Tensor] = _in_parallel(_Objective(module, loss))
@@ -153,7 +155,7 @@ class Run:
         self.last, self.falls_from, self.reference = schedule.max_iter, -1, np.inf
         self.began = time.perf_counter()
 
-    def copied(self, module: nn.Module, loss: Loss, gradient: Loss | None = None) -> Run:
+    def copied(self, module: nn.Module, loss: Loss, gradient: Gradient | None = None) -> Run:
         """A copy of this run, for a copy of the module, that continues from here; this run is not changed."""
         run = Run(module, loss, self.schedule, self.held_out, self.callback, gradient)
         run.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
@@ -191,12 +193,17 @@ class Run:
             value = self.loss(share(batch), self.generator)
             value.backward()
         else:
-            value = self.gradient(batch, self.generator)
+            value = self.gradient(batch, self.generator, self._is_valued())
         for group in self.optimizer.param_groups:
             group["lr"] = self._rate()
         self.optimizer.step()
-        self.recent.append(float(value.detach()))
+        if value is not None:
+            self.recent.append(float(value.detach()))
         self.n_iter += 1
+
+    def _is_valued(self) -> bool:
+        """Whether the history asks for the loss of the next update: of every one, or of some if the run ends by itself."""
+        return not self._is_judged() or self.n_iter % _VALUED == 0
 
     def _rate(self) -> float:
         """The learning rate of the next update."""
@@ -284,7 +291,7 @@ class Run:
             return
         content = read(self.schedule.checkpoint, self.schedule.settings)
         self.module.load_state_dict(content["module"])
-        self.optimizer.load_state_dict(content["optimizer"])
+        self.optimizer.load_state_dict(_regrouped(content["optimizer"], len(self.optimizer.param_groups)))
         if _rank() == 0:
             self.generator.set_state(content["generator"])
         else:
@@ -308,8 +315,20 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     ]
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
+    if not schedule.weight_decay:
+        groups = [
+            {"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}
+        ]  # one call, not two
     fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
     return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
+
+
+def _regrouped(state: NamedValues, n_groups: int) -> NamedValues:
+    """The state of an optimiser; two groups of a checkpoint of an earlier version are joined where there is one now."""
+    groups = state["param_groups"]
+    if len(groups) == n_groups:
+        return state
+    return {**state, "param_groups": [{**groups[0], "params": [p for group in groups for p in group["params"]]}]}
 
 
 class _Objective(nn.Module):

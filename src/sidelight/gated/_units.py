@@ -97,11 +97,16 @@ class GaussianUnits(Units):
         """ν."""
         return self.log_scale.exp()
 
+    @property
+    def is_standard(self) -> bool:
+        """Whether ν is 1 and stays so: then nothing is divided by it, as steps of small machines are mostly calls."""
+        return not isinstance(self.log_scale, nn.Parameter) and self.log_scale.item() == 0.0
+
     def statistic(self, y: Tensor) -> Tensor:
-        return y / self.scale
+        return y if self.is_standard else y / self.scale
 
     def base(self, y: Tensor) -> Tensor:
-        return -0.5 * ((y / self.scale) ** 2).sum(dim=1)
+        return -0.5 * (self.statistic(y) ** 2).sum(dim=1)
 
     def noise_base(self) -> Tensor:
         ratio = (self.scale.detach() / self.scale) ** 2
@@ -111,11 +116,11 @@ class GaussianUnits(Units):
         return (0.5 * eta**2 + self.log_scale + 0.5 * math.log(2 * math.pi)).sum(dim=1)
 
     def mean(self, eta: Tensor) -> Tensor:
-        return eta * self.scale
+        return eta if self.is_standard else eta * self.scale
 
     def sample(self, eta: Tensor, generator: torch.Generator | None = None) -> Tensor:
         noise = torch.randn(eta.shape, generator=generator, dtype=eta.dtype, device=eta.device)
-        return (eta + noise) * self.scale
+        return self.mean(eta + noise)
 
 
 class PoissonUnits(Units):

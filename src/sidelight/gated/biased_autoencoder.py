@@ -12,7 +12,7 @@ from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -151,7 +151,7 @@ class BiasedAutoencoder(PairEstimator[BiasedArchitecture, BiasedNetwork]):
             remedy = "Set reconstruction=1.0, or leave them out"
             raise ValueError(error_message(self, "outputs", f"{len(outputs)} rows", rule, remedy))
         X, Y = parts = self._new_parts(architecture, X, y)
-        refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
+        check_cost(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
         framing = self._framing(architecture, X, Y)
         if outputs is not None:
             found = self._like("outputs", self._output_rows("outputs", outputs, None), architecture, Y)

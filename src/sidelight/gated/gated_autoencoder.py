@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -24,7 +24,7 @@ from ._networks import PATHS, GatedNetwork
 from ._objectives import PredictionObjective
 from ._pair_estimator import PairEstimator
 from ._premapping import Premapping
-from ._rules import NETWORKS
+from ._rules import NETWORKS_OF_PAIRS
 from ._settings import NETWORK_OPTIMIZERS, shows_training_parameters
 
 __all__ = ["GatedAutoencoder"]
@@ -99,7 +99,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         "has_transfer", "has_reconstruct", "has_predict", "has_predictor", "has_column_weights", "has_cost"
     )
     _optimizers = NETWORK_OPTIMIZERS
-    _rule = NETWORKS
+    _rule = NETWORKS_OF_PAIRS
     _widths = (2, 3)  # batches may bring first guesses
 
     def __init__(
@@ -162,9 +162,7 @@ class GatedAutoencoder(PairEstimator[GatedArchitecture, GatedNetwork]):
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         parts = self._new_parts(architecture, X, y, *(() if guess is None else (guess,)))
-        refuse_if_too_large(
-            self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0])
-        )
+        check_cost(self, self.estimate_cost(len(parts[0]), parts[0].shape[1], parts[1].shape[1]), len(parts[0]))
         framing = self._framing(architecture, *parts[:2])
         rows = tuple(part.astype(np.float32) for part in framing.inside(*parts))
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()

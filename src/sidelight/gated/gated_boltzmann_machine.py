@@ -13,7 +13,7 @@ from torch import Tensor
 
 from sidelight.base.alias import renamed_argument
 from sidelight.base.capabilities import NETWORK_OF_ROWS
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -185,7 +185,7 @@ class GatedBoltzmannMachine(PairEstimator[GatedMachineArchitecture, GatedMachine
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         X, Y = parts = self._new_parts(architecture, X, y)
-        refuse_if_too_large(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
+        check_cost(self, self.estimate_cost(len(X), X.shape[1], Y.shape[1]), len(X))
         framing = self._framing(architecture, X, Y)
         trainer, seed = self._trainer(objective, settings, parts), settings.draw_seed()
         x, y = (part.astype(np.float32) for part in framing.inside(X, Y))

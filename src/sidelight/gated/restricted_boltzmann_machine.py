@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import NETWORK_OF_ROWS
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_seed
@@ -157,7 +157,7 @@ class RestrictedBoltzmannMachine(
         architecture = self._new_architecture()
         objective, settings = self._objective(architecture), self._settings()
         X = self._new_rows(X, architecture.values)
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         framing = self._framing(X, architecture.values)
         inside = framing.inside(X)[0].astype(np.float32)
         trainer, seed = self._trainer(objective, settings), settings.draw_seed()

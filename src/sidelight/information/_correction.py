@@ -10,7 +10,7 @@ import numpy as np
 from sidelight.base.types import Array, Untyped
 from sidelight.maps.effect import Effect
 from sidelight.maps.frames import AnyFrame
-from sidelight.maps.truncated import TruncatedFrame, dense_rows, is_sparse
+from sidelight.maps.truncated import TruncatedFrame, dense_columns
 from sidelight.side.given import EncodedGiven
 
 __all__ = ["change_of_given", "corrected_rows"]
@@ -26,8 +26,7 @@ def corrected_rows(X: Untyped, change: Array, frame: AnyFrame, columns: Array | 
         change = change @ (basis if columns is None else basis[columns]).T
     elif columns is not None:
         change = change[:, columns]
-    rows = X if columns is None else X.tocsc()[:, columns] if is_sparse(X) else X[:, columns]
-    return np.asarray(dense_rows(rows, X.dtype) + change * frame.scale)
+    return np.asarray(dense_columns(X, columns, X.dtype) + change * frame.scale)
 
 
 def change_of_given(

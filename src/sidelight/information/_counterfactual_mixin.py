@@ -14,15 +14,22 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.maps.changed_rows import Places
 from sidelight.maps.overlap import group_overlap
-from sidelight.maps.truncated import TruncatedFrame, as_rows_of, dense_rows
+from sidelight.maps.truncated import (
+    TruncatedFrame,
+    as_rows_of,
+    dense_columns,
+    outside_in_columns,
+    variance_in_columns,
+)
 from sidelight.maps.two_way_mixin import has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
 from sidelight.side.given import EncodedGiven
 
-from ._adapt import adapt_maps
+from ._adapt import AdaptedRows, adapt_maps
 from ._correction import change_of_given, corrected_rows
 from ._extrapolation import warn_of_extrapolation
 from ._informed_mixin import InformedMixin
+from ._new_group import read_new_group, refuse_unadaptable
 
 __all__ = ["CounterfactualMixin", "has_counterfactual"]
 
@@ -43,18 +50,17 @@ def _has_corrected(model: InformedMixin) -> bool:
 
 
 def _has_adapt(model: InformedMixin) -> bool:
-    """Whether there are rows and (once fitted) an effect of categories in one column, each with an offset."""
+    """Whether there are rows and (once fitted) an effect of ``given`` on them, inside the frame of the data."""
     if not _has_corrected(model) or not hasattr(model, "given_") or model.given_ is None:
         return _has_corrected(model)
-    column, *others = model.given_.columns
-    plain = column.kind == "category" and column.matrix is None and not others
-    return plain and model.metric == "euclidean" and model.effect_ is not None and model.given_features_ is not None
+    return model.metric == "euclidean" and model.effect_ is not None and model.given_features_ is not None
 
 
 class CounterfactualMixin(InformedMixin):
     """``InformedMixin`` with rows under another ``given``."""
 
     adapted_: list[str]
+    adapted_rows_: AdaptedRows | None = None  # a default, because few models are adapted
 
     @available_if(has_counterfactual)
     @one_blas_thread
@@ -66,6 +72,7 @@ class CounterfactualMixin(InformedMixin):
         given_now: object = None,
         residual: str | float = "auto",
         return_std: bool = False,
+        columns: object = None,
     ) -> Array | tuple[Array, Array]:
         """The rows of ``X`` as the model has them under another ``given``, shape (m, d).
 
@@ -88,6 +95,8 @@ class CounterfactualMixin(InformedMixin):
         return_std : bool, default=False
             Also return standard deviations (m, d) of a row of the new group with this latent point around the result:
             90 % of the entries of left-out rows were within 1.645 of them.
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order; None: all. A model of sparse rows computes no others.
 
         Warns
         -----
@@ -109,7 +118,7 @@ class CounterfactualMixin(InformedMixin):
         if given is None:
             seen, rule = "nothing", "does not say what is to be different"
             raise ValueError(error_message(self, "given", seen, rule, "Give one value, or one entry per row"))
-        share = self._checked_residual(residual, given_now)
+        share, chosen = self._checked_residual(residual, given_now), self._chosen(columns)
         known, now = self._known(given, len(checked)), self._known(given_now, len(checked))
         places = self._places(given_now is not None, return_std)
         Z = self._latent(checked, now, variance=variance)
@@ -124,10 +133,10 @@ class CounterfactualMixin(InformedMixin):
             rows[at] += places.correction(Z[at], new, self.n_jobs)
             mean = self._rows(Z[at], now.take(at)) + places.correction(Z[at], old, self.n_jobs)
             rows[at] += kept[at] * places.model.moved(self.frame_.inside(dense_points(checked))[at] - mean, old, new)
-        out = self._outside(X, checked, rows, kept)
+        out = self._outside(X, checked, rows, kept, chosen)
         if not return_std:
             return out
-        return out, self._std(places, Z, known, kept).astype(out.dtype, copy=False)
+        return out, self._std(places, Z, known, kept, chosen).astype(out.dtype, copy=False)
 
     def _checked_residual(self, residual: str | float, given_now: object) -> float | None:
         """The share of the residual that is kept; None: as the model says."""
@@ -153,21 +162,23 @@ class CounterfactualMixin(InformedMixin):
             raise ValueError(error_message(self, argument, "something", rule, "Fit the model again"))
         return places
 
-    def _outside(self, X: object, checked: Points, rows: Array, kept: Array) -> Array:
+    def _outside(self, X: object, checked: Points, rows: Array, kept: Array, columns: Array | None) -> Array:
         """Rows in the units of the data; of sparse rows, what is outside the truncated basis is kept, too."""
-        out = self.frame_.outside(rows)
+        out = outside_in_columns(self.frame_, rows, columns)
         if isinstance(self.frame_, TruncatedFrame) and kept.any():
-            basis = self.frame_.outside(self.frame_.inside(dense_points(checked)))
-            out = out + kept * (dense_rows(X, checked.dtype) - basis)
+            basis = outside_in_columns(self.frame_, self.frame_.inside(dense_points(checked)), columns)
+            out = out + kept * (dense_columns(X, columns, checked.dtype) - basis)
         return np.asarray(out.astype(checked.dtype, copy=False))
 
-    def _std(self, places: Places | None, Z: Array, known: EncodedGiven | None, kept: Array) -> Array:
-        """Standard deviations (m, d), in units of the data; of rows with a missing new ``given``, those of the map."""
-        found = self._informed_maps().variance(Z, known, self.n_jobs)
+    def _std(
+        self, places: Places | None, Z: Array, known: EncodedGiven | None, kept: Array, columns: Array | None
+    ) -> Array:
+        """Standard deviations (m, c), in units of the data; of rows with a missing new ``given``, those of the map."""
+        found = self._informed_maps().variance(Z, known, self.n_jobs, columns)
         if places is not None and known is not None:
             at = np.flatnonzero(known.complete)
             spread = places.variance(Z[at], known.features[at], kept[at], self.n_jobs)
-            found[at] = self.frame_.outside_variance(spread)
+            found[at] = variance_in_columns(self.frame_, spread, columns)
         return np.asarray(np.sqrt(found))
 
     @available_if(_has_corrected)
@@ -223,16 +234,18 @@ class CounterfactualMixin(InformedMixin):
     def adapt(self, X: object, *, given: object) -> Self:
         """A copy of the model that knows one more category of ``given``, from a few rows of it.
 
-        The offset of the category is the one that brings the rows to where rows like them are in the map; its spread,
-        and how its effect depends on the row, are the means of the known categories (``adapted_`` says so). The map
-        itself and all other rows stay where they are. For models with one column of categories.
+        The offset of the category is the one that brings the rows to where rows like them are in the map, after the
+        effect of numbers in ``given``; its spread, and how its effect depends on the row, are the means of the known
+        categories (``adapted_`` says so). The map itself and all other rows stay where they are. For models with one
+        column of categories, and any number of columns of numbers.
 
         Parameters
         ----------
         X : array of shape (m, d)
             Rows of the new category; they need not show everything that the fitted rows show.
-        given : scalar
-            The category, which was not in the fit.
+        given : scalar, or table or dict of columns
+            The category, which was not in the fit; with numbers in ``given``, all columns:
+            ``{"batch": "later", "pct_mito": values}``.
 
         Examples
         --------
@@ -246,27 +259,20 @@ class CounterfactualMixin(InformedMixin):
         >>> bool(abs(wider.corrected(new, given="c", to="a").mean()) < 1.0)
         True
         """
-        checked = self._checked(X)
+        checked, owner = self._checked(X), type(self).__name__
         assert self.given_ is not None
-        value = given.item() if isinstance(given, np.generic) else given
-        categories = self.given_.columns[0].categories
-        if value is None or not np.isscalar(value):
-            remedy = "Give the name of the new category"
-            raise ValueError(error_message(self, "given", type(value).__name__, "is not one category", remedy))
-        if value in categories:
-            raise ValueError(error_message(self, "given", value, "was in the fit", "Use the model as it is"))
-        if isinstance(value, str) != isinstance(categories[0], str):
-            remedy = f"Give it as the others are, such as {categories[0]!r}"
-            raise ValueError(error_message(self, "given", value, "is not of the type of the known ones", remedy))
-        if self.marginal_forward_ is None:
-            rule = "cannot be added, because given was constant in the fit"
-            raise ValueError(error_message(self, "given", value, rule, "Fit with two groups or more"))
+        assert self.effect_ is not None
+        place = refuse_unadaptable(owner, self.given_, self.effect_, constant=self.marginal_forward_ is None)
+        group = read_new_group(owner, self.given_, place, given, len(checked))
         rows = self.frame_.inside(dense_points(checked))
-        found = adapt_maps(self.given_, self._informed_maps(), value, rows, self.n_jobs)
+        found = adapt_maps(self.given_, self._informed_maps(), group, rows, self.n_jobs)
         model = copy(self)
-        model.given_, model.effect_ = found.given, None if found.maps.given is None else found.maps.given.effect
+        model.given_, model.effect_ = group.given, None if found.maps.given is None else found.maps.given.effect
         model._keep_informed_maps(found.maps, self.embedding_)
         model.adapted_ = [*getattr(self, "adapted_", []), found.note]
+        model.adapted_rows_ = found.rows
+        if self.adapted_rows_ is not None:
+            model.adapted_rows_ = self.adapted_rows_.with_rows(found.rows, group.at)
         return model
 
     @available_if(_has_overlap)
@@ -276,6 +282,7 @@ class CounterfactualMixin(InformedMixin):
 
         The share of training rows of that ``given`` that are less usual there than the row. Below 0.01 no such row was
         seen, and ``counterfactual`` extrapolates. NaN where ``given`` is missing, or was seen in fewer than ten rows.
+        The rows of a category that :meth:`adapt` added are those that it was added with.
 
         Rows are compared by their latent points. Where the groups overlap only partly (``confounded_``), the model
         cannot know which latent points correspond, and rows are compared as they are: groups that are shifted against
@@ -295,13 +302,15 @@ class CounterfactualMixin(InformedMixin):
     def _overlap(self, X: Points, Z: Array, known: EncodedGiven) -> Array:
         assert self.given_ is not None
         assert self.given_features_ is not None
-        points, density = Z, self.latent_density_
-        if self.confounded_ and self.given_.categorical:
+        points, density, features = Z, self.latent_density_, self.given_features_
+        as_they_are = self.confounded_ and self.given_.categorical
+        if as_they_are:
             points, density = self.frame_.inside(dense_points(X)), self.density_
+        if self.adapted_rows_ is not None:
+            density = self.adapted_rows_.added_to(density, as_they_are=as_they_are)
+            features = np.concatenate([features, self.adapted_rows_.features])
         out = np.full(len(X), np.nan)
         rows = known.complete
         if rows.any():
-            out[rows] = group_overlap(
-                density, points[rows], known.features[rows], self.given_features_, self.given_.of_categories
-            )
+            out[rows] = group_overlap(density, points[rows], known.features[rows], features, self.given_.of_categories)
         return out

@@ -28,7 +28,7 @@ from sidelight.kernels.gauss_transform import factored_cost, normaliser_cost
 from sidelight.kernels.low_rank import MOST_FACTORS
 from sidelight.kernels.matrices import adaptive_kernel, left_out
 from sidelight.kernels.profiles import profile
-from sidelight.neighbours.search import nearest
+from sidelight.neighbours.search import nearest, neighbour_seconds
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known
 
 from ._settings import KernelSettings
@@ -203,4 +203,4 @@ def _cost_of_form(n: int, d: int, perplexity: float, latent: Latent, form: str) 
         stored = 0.5 * min(MOST_STORED, n) * n
     size += 8 * n * d * 4 + 40 * stored + 2**26
     evaluation += 6e-8 * stored * (form != "dense")
-    return Cost(int(size), 0.2 + _EVALUATIONS * evaluation + 3e-10 * n * n * d + 5e-4 * n)
+    return Cost(int(size), 0.2 + _EVALUATIONS * evaluation + neighbour_seconds(n, d) + 5e-4 * n)

@@ -25,6 +25,7 @@ from sidelight.maps.changed_rows import ChangeModel, Places
 from sidelight.maps.effect import Effect
 from sidelight.maps.interpolation import BackwardMap
 from sidelight.maps.kernel_map import KernelMap
+from sidelight.maps.truncated import variance_in_columns
 from sidelight.maps.two_way import TwoWayMaps
 from sidelight.maps.uncertain import map_uncertain
 from sidelight.neighbours.sparse_distances import Points
@@ -130,8 +131,11 @@ class InformedMaps:
 
         return _by_knowledge(known, Z, lambda Z: read(given.marginal_forward, Z, n_jobs), informed)
 
-    def variance(self, Z: Array, known: EncodedGiven | None, n_jobs: int | None) -> Array:
-        """Predictive variance (m, d) at latent points: of the rows around the mean plus that of the data kernel."""
+    def variance(self, Z: Array, known: EncodedGiven | None, n_jobs: int | None, columns: Array | None = None) -> Array:
+        """Predictive variance (m, d) at latent points: of the rows around the mean plus that of the data kernel.
+
+        With ``columns`` (c,), of these columns of the data only.
+        """
         given, forward, density = self.given, self._forward, self.plain.density
         assert density is not None
         Z = self.plain.latent_frame.inside(Z)
@@ -143,7 +147,7 @@ class InformedMaps:
 
         spread = _by_knowledge(known, Z, lambda Z: marginal.variance(Z, n_jobs), informed)
         own = marginal.weights.average(Z, density.kernel_variances[:, None], n_jobs)
-        return self.plain.frame.outside_variance(spread + own)
+        return variance_in_columns(self.plain.frame, spread + own, columns)
 
     @property
     def places(self) -> Places | None:

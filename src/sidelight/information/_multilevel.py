@@ -22,7 +22,7 @@ from sidelight.kernels.gauss_transform import normaliser_cost
 from sidelight.kernels.pair_sums import latent_sums, sum_error
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.neighbours.graph import joined_links
-from sidelight.neighbours.search import edge_lengths
+from sidelight.neighbours.search import edge_lengths, neighbour_seconds
 from sidelight.neighbours.sparse_distances import Points, SparseDistances
 from sidelight.objectives.bound import InformationBound
 from sidelight.solvers.anneal import Path, best_size
@@ -61,7 +61,7 @@ def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_com
     pairs = 1.4 * perplexity * n
     size, seconds = normaliser_cost(profile(latent_kernel), n, n_components, _TOLERANCES[0])
     evaluation = seconds + 4e-8 * pairs
-    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + 60 * evaluation + 1e-6 * n * (40 + d / 8))
+    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + 60 * evaluation + neighbour_seconds(n, d))
 
 
 @dataclass(frozen=True)

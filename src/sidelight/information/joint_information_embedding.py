@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.alias import accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
@@ -204,7 +204,7 @@ class JointInformationEmbedding(
         self._check_parameters()
         V = self._check_views(X, y)
         n, dtype = len(V[0]), V[0].dtype
-        refuse_if_too_large(self, self.estimate_cost(n, sum(view.shape[1] for view in V)), n)
+        check_cost(self, self.estimate_cost(n, sum(view.shape[1] for view in V)), n)
         views = self._seen_views(V)
         S, parts = self._problem(views, n)
         spectrum = graph_spectrum(S, max(SMOOTH_MODES, self.n_components))
@@ -300,7 +300,7 @@ class JointInformationEmbedding(
         pairs, stored = n * n / 2, 1.3 * min(_KEPT * self.perplexity, n) * n
         size = 4 * pairs * (12 if dense else 1) + 8 * n * d * 4 + 40 * stored + 2**26
         evaluation = 1e-3 + 5e-9 * pairs * (4 if dense else 1) + 6e-8 * stored * (not dense)
-        seconds = 0.2 + 180 * evaluation + 3e-10 * n * n * d + 1e-3 * n + 1e-10 * n**3 * dense
+        seconds = 0.2 + 60 * evaluation + 1e-10 * n * n * d + 5e-4 * n + 1e-10 * n**3 * dense
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from sidelight.base.alias import MovedParameter, accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.options import argument_name
 from sidelight.base.result import Callback
@@ -199,7 +199,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
     _capabilities = TWO_WAY_ITERATIVE.also(
         "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_corrected",
-        "has_overlap", "takes_distances", "has_impute", "has_impute_interval", "has_counterfactual_interval",
+        "has_adapt", "has_overlap", "takes_distances", "has_impute", "has_impute_interval",
+        "has_counterfactual_interval",
     )  # fmt: skip
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         **AnnealedMixin._moved_parameters,
@@ -296,7 +297,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         if solver == "multilevel":
             warn_without_annealing(request)
         width = X.width if isinstance(X, SparseDistances) else X.shape[1]
-        refuse_if_too_large(self, self.estimate_cost(n, width, given=given is not None), n)
+        check_cost(self, self.estimate_cost(n, width, given=given is not None), n)
 
         frame = Frame.of(X, self.metric, lean=True)
         settings = self._given_settings()

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -30,6 +30,7 @@ from sidelight.maps.frames import Frame
 from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.maps.two_way import kernel_maps
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.neighbours.search import neighbour_seconds
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.eigen import graph_spectrum
 from sidelight.solvers.smoother import smoother_vectors
@@ -119,7 +120,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, BaseEstim
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X)
         points = frame.points(X)
         kernel = self._data_kernel(points, frame.scale)
@@ -145,7 +146,7 @@ class SmootherEmbedding(ClassNamePrefixFeaturesOutMixin, MeanMapMixin, BaseEstim
         size = 4 * pairs * (4 if dense else 1) + 8 * n * (4 * d + 3 * _MODES) + 40 * stored + 2**26
         errors = 25 * pairs * (6e-9 + 1e-10 * d)
         products = 300 * (2e-9 * pairs if dense else 4e-9 * stored) * (self.n_components + 4)
-        return Cost(int(size), float(0.1 + errors + products + 3e-10 * n * n * d + 5e-4 * n))
+        return Cost(int(size), float(0.1 + errors + products + neighbour_seconds(n, d) + 5e-4 * n))
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)

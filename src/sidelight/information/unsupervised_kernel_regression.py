@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 
 from sidelight.base.alias import accept_moved_parameters
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.result import Callback
 from sidelight.base.tiles import one_blas_thread
@@ -29,6 +29,7 @@ from sidelight.maps.mean_map_mixin import MeanMapMixin
 from sidelight.maps.two_way import kernel_maps
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
 from sidelight.neighbours.landmarks import landmark_distances
+from sidelight.neighbours.search import neighbour_seconds
 from sidelight.objectives.penalties import penalty_named
 from sidelight.objectives.reconstruction import LeaveOneOutReconstruction
 from sidelight.solvers.anneal import best_size
@@ -162,7 +163,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         n, q = len(X), self.n_components
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), n)
+        check_cost(self, self.estimate_cost(*X.shape), n)
         frame = Frame.of(X)
         points = frame.points(X)
         perplexity = float(max(1.0 + 1e-6, min(self.perplexity, (n - 1) / 3)))
@@ -200,7 +201,7 @@ class UnsupervisedKernelRegression(ClassNamePrefixFeaturesOutMixin, AnnealedMixi
         pairs, stored, width = n * n / 2, 4.5 * self.perplexity * n, min(n, d)
         size = 4 * pairs + 8 * n * (4 * d + 8 * width) + 40 * stored + 2**26
         evaluation = 1e-3 + pairs * (2e-8 + 2e-10 * width)
-        return Cost(int(size), float(0.2 + 150 * evaluation + 3e-10 * n * n * d + 5e-4 * n))
+        return Cost(int(size), float(0.2 + 150 * evaluation + neighbour_seconds(n, d) + 5e-4 * n))
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__

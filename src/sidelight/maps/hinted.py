@@ -4,12 +4,14 @@ On coordinates T (n, p) in which the data has a diagonal scatter S (``maps.span`
 
     informed   T B,   B Bᵀ = A of ``solvers.generalised.relative_factor``: W of same pairs, D of different ones, both
                shrunk to a prior; rotated to principal axes, widest first
+    within     the same with A = W⁻¹, W the scatter of same pairs shrunk to that of any two rows, equal in all directions
     literal    T V,   V the eigenvectors of the r smallest eigenvalues of Σ_same δδᵀ - Σ_different δδᵀ
     inverse    T ≈ (T V) R,   R the linear regression of the coordinates T on their images T V
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +70,9 @@ def literal_directions(same: Scatter, different: Scatter, T: Array, r: int) -> A
     return np.pad(V, ((0, 0), (0, r - V.shape[1])))
 
 
-def informed_directions(same: Scatter, different: Scatter, T: Array, weight: float, r: int | None) -> Array:
+def informed_directions(
+    same: Scatter, different: Scatter, T: Array, weight: float, r: int | None, *, form: str = "generalised"
+) -> Array:
     """Factor (p, r) of the learned metric along its principal axes, widest first.
 
     Parameters
@@ -81,8 +85,10 @@ def informed_directions(same: Scatter, different: Scatter, T: Array, weight: flo
         Weight of the prior, in pairs; ``inf``: the Euclidean metric.
     r : int or None
         Directions kept; None: all.
+    form : "generalised" or "within"
     """
-    return principal_factor(T, PairStatistics.of(same, different, T).factor(weight), r)
+    known = PairStatistics.of(same, different, T)
+    return principal_factor(T, known.factor(weight) if form == "generalised" else known.within_factors((weight,))[0], r)
 
 
 @dataclass(frozen=True)
@@ -132,5 +138,29 @@ class PairStatistics:
         W = pooled(self.within, self.n_same, typical * (apart or plain) * identity, weight)
         D = pooled(self.between, self.n_different, S, weight * max(1.0, p / _BELIEVED))
         B = relative_factor(W, *(pooled(M, self.n, plain * identity, weight) for M in (D, S)))
-        spread = float(np.einsum("pr,p,pr->", B, variances, B))
-        return np.asarray(B * np.sqrt(float(variances.sum()) / spread if spread > 0 else 1.0))
+        return _with_spread(B, variances)
+
+    def within_factors(self, weights: Sequence[float]) -> list[Array]:
+        """Factors B (p, p) of metrics of same pairs alone, one for each weight w of the prior, in pairs.
+
+        BBᵀ ∝ (f W + w σ I)⁻¹, with f independent differences and σ the mean variance: without hints, same rows differ
+        as any two rows do, equally in all directions. It is the A that minimises w σ tr A + Σ_same |δ|²_A / 2 -
+        (f + w) log det A: log-det regularisation from the identity, with a linear loss, in closed form. Directions
+        without same pairs keep their weight relative to each other, so that few pairs change few directions.
+        """
+        variances, p = self.variances, len(self.variances)
+        plain = float(variances.mean()) if p else 0.0
+        if plain <= 0 or not self.n_same:
+            return [np.eye(p) for _ in weights]
+        values, vectors = np.linalg.eigh(self.within)
+        found = []
+        for weight in weights:
+            shrunk = 1.0 + self.n_same / weight * np.maximum(values, 0.0) / plain
+            found.append(np.eye(p) if np.isinf(weight) else _with_spread(vectors / np.sqrt(shrunk), variances))
+        return found
+
+
+def _with_spread(B: Array, variances: Array) -> Array:
+    """B (p, p), scaled so that the total variance under BBᵀ is that of the coordinates."""
+    spread = float(np.einsum("pr,p,pr->", B, variances, B))
+    return np.asarray(B * np.sqrt(float(variances.sum()) / spread if spread > 0 else 1.0))

@@ -44,7 +44,8 @@ from sidelight.solvers.em import EMResult, em
 
 from .linear_gaussian_maps import LinearGaussianMaps
 from .row_summary import summarise_rows
-from .sparse_gaussian import columns_in_frame, sparse_axes
+from .sparse_gaussian import columns_in_frame, first_frame, sparse_axes, sparse_moments
+from .truncated import is_sparse
 
 __all__ = [
     "LARGEST",
@@ -150,8 +151,12 @@ class MomentStream:
     moments: Sums
 
 
-def advance_moments(stream: MomentStream | None, X: Array) -> MomentStream:
-    """The stream with the rows ``X`` (m, d) added; None: begun with them."""
+def advance_moments(stream: MomentStream | None, X: Any) -> MomentStream:
+    """The stream with the rows ``X`` (m, d) added, of which a CSR array is not copied; None: begun with them."""
+    if is_sparse(X):
+        centre, unit = (stream.centre, stream.unit) if stream is not None else first_frame(X)
+        own = sparse_moments(X, centre, unit)
+        return MomentStream(centre, unit, own if stream is None else summed([stream.moments, own]))
     if stream is not None:
         return replace(stream, moments=summed([stream.moments, moments((X - stream.centre) / stream.unit)]))
     size = float(np.abs(X).max()) or 1.0

@@ -17,11 +17,12 @@ from typing import Any, Generic, TypeVar
 import numpy.typing as npt
 
 from sidelight.base.random import start_seed
-from sidelight.rows import ArrayRows, Sums
+from sidelight.rows import Rows, Sums
 
 from .frames import Frame
 from .mixture_fit import EMSettings, Family, FittedMixture, Mixture, MixtureKind, start_mixture
 from .row_summary import summarise_rows
+from .truncated import is_sparse
 
 __all__ = ["MixtureStream", "advance_stream", "begin_stream", "resume_stream", "stepwise_em"]
 
@@ -44,9 +45,9 @@ class MixtureStream(Generic[P, F]):
     n_seen: int
 
 
-def begin_stream(X: Array, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> MixtureStream[P, F]:
-    """Initialise stepwise EM on the first batch ``X`` (n, d) of a stream; no step is taken yet."""
-    rows, seed = ArrayRows(X, n_jobs=settings.n_jobs), start_seed(settings.random_state)
+def begin_stream(rows: Rows, kind: MixtureKind[P, F], settings: EMSettings, n_charts: int) -> MixtureStream[P, F]:
+    """Initialise stepwise EM on the first batch of a stream, in memory; no step is taken yet."""
+    seed = start_seed(settings.random_state)
     summary = summarise_rows(settings.owner, rows, n_charts, seed, framed=kind.framed, by_column=kind.by_column)
     family = kind.family(summary, stream=True)
     mixture = start_mixture(kind, family, summary, n_charts, settings)
@@ -60,20 +61,20 @@ def resume_stream(found: FittedMixture[P], kind: MixtureKind[P, F]) -> MixtureSt
     return MixtureStream(found.summary.frame, family, found.mixture, sums, found.summary.n)
 
 
-def advance_stream(stream: MixtureStream[P, F], kind: MixtureKind[P, F], X: Array) -> MixtureStream[P, F]:
-    """One step of stepwise EM on a batch ``X`` (n, d).
+def advance_stream(stream: MixtureStream[P, F], kind: MixtureKind[P, F], X: Any) -> MixtureStream[P, F]:
+    """One step of stepwise EM on a batch ``X`` (n, d); it may be sparse where the frame is the identity.
 
     The batch gets weight (t + 2)^-0.7, t the earlier rows in units of its size. With such weights stepwise EM converges
     to where EM on all its rows would (Cappé and Moulines 2009).
     """
-    inside = stream.frame.inside(X)
+    inside = X if is_sparse(X) else stream.frame.inside(X)
     stream = kind.joined(stream, inside)
-    share = (stream.n_seen / len(X) + 2.0) ** -0.7
+    share = (stream.n_seen / X.shape[0] + 2.0) ** -0.7
     mixture, sums = stepwise_em(stream.family, stream.mixture, stream.sums, inside, share)
-    return replace(stream, mixture=mixture, sums=sums, n_seen=stream.n_seen + len(X))
+    return replace(stream, mixture=mixture, sums=sums, n_seen=stream.n_seen + X.shape[0])
 
 
-def stepwise_em(family: Family[P], mixture: P, kept: Sums | None, X: Array, share: float) -> tuple[P, Sums]:
+def stepwise_em(family: Family[P], mixture: P, kept: Sums | None, X: Any, share: float) -> tuple[P, Sums]:
     """One step of stepwise EM: update running statistics by exponential averaging, then do the M step.
 
     Parameters
@@ -92,7 +93,7 @@ def stepwise_em(family: Family[P], mixture: P, kept: Sums | None, X: Array, shar
     mixture, sums
         The new mixture and the updated statistics.
     """
-    own = {name: value / len(X) for name, value in family.sums(mixture, X).items()}
+    own = {name: value / X.shape[0] for name, value in family.sums(mixture, X).items()}
     sums = own if kept is None else {name: (1.0 - share) * kept[name] + share * own[name] for name in own}
     new = family.maximised(sums, mixture)
     return new, family.carried(sums, mixture, new)

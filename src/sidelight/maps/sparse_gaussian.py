@@ -25,9 +25,16 @@ from sidelight.base.eigenvalues import fixed_restarts
 from sidelight.base.tiles import by_block, spans
 from sidelight.objectives.linear_gaussian import LinearGaussian, posterior
 from sidelight.objectives.principal_axes import PrincipalAxes, axes_of_moments
-from sidelight.rows import drawn, row_keys
+from sidelight.rows import Sums, drawn, row_keys
 
-__all__ = ["columns_in_frame", "sparse_axes", "sparse_latent_means", "sparse_log_density"]
+__all__ = [
+    "columns_in_frame",
+    "first_frame",
+    "sparse_axes",
+    "sparse_latent_means",
+    "sparse_log_density",
+    "sparse_moments",
+]
 
 Array = npt.NDArray[Any]
 Axes = tuple[PrincipalAxes, int]
@@ -61,6 +68,25 @@ def columns_in_frame(X: Any, *, standardize: bool) -> tuple[Array, Array, float]
     if standardize:
         widths = np.where(variance > _ROUNDING * (mean / widest) ** 2, np.sqrt(variance), 1.0)
     return mean * size, widest * size * widths, float((variance / widths**2).mean())
+
+
+def first_frame(X: Any) -> tuple[Array, float]:
+    """Centre (d,) and unit of the frame of a stream whose first batch are the sparse rows (n, d)."""
+    centre, scale, _ = columns_in_frame(X, standardize=False)
+    return centre, float(scale[0])
+
+
+def sparse_moments(X: Any, centre: Array, unit: float) -> Sums:
+    """Sums over sparse rows (n, d) in the frame ``(x - centre) / unit``: n, sum (d,), outer (d, d).
+
+    With S = X / unit, a = centre / unit and s the sum of its rows: outer = SᵀS - s aᵀ - a sᵀ + n a aᵀ.
+    """
+    S, a = _scaled(X, np.full(len(centre), unit)), centre / unit
+    n, s = S.shape[0], np.asarray(S.sum(axis=0)).ravel()
+    outer = np.asarray((S.T @ S).toarray())
+    cross = np.outer(s, a)
+    outer += n * np.outer(a, a) - cross - cross.T
+    return {"n": np.array(float(n)), "sum": s - n * a, "outer": outer}
 
 
 def sparse_axes(X: Any, centre: Array, scale: Array, q: int | None, most_columns: int, count: Count) -> Axes:

@@ -30,10 +30,12 @@ __all__ = [
     "TruncatedBasis",
     "TruncatedFrame",
     "as_rows_of",
+    "dense_columns",
     "dense_rows",
     "is_sparse",
     "outside_in_columns",
     "truncated_basis",
+    "variance_in_columns",
 ]
 
 Array = npt.NDArray[Any]
@@ -111,6 +113,15 @@ def outside_in_columns(frame: AnyFrame, Y: Array, columns: Array | None) -> Arra
     return np.asarray(frame.outside(Y)[:, columns])
 
 
+def variance_in_columns(frame: AnyFrame, V: Array, columns: Array | None) -> Array:
+    """Variances (m, c) of some columns of the data, from those inside the frame; None: of all columns."""
+    if columns is None:
+        return frame.outside_variance(V)
+    if isinstance(frame, TruncatedFrame):
+        return np.asarray((V * frame.scale**2) @ np.square(frame.reduction.basis[columns]).T)
+    return np.asarray(frame.outside_variance(V)[:, columns])
+
+
 def is_sparse(X: object) -> bool:
     """Whether rows are a sparse matrix; unlike ``issparse``, it leaves their type as it is."""
     return bool(sparse.issparse(X))
@@ -127,6 +138,13 @@ def dense_rows(X: Any, dtype: Any) -> Array:
     if sparse.issparse(X):
         found = found.toarray()
     return np.asarray(found, dtype=dtype)
+
+
+def dense_columns(X: Any, columns: Array | None, dtype: Any) -> Array:
+    """Some columns of rows (m, d), dense or sparse, as a dense array (m, c); None: all."""
+    if columns is None:
+        return dense_rows(X, dtype)
+    return dense_rows(X.tocsc()[:, columns] if sparse.issparse(X) else np.asarray(X)[:, columns], dtype)
 
 
 @dataclass(frozen=True)

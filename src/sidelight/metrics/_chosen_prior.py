@@ -6,11 +6,15 @@ it, the rows of the part are compared with their partners:
     v_i(w) = mean over the partners j of row i of √rank_w(i, j)
 
 where the rank is the share of all rows that are nearer to i than j is (for different pairs: that are farther). The gain
-over the Euclidean metric, v_i(∞) - v_i(w), has a mean m and a standard error s over the rows. Of the weights, the one
-with the largest lower bound m - t s is taken, t a quantile of Student's distribution; if none is above 0, the Euclidean
-metric stays as it is (w = ∞). Pairs that share rows are not independent: s and t count the independent differences
-(``Scatter.n_free``), not the pairs. With a rank r, all this is for the r widest directions, and ∞ is PCA (decision
-0030).
+over the Euclidean metric, v_i(∞) - v_i(w), has a mean m and a standard error s over the rows, for same and for
+different pairs; each kind counts a half, if both are there. Of the weights whose lower bound m - t s is above 0, the
+one with the largest mean is taken, t the quantile 0.85 of Student's distribution; if there is none, the Euclidean metric
+stays as it is (w = ∞). Pairs that share rows are not independent: s and t count the independent differences
+(``Scatter.n_free``), not the pairs. With a rank r, all this is for the r widest directions, and ∞ is PCA.
+
+The metric is that of same pairs alone (``PairStatistics.within_factors``). It is the safe one: few pairs change few
+directions, so that a low level is enough. Without same pairs it is that of different pairs (``PairStatistics.factor``),
+which is noisier: there the largest lower bound is taken, with the quantile 0.975 (decision 0030).
 """
 
 from __future__ import annotations
@@ -26,57 +30,83 @@ from sidelight.neighbours.distances import squared_distances
 from sidelight.objectives.scatter import Scatter
 from sidelight.solvers.generalised import principal_factor
 
-__all__ = ["chosen_weight"]
+__all__ = ["ChosenPrior", "chosen_prior"]
 
 
-_WEIGHTS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # times the number of coordinates (at most 30), strongest first
+_WITHIN = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # weights of the prior of same pairs, strongest first
+_GENERALISED = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # the same, times the number of coordinates (at most 30)
 _PARTS = 10
-_LEAST = 3  # independent differences: with fewer, nothing is held out and the metric stays Euclidean
+_LEAST = 3  # independent differences of a kind: with fewer, they are not held out
 _COORDINATES = 64  # leading ones, on which weights are compared
 _ROWS, _PARTNERS, _OTHERS = 300, 50, 500  # compared rows, partners of each, and rows to rank them among
-_SURE = 0.975  # how sure a weight must be better than the Euclidean metric
+_SURE = {"within": 0.85, "generalised": 0.975}  # how sure a weight must be better than the Euclidean metric
 _ROUNDING = 1e-9  # distances that differ by less are ties; a gain that is larger by less is not larger
 
 
-def chosen_weight(same: Scatter, different: Scatter, T: Array, r: int | None) -> float:
-    """The weight of the prior, in pairs; ``inf``: the Euclidean metric.
+@dataclass(frozen=True)
+class ChosenPrior:
+    """Form of the metric, "within" or "generalised", and weight of its prior, in pairs; ``inf``: Euclidean."""
+
+    form: str
+    weight: float
+
+
+def chosen_prior(same: Scatter, different: Scatter, T: Array, r: int | None, form: str = "auto") -> ChosenPrior:
+    """The weight of the prior, and the form of the metric.
 
     Parameters
     ----------
     same, different : Scatter
-        Of the pairs of each kind. Weights are compared on same pairs, or on different ones where fewer than three
-        same pairs are independent.
+        Of the pairs of each kind.
     T : array of shape (n, p)
         Coordinates in which the data has diagonal scatter, widest first.
     r : int or None
         Rank of the metric; None: full.
+    form : "auto", "within" or "generalised"
+        "auto": "within" if there are same pairs. The generalised form is compared on same pairs, or on different ones
+        where fewer than three same pairs are independent.
     """
-    kind = same if same.n_free >= _LEAST else different
-    if kind.n_free < _LEAST or not T.shape[1]:
-        return np.inf
+    if form == "auto":
+        form = "within" if same.n_free else "generalised"
     T = T[:, :_COORDINATES]
-    judge = _Judge.of(kind, T, farther=kind is different)
-    weights = usual_weight(T.shape[1]) * np.array(_WEIGHTS)
-    gains = np.zeros((len(weights), len(judge.rows)))
+    kinds = [(kind, kind is different) for kind in (same, different) if kind.n_free >= _LEAST]
+    if form == "generalised":
+        kinds = kinds[:1]
+    if not kinds or not T.shape[1]:
+        return ChosenPrior(form, np.inf)
+    weights = np.array(_WITHIN if form == "within" else usual_weight(T.shape[1]) * np.array(_GENERALISED))
+    gains = [
+        _gains(_Judge.of(kind, T, farther=farther), (same, different), weights, r, form) for kind, farther in kinds
+    ]
+    return ChosenPrior(form, _best_weight(weights, gains, [kind.n_free for kind, _ in kinds], form))
+
+
+def _gains(judge: _Judge, scatters: tuple[Scatter, Scatter], weights: Array, r: int | None, form: str) -> Array:
+    """Gains (weights, rows) over the Euclidean metric, of metrics from the pairs of other rows."""
+    T, gains = judge.T, np.zeros((len(weights), len(judge.rows)))
     for k in range(min(_PARTS, len(judge.rows))):
         part = np.arange(k, len(judge.rows), _PARTS)
-        rows = judge.rows[part]
-        known = PairStatistics.of(same.without(rows), different.without(rows), T)
+        known = PairStatistics.of(*(scatter.without(judge.rows[part]) for scatter in scatters), T)
         plain = judge.values(np.eye(T.shape[1])[:, :r], part)
-        for w, weight in enumerate(weights):
-            B = known.factor(float(weight))
+        if form == "within":
+            factors = known.within_factors(weights.tolist())
+        else:
+            factors = [known.factor(weight) for weight in weights.tolist()]
+        for w, B in enumerate(factors):
             gains[w, part] = plain - judge.values(B if r is None else principal_factor(T, B, r), part)
-    return _best_weight(weights, gains, kind.n_free)
+    return gains
 
 
-def _best_weight(weights: Array, gains: Array, n_free: int) -> float:
-    """The weight with the largest lower bound of its mean gain (weights, rows); ``inf`` if none is above 0."""
-    count = min(gains.shape[1], n_free)
-    errors = gains.std(axis=1, ddof=1) / np.sqrt(count)
+def _best_weight(weights: Array, gains: list[Array], n_free: list[int], form: str) -> float:
+    """The best weight of those whose lower bound is above 0, by ``gains`` (weights, rows) of each kind; or ``inf``."""
+    counts = [min(found.shape[1], free) for found, free in zip(gains, n_free, strict=True)]
+    mean = np.mean([found.mean(axis=1) for found in gains], axis=0)
+    squares = [found.var(axis=1, ddof=1) / count for found, count in zip(gains, counts, strict=True)]
+    bound = mean - student.ppf(_SURE[form], sum(counts) - 1) * np.sqrt(np.sum(squares, axis=0)) / len(gains)
     best, chosen = 0.0, np.inf
-    for weight, bound in zip(weights, gains.mean(axis=1) - student.ppf(_SURE, count - 1) * errors, strict=True):
-        if bound > best + _ROUNDING:
-            best, chosen = float(bound), float(weight)
+    for weight, low, value in zip(weights, bound, mean if form == "within" else bound, strict=True):
+        if low > _ROUNDING and value > best + _ROUNDING:
+            best, chosen = float(value), float(weight)
     return chosen
 
 

@@ -21,7 +21,7 @@ from sidelight.objectives.scatter import PairScatter
 from sidelight.solvers.anneal import Path, anneal
 from sidelight.solvers.generalised import principal_factor
 
-from ._chosen_prior import chosen_weight
+from ._chosen_prior import chosen_prior
 
 __all__ = ["FoundMetric", "KnownDistances", "SearchSettings", "search_metric"]
 
@@ -222,8 +222,9 @@ def _same_and_different(known: KnownDistances, r: int | None) -> tuple[float, Ar
     """The metric of pairs at distance 0, which are the same, and of the others, which are different; and its weight."""
     same = known.squares == 0
     together, apart = (PairScatter(known.index[which], len(known.T)) for which in (same, ~same))
-    weight = chosen_weight(together, apart, known.T, r)
-    return weight, known.scaled(informed_directions(together, apart, known.T, weight, r))
+    prior = chosen_prior(together, apart, known.T, r)
+    V = informed_directions(together, apart, known.T, prior.weight, r, form=prior.form)
+    return prior.weight, known.scaled(V)
 
 
 def _parts(m: int) -> list[Array]:

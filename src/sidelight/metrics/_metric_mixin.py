@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
@@ -126,7 +126,14 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, InverseJacobianMixin, Transfo
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Memory and time of a fit to n rows and d columns."""
         p = n if self.kernel is not None else min(n, d)
-        return Cost(int(8 * (3 * n * d + 5 * p * p + 2 * n * p) + 2**24), 0.01 + (n * d * p + 10.0 * p**3) * 1e-9)
+        size = 8 * (3 * n * d + 5 * p * p + 2 * n * p) + 2**24
+        search = self._search_seconds(n, p) if self.regularization == "auto" else 0.0
+        return Cost(int(size), 0.01 + (n * d * p + 10.0 * p**3) * 1e-9 + search)
+
+    def _search_seconds(self, n: int, p: int) -> float:
+        """Time of the choice of ``regularization`` by held-out hints, for n rows in p coordinates."""
+        del n
+        return 0.08 + 1e-3 * p
 
     @property
     def _n_features_out(self) -> int:
@@ -143,7 +150,7 @@ class MetricMixin(ClassNamePrefixFeaturesOutMixin, InverseJacobianMixin, Transfo
             check_choice(self, "kernel", self.kernel, _KERNELS)
         check_choice(self, "kernel_coordinates", self.kernel_coordinates, KERNEL_COORDINATES)
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         limit, what = (X.shape[1], "columns") if self.kernel is None else (len(X), "rows")
         if self.n_components is not None:
             check_integer(self, "n_components", self.n_components, 1)

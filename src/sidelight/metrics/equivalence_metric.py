@@ -16,19 +16,22 @@ from sidelight.objectives.scatter import LabelScatter, PairScatter, Scatter
 from sidelight.side.contradictions import distinct_pairs, refuse_contradictions
 from sidelight.side.labels import label_codes
 
-from ._chosen_prior import chosen_weight
-from ._learned_metric import FORMS, Kernel, learned_metric, span_rows
+from ._chosen_prior import ChosenPrior, chosen_prior
+from ._learned_metric import Kernel, learned_metric, span_rows
 from ._metric_mixin import MetricMixin
 
 __all__ = ["EquivalenceMetric"]
 
 
+_FORMS = ("auto", "within", "generalised", "literal")
+
+
 class EquivalenceMetric(MetricMixin, BaseEstimator):
     """Learn a metric from hints: these rows belong together, those apart.
 
-    Directions in which same rows differ count for less; directions in which different rows are further apart than any
-    two rows count for more. The metric follows in closed form from two scatter matrices. A transformer: put it before
-    any embedding.
+    Directions in which same rows differ count for less; in the generalised form, directions in which different rows
+    are further apart than any two rows count for more. The metric follows in closed form from scatter matrices. A
+    transformer: put it before any embedding.
 
     Parameters
     ----------
@@ -49,11 +52,15 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
     regularization : float or "auto", default="auto"
         Weight of the prior, as a number of pairs: without hints, same rows differ equally in all directions, and
         different rows as any two rows do. "auto": the weight under which held-out pairs are told from random ones best;
-        infinite, so that the metric is Euclidean, where none is surely better than that (always with fewer than three
+        infinite, so that the metric is Euclidean, where none is better than that (always with fewer than three
         pairs). A number takes the pairs at their word. Not used by the literal form.
-    form : {"generalised", "literal"}, default="generalised"
-        "literal" is the problem of [1]_: minimise ``Σ_same |x_i - x_j|²_A - Σ_different |x_i - x_j|²_A`` over A with
-        A ⪯ I/r and tr A = 1. It depends on the units of the columns.
+    form : {"auto", "within", "generalised", "literal"}, default="auto"
+        "within": A is the inverse of the scatter of same pairs, pooled with the prior; different pairs only help to
+        choose ``regularization``. Few pairs change few directions. "generalised": different pairs change the metric
+        too, and the prior has the size of the differences of same pairs. "auto": "within" where ``regularization`` is
+        "auto" and there are same pairs, else "generalised". "literal" is the problem of [1]_: minimise
+        ``Σ_same |x_i - x_j|²_A - Σ_different |x_i - x_j|²_A`` over A with A ⪯ I/r and tr A = 1. It depends on the units
+        of the columns.
 
     Attributes
     ----------
@@ -70,6 +77,8 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         Same and different pairs that were used.
     regularization_ : float
         The weight of the prior that was used; inf: the hints did not change the metric (0 in the literal form).
+    form_ : str
+        The form that was used.
     n_components_ : int
     n_features_in_ : int
 
@@ -106,7 +115,7 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         degree: int = 3,
         kernel_coordinates: str = "pca",
         regularization: float | str = "auto",
-        form: str = "generalised",
+        form: str = "auto",
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -130,28 +139,26 @@ class EquivalenceMetric(MetricMixin, BaseEstimator):
         same, different : Pairs or array of shape (m, 2), optional
             Row numbers of pairs. Without labels and pairs, the metric is Euclidean (of rank ``n_components``: PCA's).
         """
-        check_choice(self, "form", self.form, FORMS)
+        check_choice(self, "form", self.form, _FORMS)
         X = self._checked_fit_rows(X)
         together, apart = self._scatters(y, same, different, len(X))
         span, T = span_rows(X, self.kernel, self.gamma, self.degree, self.kernel_coordinates)
         if self.form == "literal":
             r = int(self.n_components or 1)
-            V, weight = literal_directions(together, apart, T, r) / np.sqrt(r), 0.0
+            V, prior = literal_directions(together, apart, T, r) / np.sqrt(r), ChosenPrior("literal", 0.0)
         else:
-            weight = self._weight(together, apart, T)
-            V = informed_directions(together, apart, T, weight, self.n_components)
+            prior = self._prior(together, apart, T)
+            V = informed_directions(together, apart, T, prior.weight, self.n_components, form=prior.form)
         self._keep_metric(learned_metric(type(self).__name__, span, T, V, self.n_components))
         self.n_pairs_ = (together.n_pairs, apart.n_pairs)
-        self.regularization_ = weight
+        self.regularization_, self.form_ = prior.weight, prior.form
         return self
 
-    def _weight(self, same: Scatter, different: Scatter, T: Array) -> float:
-        """The weight of the prior, in pairs: that asked for, or chosen by held-out pairs."""
-        return (
-            chosen_weight(same, different, T, self.n_components)
-            if isinstance(self.regularization, str)
-            else float(self.regularization)
-        )
+    def _prior(self, same: Scatter, different: Scatter, T: Array) -> ChosenPrior:
+        """Form and weight of the prior, in pairs: those asked for, or chosen by held-out pairs."""
+        if isinstance(self.regularization, str):
+            return chosen_prior(same, different, T, self.n_components, self.form)
+        return ChosenPrior("generalised" if self.form == "auto" else self.form, float(self.regularization))
 
     def _scatters(self, y: object, same: object, different: object, n: int) -> tuple[Scatter, Scatter]:
         """Scatter matrices of same and of different pairs, from labels or from pairs."""

@@ -73,10 +73,10 @@ class BernoulliKind:
         return bernoulli_charts(mixture)
 
     def joined(
-        self, stream: MixtureStream[BernoulliParameters, Bernoullis], X: Array
+        self, stream: MixtureStream[BernoulliParameters, Bernoullis], X: Untyped
     ) -> MixtureStream[BernoulliParameters, Bernoullis]:
         """The stream, with the prior's share of all rows so far: its sums are means over rows."""
-        strength = self.smoothing / (stream.n_seen + len(X))
+        strength = self.smoothing / (stream.n_seen + X.shape[0])
         return replace(stream, family=replace(stream.family, strength=strength))
 
 

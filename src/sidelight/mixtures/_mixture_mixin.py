@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight.base.cost import Cost, announce_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import random_numbers
@@ -112,12 +113,10 @@ class MixtureMixin(
         """
         del y
         X = self._validated(X, ensure_min_samples=2)
-        block = self._block(X.shape[0])
-        if issparse(X):
-            rows, reduction = self._sparse_rows(X, block)
-            return self._fit_rows(rows, X.dtype.name, X.shape[1], reduction)
-        rows = ArrayRows(self._prepared(X), n_jobs=self.n_jobs, block=block)
-        return self._fit_rows(rows, X.dtype.name, X.shape[1])
+        batch, reduction = self._reduced(X) if issparse(X) else (self._prepared(X), None)
+        missing = not issparse(X) and bool(np.isnan(X).any())
+        announce_cost(self, self.estimate_cost(X.shape[0], batch.shape[1], missing=missing), X.shape[0])
+        return self._fit_rows(self._rows_of(batch, self._block(X.shape[0])), X.dtype.name, X.shape[1], reduction)
 
     @all_or_nothing
     @one_blas_thread
@@ -144,25 +143,28 @@ class MixtureMixin(
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            NaN where an entry is missing.
+        X : array or sparse array of shape (n, d)
+            NaN where an entry is missing. Sparse rows have no missing entries, and no dense copy of them is made (of a
+            batch that follows dense ones, to a mixture of planes, one is).
         y : ignored
         """
         del y
         begun = "running_" in vars(self)
-        X = self._validated(X, reset=not begun, sparse=False)
-        rows = self._seen(X) if begun else self._prepared(X)
+        X = self._validated(X, reset=not begun)
         self._check_parameters()
-        choice = None if begun else self._choice(ArrayRows(rows, n_jobs=self.n_jobs))
-        if choice is None:
-            kind, stream = self._stream_kind(), self._stream()
+        choice, reduction = None, None
+        if begun:
+            batch, kind, stream = self._seen(X), self._stream_kind(), self._stream()
         else:
+            batch, reduction = self._reduced(X) if issparse(X) else (self._prepared(X), None)
+            rows = self._rows_of(batch)
+            choice = self._choice(rows)
             kind = choice.kind
             raise_if_interrupted(choice.ended is not None and choice.ended.interrupted, kept=False)
             stream = begin_stream(rows, kind, self._settings(), self._n_stream_charts(choice.n_charts))
-        stream = advance_stream(stream, kind, rows)
+        stream = advance_stream(stream, kind, batch)
         if choice is not None:
-            self.dtype_, self.reduction_ = X.dtype.name, None
+            self.dtype_, self.reduction_ = X.dtype.name, reduction
             if choice.scores is not None:
                 self.held_out_scores_ = choice.scores
         self._keep_stream(stream, kind)
@@ -236,6 +238,10 @@ class MixtureMixin(
         return self._in_columns(self.charts_.sample(n_samples, rng)[0].astype(self.dtype_))
 
     @abstractmethod
+    def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
+        """Memory and time of a fit to n rows and d columns, with ``missing`` entries or whole."""
+
+    @abstractmethod
     def _check_parameters(self) -> None:
         """Every parameter in range, or a sentence."""
 
@@ -270,9 +276,14 @@ class MixtureMixin(
         """Rows as the mixture sees them."""
         return X
 
-    def _sparse_rows(self, X: Untyped, block: int) -> tuple[Rows, TruncatedBasis | None]:
-        """Sparse rows of a fit, and the basis of their coordinates if the mixture is one of these."""
-        return SparseRows(self._prepared(X), n_jobs=self.n_jobs, block=block), None
+    def _reduced(self, X: Untyped) -> tuple[Untyped, TruncatedBasis | None]:
+        """Sparse rows as a new mixture sees them, and the basis of their coordinates if it is one of these."""
+        return self._prepared(X), None
+
+    def _rows_of(self, X: Untyped, block: int = BLOCK) -> Rows:
+        """Rows in memory, dense or sparse, in blocks."""
+        kind = SparseRows if issparse(X) else ArrayRows
+        return kind(X, n_jobs=self.n_jobs, block=block)
 
     def _seen(self, X: Untyped) -> Untyped:
         """Rows as the fitted mixture sees them: coordinates, where it was fitted to those of sparse rows."""

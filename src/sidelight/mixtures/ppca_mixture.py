@@ -29,7 +29,7 @@ from sidelight.maps.plane_mixture import PlaneKind
 from sidelight.maps.truncated import TruncatedBasis, dense_rows, is_sparse, truncated_basis
 from sidelight.objectives.gaussian_charts import MOST_COLUMNS, Gaussians
 from sidelight.objectives.mixtures import MixtureParameters, Planes
-from sidelight.rows import BLOCK, ArrayRows, Rows
+from sidelight.rows import BLOCK, Rows
 
 from ._mixture_mixin import MixtureMixin
 
@@ -39,6 +39,7 @@ __all__ = ["PPCAMixture"]
 PlaneFamily = Planes | Gaussians
 AnyKind = MixtureKind[MixtureParameters, PlaneFamily]
 _TRIALS = 25  # mixtures that are compared, about
+_WITH_GAPS = 4.0  # times as long with missing entries
 _COVARIANCES = ("auto", "plane", "diagonal", "full")
 
 
@@ -190,16 +191,17 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
         rows: Array = self._checked(X, sparse=False)
         return rows
 
-    def estimate_cost(self, n: int, d: int) -> Cost:
+    def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
         """Memory and time of a fit to n rows and d columns; ``fit_batches`` does not hold the rows in memory."""
         k = 16 if isinstance(self.n_charts, str) else self.n_charts
         q = 10 if isinstance(self.n_components, str) else self.n_components
         steps = min(self.max_iter, 60) + 10 * self.n_init * min(1.0, max(5000, 100 * k) / n)
         moments = k * d * d if d <= MOST_COLUMNS else 2 * k * d * (q + 1)
-        each = 1e-10 * moments + 2e-8 * k
+        each = k * (4e-8 + 2.2e-9 * d + (3e-12 * d * d if d <= MOST_COLUMNS else 0.0))
         chosen = self.n_charts == "auto" or (self.n_charts != "bic" and self.n_components == "auto")
-        search = _TRIALS * (0.02 + min(self.max_iter + 20, 40) * trial_rows(n, d) * each) if chosen else 0.0
-        return Cost(int(8 * n * d + 8 * 2 * moments + 2**27), float(0.05 + steps * n * each + search))
+        search = _TRIALS * (0.05 + min(self.max_iter + 20, 40) * trial_rows(n, d) * each) if chosen else 0.0
+        seconds = (_WITH_GAPS if missing else 1.0) * (0.05 + steps * n * each + search)
+        return Cost(int(8 * n * d + 8 * 2 * moments + 2**27), float(seconds))
 
     def _check_parameters(self) -> None:
         self._check_shared()
@@ -259,10 +261,9 @@ class PPCAMixture(MixtureMixin[MixtureParameters, PlaneFamily], DensityMixin, Ba
         mixture = MixtureParameters(charts.weights, charts.charts)
         return MixtureStream(charts.frame, self.family_, mixture, self.running_ or None, self.n_samples_seen_)
 
-    def _sparse_rows(self, X: Untyped, block: int) -> tuple[Rows, TruncatedBasis | None]:
+    def _reduced(self, X: Untyped) -> tuple[Untyped, TruncatedBasis | None]:
         reduction = truncated_basis(X, n_jobs=self.n_jobs)
-        scores = reduction.scores(X).astype(X.dtype, copy=False)
-        return ArrayRows(scores, n_jobs=self.n_jobs, block=block), reduction
+        return reduction.scores(X).astype(X.dtype, copy=False), reduction
 
     def _seen(self, X: Untyped) -> Untyped:
         if self.reduction_ is None and is_sparse(X):

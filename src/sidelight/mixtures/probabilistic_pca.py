@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, all_or_nothing_continued, clear_fitted, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.random import start_seed
@@ -35,6 +35,7 @@ from sidelight.maps.linear_gaussian_fit import (
     maps_of_moments,
 )
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
+from sidelight.maps.truncated import as_rows_of
 from sidelight.maps.typicality import COMPARED
 from sidelight.rows import ArrayRows, SparseRows, Sums, as_rows
 
@@ -177,8 +178,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         if issparse(X):
             return self._fit_sparse(validated(self, X, dtype=kinds, accept_sparse="csr", ensure_min_samples=2))
         X = np.asarray(validated(self, X, dtype=kinds, ensure_all_finite="allow-nan", ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
-        block = max(64, -(-len(X) // 4)) if np.isnan(X).any() else max(_BLOCK, -(-len(X) // 16))
+        missing = bool(np.isnan(X).any())
+        check_cost(self, self.estimate_cost(*X.shape, missing=missing), len(X))
+        block = max(64, -(-len(X) // 4)) if missing else max(_BLOCK, -(-len(X) // 16))
         rows = ArrayRows(X, n_jobs=self.n_jobs, block=block)
         found = fit_linear_gaussian(rows, self._settings())
         embedding = found.maps.embed(X, self.n_jobs)
@@ -222,8 +224,9 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
 
         Parameters
         ----------
-        X : array of shape (m, d)
-            Complete rows; missing entries need more than one pass (``fit_batches``).
+        X : array or sparse array of shape (m, d)
+            Complete rows; missing entries need more than one pass (``fit_batches``). No dense copy of sparse rows is
+            made.
         y : ignored
         """
         del y
@@ -231,23 +234,28 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         begun = "moments_" in vars(self)
         if not begun:
             clear_fitted(self)
-        X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], reset=not begun), dtype=np.float64)
+        kinds = [np.float64, np.float32]
+        X = as_rows_of(validated(self, X, dtype=kinds, reset=not begun, accept_sparse="csr"), np.float64)
         if X.shape[1] > LARGEST:
             rule = f"has more than the {LARGEST} of which products are kept"
-            raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, "Use fit_batches"))
+            remedy = "Use fit, which makes no dense copy of sparse rows" if issparse(X) else "Use fit_batches"
+            raise ValueError(error_message(self, "X", f"{X.shape[1]} columns", rule, remedy))
         before = MomentStream(self.centre_, self.unit_, self.moments_) if begun else None
         stream = advance_moments(before, X)
         self._keep(maps_of_moments(stream, self._fixed_components(), standardize=self.standardize))
         self.unit_, self.moments_ = stream.unit, stream.moments
         return self
 
-    def estimate_cost(self, n: int, d: int) -> Cost:
-        """Memory and time of a fit to n rows and d columns with missing entries; complete rows take less."""
+    def estimate_cost(self, n: int, d: int, *, missing: bool = False) -> Cost:
+        """Memory and time of a fit to n rows and d columns; with ``missing`` entries it takes far longer."""
         q = min(n - 1, d, 60) if isinstance(self.n_components, str) else self.n_components
         packed = (q + 1) * (q + 2) / 2
         products = min(n, d, LARGEST) ** 2
         size = 8 * (3 * n * d + 6 * d * packed + 3e7 + 3 * products)
-        return Cost(int(size), float(0.02 + 15 * (2e-10 * n * d * packed + 1e-9 * n * q**3) + 1e-9 * products * d))
+        seconds = 0.02 + 3e-10 * n * d * min(n, d) + 5e-10 * products * d
+        if missing:
+            seconds += 0.05 + 6 * (2e-10 * n * d * packed + 1e-9 * n * q**3)
+        return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:
         if self.n_components != "auto":

@@ -140,6 +140,12 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "further": "?record b=b",
     },
     "LocalOffsets": {"centres": "float (p, b)", "offsets": "float (p, c, b)", "width": "positive"},
+    "AdaptedRows": {
+        "points": "float (m, d)",
+        "places": "float (m, q)",
+        "bandwidths": "float (m)",
+        "features": "float (m, *)",
+    },
     "ChangeModel": {
         "groups": "float (c, *)",
         "content": "float (n, r)",

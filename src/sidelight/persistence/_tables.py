@@ -50,6 +50,7 @@ ESTIMATORS: dict[str, str] = {
 RECORDS: dict[str, str] = {
     "ActionDynamics": "sidelight.unfolding._action_dynamics",
     "Actions": "sidelight",
+    "AdaptedRows": "sidelight.information._adapt",
     "AdaptiveWeights": "sidelight.maps.weights",
     "AngleCode": "sidelight.tables._number_code",
     "Annealing": "sidelight",

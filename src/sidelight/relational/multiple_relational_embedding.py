@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar, combine_callbacks
@@ -33,6 +33,7 @@ from sidelight.kernels.profiles import profile
 from sidelight.kernels.relations import similarity
 from sidelight.maps.relational_axes import Axes, canonical_axes
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
+from sidelight.neighbours.search import neighbour_seconds
 from sidelight.objectives.relational import RelationalSum
 from sidelight.side.relation import Relation
 from sidelight.side.relations import Relations, as_relations
@@ -214,7 +215,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
             raise ValueError(error_message(self, "relations", relations, rule, "Give X, or a Relation"))
         check_weights(owner, self.weights, [_DATA, *given.names])
         n = len(given) if X is None else len(X)
-        refuse_if_too_large(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
+        check_cost(self, self.estimate_cost(n, 0 if X is None else X.shape[1]), n)
         check_relations(owner, every, n)
         similarities = [similarity(relation, self.n_jobs) for relation in every.values()]
         extension = extend_relations(every, similarities, n) if self.extend else Extension(every, {})
@@ -246,7 +247,7 @@ class MultipleRelationalEmbedding(ClassNamePrefixFeaturesOutMixin, RelationalMix
         stored = 6 * self.perplexity * n
         latent, evaluation = normaliser_cost(profile(self.latent_kernel), n, self.n_components)
         size = latent + 8 * n * d * 4 + 60 * stored + 2**26
-        seconds = 0.5 + 200 * (evaluation + 6e-8 * stored) + 3e-10 * n * n * d + 5e-4 * n
+        seconds = 0.1 + 100 * (evaluation + 6e-8 * stored) + neighbour_seconds(n, d) + 5e-4 * n
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:

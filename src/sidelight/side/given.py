@@ -375,7 +375,9 @@ def _coded(owner: object, column: Column, entries: Entries) -> Array:
     if -1 in places:
         known = ", ".join(repr(c) for c in column.categories[:8]) + (", ..." if len(column.categories) > 8 else "")
         rule = f"is not among the categories of {column.name!r} that fit saw ({known})"
-        remedy = "Use one of these, or leave it missing (None, NaN) to average over them"
+        remedy = (
+            "Use one of these, leave it missing (None, NaN) to average over them, or add it to the model with adapt"
+        )
         raise ValueError(error_message(owner, "given", _plain(entries.here[places.index(-1)]), rule, remedy))
     out[~entries.missing] = places
     return out

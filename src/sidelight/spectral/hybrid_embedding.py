@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.alias import formerly
 from sidelight.base.capabilities import TWO_WAY
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost, refuse_if_too_large
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import one_blas_thread
@@ -34,7 +34,7 @@ from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.two_way import LISTED
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.neighbours.equal_rows import equal_row_groups, group_means
-from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed
+from sidelight.neighbours.search import Neighbours, nearest, nearest_precomputed, neighbour_seconds
 from sidelight.neighbours.sparse_distances import zero_distance_groups
 from sidelight.objectives.spectral import neighbour_graph, padded_lists, radius_graph
 
@@ -183,7 +183,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
         if self._precomputed:
             check_square(owner, X)
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X, "precomputed" if self._precomputed else "euclidean")
         points = frame.points(X)
         near = self._neighbours(points)
@@ -240,8 +240,8 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         whole = kind != "euclidean" and (landmarks is None or kind not in ("geodesic", "graph"))
         rows = 0 if kind == "euclidean" else n if whole else min(n, landmarks or n)
         size = 8 * n * (6 * d + 3 * LISTED + 12 * self.n_neighbors) + (32 if whole else 20) * rows * n + 2**26
-        neighbours = 2e-8 * n * n + 3e-10 * n * n * d
-        return Cost(int(size), float(0.1 + neighbours + 1.5e-6 * n * rows + 2e-4 * n))
+        neighbours = neighbour_seconds(n, d)
+        return Cost(int(size), float(0.1 + neighbours + 6e-7 * n * rows + 2e-4 * n))
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)

@@ -151,7 +151,7 @@ class CountEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """What fitting n rows of d columns takes, for one count in twenty that is not 0."""
         width = self.n_components + 10
         entries = 0.05 * n * d
-        return Cost(int(36 * entries + 8 * width * (4 * n + 18 * d) + 2**26), 0.1 + 3e-8 * entries * width)
+        return Cost(int(36 * entries + 8 * width * (4 * n + 18 * d) + 2**26), 0.05 + 1e-8 * entries * width)
 
     @property
     def _n_features_out(self) -> int:

@@ -11,7 +11,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.base.capabilities import IMPUTER
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
@@ -36,6 +36,7 @@ __all__ = ["METHODS", "Imputer", "Intervals"]
 
 Array = npt.NDArray[Any]
 METHODS = ("auto", *MODELS)
+_TRIED = 5000  # rows up to which the trials of models take less than in proportion to them (measured)
 
 
 class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
@@ -175,7 +176,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
             plan = fit_plan(table, self.kinds, EncoderSettings("robust", "auto", 2, 1, random_numbers(seed)))
             found = read_gaps(X, plan, owner)
         refuse_too_large(self, "X", found.code)
-        refuse_if_too_large(self, self.estimate_cost(*found.code.shape), table.n_rows)
+        check_cost(self, self.estimate_cost(*found.code.shape), table.n_rows)
         rows = found.code[~np.isnan(found.code).all(axis=1)]  # a row without any entry tells nothing
         model, errors = self._fitted_model(rows, seed)
         self._remember_columns(X, table)
@@ -265,7 +266,8 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns (of the code)."""
-        return Cost(64 * n * d + 64 * d * min(n, d), 1.5e-5 * n * d * (1 + d / 200))
+        tried, rest = min(n, _TRIED), max(n - _TRIED, 0)
+        return Cost(64 * n * d + 64 * d * min(n, d), 0.1 + d**1.4 * (1.5e-3 * tried**0.6 + 3e-5 * rest))
 
     def _fitted_model(self, A: Array, seed: int) -> tuple[EntryModel | None, dict[str, float]]:
         """The model of the code (n, p), None where it has no columns, and the errors of the models that were tried."""

@@ -198,7 +198,7 @@ class TableEncoder(TransformerMixin, TakesTables):
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """Return the estimated cost of a fit on ``n`` rows and ``d`` columns."""
-        return Cost(64 * n * d, 2e-6 * n * d)
+        return Cost(64 * n * d, 0.01 + 3e-7 * n * d)
 
     def _settings(self) -> EncoderSettings:
         check_choice(self, "scaling", self.scaling, _SCALINGS)

@@ -22,7 +22,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
 from sidelight.base.messages import error_message
 from sidelight.base.small_data import warn_if_small
@@ -151,7 +151,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         if reduction is not None:
             X = reduction.scores(X).astype(X.dtype, copy=False)
             warn_if_small(self, X)
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         frame = Frame.of(X)
         estimator = None
         if embedding is None:
@@ -179,7 +179,7 @@ class TwoWayEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
 
     def estimate_cost(self, n: int, d: int) -> Cost:
         """What fitting the maps takes for n rows and d columns (the estimator's own cost not counted)."""
-        return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.05 + n * n * (d + 40) * 1e-9)
+        return Cost(int(8 * n * (4 * d + 4 * LISTED) + 2**26), 0.1 + n * (2e-4 + 1.6e-6 * d) + 1e-11 * n * n * d)
 
     def _maps(self) -> TwoWayMaps:
         found = super()._maps()

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
@@ -217,7 +217,7 @@ class ActionRespectingEmbedding(ClassNamePrefixFeaturesOutMixin, ActionMixin, Ba
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         owner = type(self).__name__
         done, vectors = read_actions(owner, actions, len(X), trajectory)
         hints = known_distances(owner, len(X), pairs=pairs, distances=distances, known=known)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from sidelight.base.capabilities import TWO_WAY_ITERATIVE
-from sidelight.base.cost import Cost, refuse_if_too_large
+from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing, raise_if_interrupted
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback, Status
@@ -23,6 +23,7 @@ from sidelight.base.validation import check_choice, check_integer, check_number,
 from sidelight.base.warnings import warn
 from sidelight.maps.two_way import LISTED
 from sidelight.maps.two_way_mixin import TwoWayMixin
+from sidelight.neighbours.search import neighbour_seconds
 from sidelight.solvers.eigen import factor_spectrum
 from sidelight.solvers.semidefinite import Certificate, GramResult, solve_gram
 
@@ -184,7 +185,7 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         del y
         self._check_parameters()
         X = np.asarray(validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2))
-        refuse_if_too_large(self, self.estimate_cost(*X.shape), len(X))
+        check_cost(self, self.estimate_cost(*X.shape), len(X))
         owner = type(self).__name__
         frame, unit = frame_of(owner, X, self.metric)
         points = frame.points(X)
@@ -214,9 +215,9 @@ class SemidefiniteEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEs
         """Estimate memory and time of a fit of n rows and d columns, before fitting."""
         rows = min(n, self._limit(n) or n)
         size = 8 * n * (6 * d + 4 * LISTED + 2 * _RECONSTRUCTING**2) + 16 * rows * (n if rows < n else 256)
-        steps = 2e-6 * self.n_neighbors * rows**1.4 * 250
+        steps = 2e-4 * self.n_neighbors * rows**1.4
         size += 40 * n * n if is_rows_or_distances(self.metric) else 0
-        return Cost(int(size + 4e4 * rows + 2**26), float(0.2 + steps + 2e-8 * n * n + 3e-10 * n * n * d))
+        return Cost(int(size + 4e4 * rows + 2**26), float(0.2 + steps + 2e-8 * n * n + neighbour_seconds(n, d)))
 
     def _check_parameters(self) -> None:
         check_integer(self, "n_components", self.n_components, 1)

@@ -1,0 +1,113 @@
+"""A category of ``given`` that was not in the fit: where it can be added, and how the user names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sidelight.base.messages import error_message
+from sidelight.base.types import Array
+from sidelight.maps.effect import Effect
+from sidelight.side.columns import read_table
+from sidelight.side.given import Given
+from sidelight.side.one_value import for_all_rows, is_one_value
+
+__all__ = ["NewGroup", "read_new_group", "refuse_unadaptable"]
+
+
+@dataclass(frozen=True)
+class NewGroup:
+    """A category that was not in the fit.
+
+    Parameters
+    ----------
+    given : Given
+        The columns, with the category.
+    place : int
+        Which of the columns is that of the categories.
+    value : scalar
+        The category.
+    features : array of shape (m, f + 1)
+        Encoded ``given`` of its rows.
+    """
+
+    given: Given
+    place: int
+    value: object
+    features: Array
+
+    @property
+    def at(self) -> int:
+        """Position of the feature of the category among all features: the last one of its column."""
+        return sum(column.width for column in self.given.columns[: self.place + 1]) - 1
+
+
+def refuse_unadaptable(owner: str, given: Given, effect: Effect, *, constant: bool) -> int:
+    """Return which column of ``given`` a category can be added to; raises where there is none.
+
+    ``constant``: ``given`` was the same for all rows of the fit.
+    """
+    names = ", ".join(repr(column.name) for column in given.columns)
+    places = [place for place, column in enumerate(given.columns) if column.kind == "category"]
+
+    def refuse(seen: str, rule: str, remedy: str) -> ValueError:
+        return ValueError(error_message(owner, "given", seen, f"cannot be adapted: {rule}", remedy))
+
+    if not places:
+        raise refuse(names, "its effect is a smooth one of numbers, which have no new category", "Use the model as is")
+    if len(places) > 1:
+        rule = "combinations of several columns of categories have an offset each, and a few rows show few of them"
+        raise refuse(names, rule, "Fit again with the new rows, or with one column of categories")
+    column = given.columns[places[0]]
+    if column.matrix is not None:
+        rule = "the kernel between its categories has no row for a new one"
+        raise refuse(repr(column.name), rule, "Fit with Conditioning(kernel=...) of all categories")
+    if constant:
+        raise refuse(repr(column.name), "it was constant in the fit", "Fit with two groups or more")
+    if effect.bandwidth != 0:
+        rule = "its groups could not be compared in the fit, so that categories have no offsets"
+        raise refuse(names, rule, "Fit again with the new rows")
+    return places[0]
+
+
+def read_new_group(owner: str, given: Given, place: int, asked: object, n: int) -> NewGroup:
+    """Read the category and the numbers of ``n`` rows of it; raises where it is not one new category.
+
+    Parameters
+    ----------
+    owner : str
+        For messages.
+    given : Given
+        The columns of the fit.
+    place : int
+        Which of them is that of the categories.
+    asked : scalar, table or dict
+        The category; with further columns, all of them.
+    n : int
+    """
+    names = tuple(column.name for column in given.columns)
+    table = isinstance(asked, Mapping) or hasattr(asked, "columns")
+    if not table and not is_one_value(asked):
+        remedy = "Give the name of the new category" if len(names) == 1 else f"Give {', '.join(names)} by name"
+        raise ValueError(error_message(owner, "given", type(asked).__name__, "is not one category", remedy))
+    columns = read_table(owner, for_all_rows(owner, asked, n, names), n).in_order_of(owner, names, given.named)
+    entries = columns[place]
+    distinct = {entry.item() if isinstance(entry, np.generic) else entry for entry in entries.here}
+    if len(distinct) != 1 or entries.missing.any():
+        seen = f"{len(distinct)} categories of {names[place]!r}" if len(distinct) != 1 else "a missing entry"
+        raise ValueError(error_message(owner, "given", seen, "is not one category", "Add one category after the other"))
+    value, column = distinct.pop(), given.columns[place]
+    if value in column.categories:
+        raise ValueError(error_message(owner, "given", value, "was in the fit", "Use the model as it is"))
+    if isinstance(value, str) != isinstance(column.categories[0], str):
+        remedy = f"Give it as the others are, such as {column.categories[0]!r}"
+        raise ValueError(error_message(owner, "given", value, "is not of the type of the known ones", remedy))
+    longer = replace(column, categories=(*column.categories, value))
+    wider = replace(given, columns=(*given.columns[:place], longer, *given.columns[place + 1 :]))
+    known = wider.encode(owner, asked, n)
+    if not known.complete.all():
+        remedy = "Leave rows with a missing number out"
+        raise ValueError(error_message(owner, "given", "a missing entry", "does not say which effect", remedy))
+    return NewGroup(wider, place, value, known.features)
