@@ -39,6 +39,8 @@ BENCHMARKS = (
     "imputation",
     "tables",
     "imputation_intervals",
+    "intervals",
+    "novelty",
     "missing_maps",
     "overlap",
     "many_rows",

@@ -9,6 +9,7 @@ views are recognised by their latent points, which the maps of both hold, so tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -20,7 +21,7 @@ from sidelight.base.validation import check_number
 from sidelight.maps.calibration import Calibration
 from sidelight.maps.interval_mixin import check_enough_rows, intervals_around
 from sidelight.maps.kernel_map import KernelMap
-from sidelight.maps.left_out_rows import in_folds
+from sidelight.maps.left_out_rows import fit_allowance, in_folds
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import ViewMaps
 from sidelight.maps.without_rows import backward_without, kernel_map_without
@@ -36,6 +37,7 @@ def has_second_view(model: JointIntervals) -> bool:
 class JointIntervals(TwoWayMixin):
     """``predict_interval`` of a model of two views."""
 
+    _is_arranged: ClassVar[bool] = True
     views_: Sequence[ViewMaps]
     prediction_: KernelMap
     y_is_flat_: bool
@@ -115,4 +117,5 @@ def left_out_predictions(
         places = backward_without(first.backward, here, X[out])(X[out], n_jobs)
         return places, Y[out_of_second] - found
 
-    return Calibration(*in_folds(len(pairs), Y.shape[1], answer))
+    places, errors = in_folds(len(pairs), Y.shape[1], answer)
+    return Calibration(places, fit_allowance(second.forward, places) * errors)

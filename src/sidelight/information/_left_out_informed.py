@@ -6,13 +6,15 @@ estimated again: it is that of whole groups.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sidelight.base.types import Array
 from sidelight.maps.interpolation import BackwardMap
 from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.left_out_entries import fill_without, hidden_errors
-from sidelight.maps.left_out_rows import LeftOutRows, in_folds, left_out_rows
+from sidelight.maps.left_out_rows import LeftOutRows, fit_allowance, in_folds, left_out_rows
 from sidelight.maps.missing import LocalFill
 from sidelight.maps.without_rows import backward_without, kernel_map_without
 
@@ -38,7 +40,7 @@ def left_out_informed(
     """
     known, forward = maps.given, maps.plain.forward
     if known is None:
-        return left_out_rows(maps.plain, n_jobs)
+        return left_out_rows(maps.plain, n_jobs, arranged=True)
     assert forward is not None
     backward = _backward(maps, known, given=given if placed_by_given is None else placed_by_given)
     X, Z, P = backward.weights.inputs, backward.outputs, known.marginal_forward.outputs
@@ -51,7 +53,12 @@ def left_out_informed(
             found = kernel_map_without(known.marginal_forward, kept)(placed, n_jobs)
         return rows, placed, placed - Z[rows], P[rows] - found
 
-    return LeftOutRows(*in_folds(len(P), P.shape[1], answer))
+    found = LeftOutRows(*in_folds(len(P), P.shape[1], answer))
+    if not given:
+        return replace(found, errors=fit_allowance(known.marginal_forward, found.places) * found.errors)
+    assert known.features is not None
+    inputs = np.column_stack([found.places, known.scale * known.features[found.rows]])
+    return replace(found, errors=fit_allowance(forward, inputs) * found.errors)
 
 
 def _backward(maps: InformedMaps, known: GivenMaps, *, given: bool) -> BackwardMap:

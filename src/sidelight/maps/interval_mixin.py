@@ -8,7 +8,7 @@ model that was saved computes the same ones from the rows that its maps hold.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from sidelight.base.validation import check_number
 from .calibration import FEWEST, Calibration
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
+from .jacobian_mixin import InverseJacobianMixin
 from .kernel_map import KernelMap
 from .left_out_rows import LeftOutRows, left_out_rows
 from .truncated import TruncatedFrame
@@ -60,9 +61,11 @@ def check_enough_rows(owner: object, n: int) -> None:
         raise ValueError(error_message(owner, "training rows", n, rule, "Fit to more rows"))
 
 
-class IntervalMixin:
+class IntervalMixin(InverseJacobianMixin):
     """``inverse_transform_interval``, ``transform_interval`` and ``transform_radius`` of a two-way estimator."""
 
+    _is_arranged: ClassVar[bool] = False
+    """Whether the embedding arranges rows around each other (``maps.left_out_rows``)."""
     n_jobs: int | None
     frame_: AnyFrame
     latent_frame_: Frame
@@ -180,7 +183,7 @@ class IntervalMixin:
 
     def _left_out_rows(self, which: str) -> LeftOutRows:
         del which
-        return left_out_rows(self._maps(), self.n_jobs)
+        return left_out_rows(self._maps(), self.n_jobs, arranged=self._is_arranged)
 
     def _middle_rows(self, Z: Array, given: object) -> Array:
         del given

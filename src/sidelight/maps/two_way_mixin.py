@@ -20,7 +20,6 @@ from sidelight.base.validation import checked_latent, checked_weights, validated
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
 from .interval_mixin import IntervalMixin
-from .jacobian_mixin import InverseJacobianMixin
 from .kernel_map import KernelMap
 from .local_density import LocalDensity
 from .novelty_mixin import NoveltyMixin
@@ -41,7 +40,7 @@ def has_data_space(model: TwoWayMixin) -> bool:
     return model._has_data_space()
 
 
-class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, InverseJacobianMixin, TransformerMixin):
+class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMixin):
     """Methods of two-way estimators: transform, inverse_transform, denoise, Jacobians, densities, samples and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.
