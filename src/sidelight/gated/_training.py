@@ -316,9 +316,7 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
     if not schedule.weight_decay:
-        groups = [
-            {"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}
-        ]  # one call, not two
+        groups = [{"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}]  # one call, not two
     fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
     return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
 

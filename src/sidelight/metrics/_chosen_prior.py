@@ -75,9 +75,7 @@ def chosen_prior(same: Scatter, different: Scatter, T: Array, r: int | None, for
     if not kinds or not T.shape[1]:
         return ChosenPrior(form, np.inf)
     weights = np.array(_WITHIN if form == "within" else usual_weight(T.shape[1]) * np.array(_GENERALISED))
-    gains = [
-        _gains(_Judge.of(kind, T, farther=farther), (same, different), weights, r, form) for kind, farther in kinds
-    ]
+    gains = [_gains(_Judge.of(kind, T, farther=farther), (same, different), weights, r, form) for kind, farther in kinds]
     return ChosenPrior(form, _best_weight(weights, gains, [kind.n_free for kind, _ in kinds], form))
 
 
