@@ -35,6 +35,7 @@ BENCHMARKS = (
     "metrics",
     "families",
     "explain",
+    "reliability",
     "dimensions",
     "imputation",
     "tables",

@@ -130,19 +130,22 @@ def _digits(n: int, seed: int, first: bool) -> tuple[Array, Truth]:
     return np.asarray(data.X[rows], dtype=float), Truth(labels=np.asarray(data.factors["label"])[rows])
 
 
+def _turned(data: Any, kind: Array) -> tuple[Array, Truth]:
+    """Pictures of turning objects: near in truth are views of one object from near angles."""
+    angle = np.deg2rad(np.asarray(data.factors["angle"], dtype=float))
+    T = np.column_stack([np.cos(angle), np.sin(angle), 10.0 * np.unique(kind, return_inverse=True)[1]])
+    return np.asarray(data.X, dtype=float), Truth(coordinates=T)
+
+
 def _coil(seed: int) -> tuple[Array, Truth]:
-    data = load_coil20()
-    X = np.asarray(data.X, dtype=float)
     del seed
-    return X, Truth(labels=np.asarray(data.factors["object_index"]))
+    data = load_coil20()
+    return _turned(data, data.factors["object_index"])
 
 
 def _turntable(seed: int) -> tuple[Array, Truth]:
     data = turntable(random_state=seed)
-    angle = np.deg2rad(np.asarray(data.factors["angle"], dtype=float))
-    kind = np.asarray(data.factors["object"])
-    T = np.column_stack([np.cos(angle), np.sin(angle), 10.0 * np.unique(kind, return_inverse=True)[1]])
-    return np.asarray(data.X, dtype=float), Truth(coordinates=T)
+    return _turned(data, data.factors["object"])
 
 
 CALIBRATED: dict[str, Callable[[int], tuple[Array, Truth]]] = {
@@ -174,7 +177,7 @@ HELD_OUT: dict[str, Callable[[int], tuple[Array, Truth]]] = {
     "uniform noise in 20": lambda s: _noise(20, 700, s, "uniform"),
     "digits, permuted": lambda s: _permuted(_digits(600, s, False)[0], s),
     "digits, other half": lambda s: _digits(900, s, False),
-    "COIL-20 objects": _coil,
+    "COIL-20": _coil,
     "turntable": _turntable,
 }
 """Sets that it was not: calibration and curves are reported on these."""
@@ -247,11 +250,14 @@ MAPS_OF_SHEETS = {"torn": _torn, "folded": _folded}
 
 
 def cases(sets: dict[str, Any], seeds: list[int], methods: list[str] | None = None) -> Iterator[Case]:
-    """Every set under every map, with the rows that are right."""
+    """Every set under every map, with the rows that are right.
+
+    Maps made of the truth are left out where noise is as large as the sheet: no method could know them.
+    """
     for name, rows in sets.items():
         for seed in seeds:
             X, truth = rows(seed)
-            makers = {**MAPS, **(MAPS_OF_SHEETS if _is_sheet(truth) else {})}
+            makers = {**MAPS, **(MAPS_OF_SHEETS if _is_sheet(truth) and "0.5" not in name else {})}
             for method, make in makers.items():
                 if methods is not None and method not in methods:
                     continue

@@ -55,7 +55,7 @@ def _of_two_way(owner: str, last: TwoWayMixin, X: Any, given: Any) -> Read:
         rule = "knows distances or relations, and no rows that neighbours could be looked for among"
         remedy = "Fit a model of the rows themselves"
         raise ValueError(error_message(owner, "model", type(last).__name__, rule, remedy))
-    rows = MappedRows(*trained)
+    rows = MappedRows(*trained, last._neighbour_lists())
     if X is None:
         return Read(rows, None)
     side = {} if given is None else {"given": given}

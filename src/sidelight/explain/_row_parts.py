@@ -8,12 +8,12 @@ Rows y (n, d) as the model sees them (after the effect of ``given``), places z (
     stays     1 - |z_i - ẑ_i| / δ                ẑ_i: z from its neighbours in the data; δ: median distance on the map
 
 The weights s (sum 1) fall from rank K/2 to 0 at rank 3K/2, and ℓ falls with the logarithm of the rank from 1 at 3K/2 to
-0 at n/2, so that one rank more or less never matters. Ranks beyond the lists of 3K neighbours are
+0 at n/2, so that one rank more or less never matters. Ranks beyond the lists of 2K neighbours are
 estimated by a sample of rows. g_i² is half of the mean squared distance from row i to all rows.
 ŷ, ỹ and ẑ are kernel regressions without the row itself: ẑ is where ``transform`` would put it, had it not been in the
 fit, and ŷ what ``inverse_transform`` would make of its place.
 
-Cost: neighbours in the data and on the map, and O(n (3K + sample) (d + q)).
+Cost: neighbours in the data and on the map, and O(n (2K + sample) (d + q)).
 """
 
 from __future__ import annotations
@@ -35,17 +35,21 @@ __all__ = ["NEIGHBOURS", "MappedRows", "Parts", "row_parts", "surroundings", "ty
 Array = npt.NDArray[Any]
 NEIGHBOURS = 15
 """K above."""
-_SAMPLED = 400  # rows that ranks beyond the lists, and distances between random rows, are estimated by
+_SAMPLED = 200  # rows that ranks beyond the lists, and distances between random rows, are estimated by
 _TREE = 8  # columns up to which a k-d tree finds neighbours faster
 _TILE = 1024
 
 
 @dataclass(frozen=True)
 class MappedRows:
-    """Rows ``data`` (n, d) and their ``places`` (n, q)."""
+    """Rows ``data`` (n, d) and their ``places`` (n, q).
+
+    ``lists`` (n, w) are neighbours of each row in the data, if the model knows them; used if nearest come first.
+    """
 
     data: Array
     places: Array
+    lists: Array | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -75,10 +79,10 @@ class Parts:
 
 def surroundings(rows: MappedRows, asked: MappedRows | None, n_jobs: int | None) -> Surroundings:
     """Neighbours of the rows themselves, or of the rows ``asked`` for, a row that is among ``rows`` without itself."""
-    width = 3 * _neighbours(len(rows))
+    width = 2 * _neighbours(len(rows))
     if asked is None:
-        found = [_search(points, None, width, n_jobs) for points in (rows.data, rows.places)]
-        return Surroundings(rows, rows, *found)
+        in_data = _listed(rows, width) or _search(rows.data, None, width, n_jobs)
+        return Surroundings(rows, rows, in_data, _search(rows.places, None, width, n_jobs))
     near = _search(rows.data, asked.data, width + 1, n_jobs)
     scale = np.median(near.distance[:, -1]) if len(near.distance) else 0.0
     itself = np.where(near.distance[:, 0] <= 1e-9 * scale, near.index[:, 0], -1)
@@ -150,15 +154,39 @@ def _closeness(ranks: Array, n: int, k: int) -> Array:
 def _ranks(distance: Array, listed: Array, sampled: Array, n: int) -> Array:
     """Ranks (m, u) of distances (m, u): exact within the lists (m, w), estimated by sampled distances (m, s) beyond."""
     width = listed.shape[1]
-    rank = 1.0 + (listed[:, None, :] < distance[:, :, None]).sum(axis=2)
-    beyond = (sampled[:, None, :] < distance[:, :, None]).mean(axis=2) * n
+    rank = 1.0 + _counts_below(listed, distance)
+    beyond = _counts_below(np.sort(sampled, axis=1), distance) * (n / sampled.shape[1])
     return np.asarray(np.where(rank <= width, rank, np.maximum(beyond, rank)))
+
+
+def _counts_below(ordered: Array, values: Array) -> Array:
+    """How many entries of a sorted row (m, w) are below each value (m, u) of that row.
+
+    One search for all rows: divided by a number that is larger than all of a row, entries of row i are in [i, i + 1).
+    """
+    m, width = ordered.shape
+    row = np.arange(m)[:, None]
+    top = 1.001 * np.maximum(ordered[:, -1:], values.max(axis=1, keepdims=True))
+    top[top <= 0] = 1.0
+    found = np.searchsorted((row + ordered / top).ravel(), (row + values / top).ravel(), side="left")
+    return np.asarray(found.reshape(values.shape) - row * width)
 
 
 def _search(points: Array, queries: Array | None, k: int, n_jobs: int | None) -> Neighbours:
     if points.shape[1] <= _TREE:
         return nearest_by_tree(points, queries, k=k)
     return nearest(points, queries, k=k, n_jobs=n_jobs)
+
+
+def _listed(rows: MappedRows, width: int) -> Neighbours | None:
+    """The model's own neighbour lists with their distances; None if they are short, or not in the order of these."""
+    if rows.lists is None or rows.lists.shape[1] < width:
+        return None
+    index = np.asarray(rows.lists[:, :width], dtype=np.int64)
+    distance = distances_to_listed(rows.data, rows.data, index)
+    if (np.diff(distance, axis=1) < -1e-6 * distance[:, -1:]).any():
+        return None
+    return Neighbours(index, np.maximum.accumulate(distance, axis=1))
 
 
 def _without(found: Neighbours, itself: Array) -> Neighbours:

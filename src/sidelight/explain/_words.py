@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ._reliable_words import believed
+
 __all__ = ["in_words"]
 
 _NAMED = 4  # features that a sentence names
@@ -14,7 +16,7 @@ _RATE = 0.05  # false discovery rate of features that make a difference
 
 
 def in_words(table: Any) -> list[str]:
-    """Sentences about a table of :func:`axes`, :func:`difference`, :func:`selection` or :func:`groups`.
+    """Sentences about a table of :func:`axes`, of :func:`difference` and its kin, or of :func:`reliability`.
 
     Examples
     --------
@@ -24,6 +26,8 @@ def in_words(table: Any) -> list[str]:
     ['Axis 1: rises 0 (share 1.00). 1 of 3 features follow it with a share above 0.1.']
     """
     columns = {name: np.asarray(table[name]) for name in table.columns}
+    if "reliability" in columns:
+        return believed(columns)
     of_axes = "share" in columns
     outer = columns["region" if of_axes else "group"] if of_axes or "group" in columns else np.full(len(table), "")
     sentences = []

@@ -323,6 +323,10 @@ class InformedMixin(TwoWayMixin):
         plain = self._smooth_map(given, n)
         return replace(plain, held=known is not None) if found is None else replace(found, basis=self._basis())
 
+    def _neighbour_lists(self) -> Array | None:
+        """None with ``given``: lists then hold neighbours from every group, and not the nearest rows."""
+        return super()._neighbour_lists() if self.given_ is None else None
+
     def _seen_rows(self, X: object, given: object) -> Array:
         rows = np.asarray(self.frame_.points(self._complete_rows(X)))
         if self.given_ is not None and given is None:

@@ -28,7 +28,7 @@ from .smooth_map import SmoothMap
 from .truncated import TruncatedFrame
 from .two_way import TwoWayMaps, framed_log_density
 from .two_way_jacobians import embed_jacobian, reason_without_jacobian, reconstruct_jacobian
-from .weights import PrecomputedWeights
+from .weights import AdaptiveWeights, PrecomputedWeights
 
 __all__ = ["TwoWayMixin", "explained_share", "has_data_space"]
 
@@ -268,6 +268,11 @@ class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMix
         if not self._has_data_space() or isinstance(weights, PrecomputedWeights):
             return None
         return weights.inputs, self.latent_frame_.outside(self.backward_.outputs)
+
+    def _neighbour_lists(self) -> Array | None:
+        """Neighbours (n, k) of the training rows, as the backward map has them (along a graph, or the nearest)."""
+        weights = self.backward_.weights
+        return weights.lists if isinstance(weights, AdaptiveWeights) else None
 
     def _seen_rows(self, X: Any, given: object) -> Array:
         """Rows (m, p) as the backward map sees them: in units of the frame, after the effect of ``given``."""

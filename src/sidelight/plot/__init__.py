@@ -23,6 +23,7 @@ not by this module.
 :func:`flow`                 where pixels go, as arrows
 :func:`analogy`              pairs, other pictures, and these after the same change
 :func:`attributions`         tables of sidelight.explain as bars, an image or a profile
+:func:`reliability`          the map, coloured by how far each row can be believed
 ===========================  ============================================================================
 """
 
@@ -34,6 +35,7 @@ from ._forward import forward_grid
 from ._gated import analogy, filter_field, filters, flow
 from ._known_and_rest import known_and_rest
 from ._relation_weights import relation_weights
+from ._reliability import reliability
 from ._scatter import scatter
 from ._shading import density, uncertainty
 from ._spectrum import spectrum
@@ -53,6 +55,7 @@ __all__ = [
     "known_and_rest",
     "path",
     "relation_weights",
+    "reliability",
     "scatter",
     "spectrum",
     "thumbnails",
