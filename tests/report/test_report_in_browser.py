@@ -245,11 +245,11 @@ def test_unreliable_rows_are_faded_and_reliability_is_a_colour(table_model, tmp_
     with Page(tmp_path / "profile") as page:
         page.open(path)
         hover(page, 3)
-        assert f"reliability\n{expected[3]:.3f}".rstrip("0") in text_of(page, "tooltip")
+        assert f"reliability\n{expected[3]:.2f}".rstrip("0") in text_of(page, "tooltip")
         assert page.evaluate("document.getElementById('scatter').scatter.faint") is None
         page.evaluate("document.getElementById('fade').click()")
         faint = page.evaluate("[...document.getElementById('scatter').scatter.faint]")
-        np.testing.assert_array_equal(np.array(faint, dtype=bool), np.round(expected, 3) < 0.5)
+        np.testing.assert_array_equal(np.array(faint, dtype=bool), np.round(expected, 2) < 0.5)
         choose_colour(page, 6)
         assert text_of(page, "legend").split()[0] == "reliability"
         values = text_of(page, "forward-values")

@@ -17,7 +17,6 @@ from sidelight.base.cost import Cost
 from sidelight.explain import axes, difference, groups, in_words, reliability
 from sidelight.explain._compared import Compared, compared, compared_in_words
 from sidelight.explain._cost import expected_seconds
-from sidelight.report._reliability import reliability_in_words
 
 from ._cost import cost_in_words
 from ._matrix import Matrix, Scaling
@@ -137,11 +136,12 @@ def _reliability(talk: Output, file: ModelFile, matrix: Matrix, X: Any, out: Pat
     table["row"] = matrix.rows
     if matrix.row_names is not None:
         table.insert(0, str(matrix.row_names.name or "name"), matrix.row_names.to_numpy())
-    said = reliability_in_words(values)
+    said = in_words(table)
     parts = {name: float(table[name].median()) for name in table.columns[table.columns.get_loc("reliability") + 1 :]}
-    talk.answer |= {"out": out, "records": len(table), "words": [said], "remarks": matrix.remarks, "medians": parts}
+    talk.answer |= {"out": out, "records": len(table), "words": said, "remarks": matrix.remarks, "medians": parts}
     talk.answer["believed"] = float(np.nanmean(values))
-    talk.say(said)
+    for sentence in said:
+        talk.say(sentence)
     talk.say(f"Median row: {', '.join(f'{name} {value:.2f}' for name, value in parts.items())}")
     lowest = table.sort_values("reliability", kind="stable").head(_LISTED)
     named = ", ".join(f"{row} ({value:.2f})" for row, value in zip(lowest["row"], lowest["reliability"], strict=True))

@@ -37,7 +37,7 @@ from ._opening_colour import opening_colour
 from ._options import ReportOptions
 from ._place_intervals import ends_of
 from ._relations import Attribute, attributes_of
-from ._reliability import reliability_of
+from ._reliability import Reliability, reliability_of
 from ._tables import Unwrapped, unwrap
 
 __all__ = ["Context", "Forward", "context_of"]
@@ -238,7 +238,7 @@ class Context:
         return fit_plain(self.model, self.X) if self.fits_plain else None
 
     @cached_property
-    def reliability(self) -> Floats | None:
+    def reliability(self) -> Reliability | None:
         """How far each row can be believed; None where nothing can be said."""
         known = not self.informed or (self.known is not None and bool(self.known.complete.all()))
         if self.map is None or not known:

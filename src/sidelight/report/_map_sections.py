@@ -111,7 +111,7 @@ def map_section(context: Context) -> Section | None:
         "thumbnails": _thumbnails(context),
     }
     if context.reliability is not None:
-        data["reliability"] = {"column": _reliability(context.reliability[kept]), "least": LEAST}
+        data["reliability"] = {"column": _reliability(context.reliability.values[kept]), "least": LEAST}
     notes = _map_notes(context, sampled)
     more = f" ({context.n_left_out:,} more are not stored)" if context.n_left_out else ""
     html = MAP_HTML.replace("{{more}}", more).replace("{{shown_for}}", _shown_for(context))
@@ -153,7 +153,7 @@ def _offered(context: Context) -> list[dict[str, Any]]:
 
 def _reliability(values: NDArray[Any]) -> dict[str, Any]:
     """The layer of reliability: a column of its own group, from 0 to 1."""
-    column = column_data(Numbers("reliability", np.round(values, 3)), np.arange(len(values)), "Reliability")
+    column = column_data(Numbers("reliability", np.round(values, 2)), np.arange(len(values)), "Reliability")
     return column | {"low": 0.0, "high": 1.0}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,25 @@ from sidelight.base.capabilities import capabilities
 from sidelight.base.chain import last_step_of
 from sidelight.base.model import FittedModel
 from sidelight.explain import reliability
+from sidelight.explain._reliable_words import believed
 from sidelight.maps.two_way_mixin import TwoWayMixin
 
-__all__ = ["LEAST", "reliability_in_words", "reliability_of"]
+__all__ = ["LEAST", "Reliability", "reliability_of"]
 
 LEAST = 0.5
-"""Rows of a lower reliability are rather wrong than right: the map fades them."""
+"""Rows of a lower reliability are more often wrong than right: the map fades them."""
 
 
-def reliability_of(
-    model: FittedModel, Z: NDArray[Any], X: NDArray[Any] | None, given: Any
-) -> NDArray[np.float64] | None:
-    """Reliability (n,) of rows at places Z (n, q) of the model's map; None where nothing can be said.
+@dataclass(frozen=True)
+class Reliability:
+    """Reliability of each row (n,), NaN where a row has gaps, and sentences about all of them."""
 
-    Rows without gaps; the others have NaN.
-    """
+    values: NDArray[np.float64]
+    words: str
+
+
+def reliability_of(model: FittedModel, Z: NDArray[Any], X: NDArray[Any] | None, given: Any) -> Reliability | None:
+    """Reliability of rows at places Z (n, q) of the model's map; None where nothing can be said."""
     offers = capabilities(last_step_of(model))
     if X is None or offers.takes_distances or offers.finds_clusters or not offers.has_transform:
         return None
@@ -45,22 +50,4 @@ def reliability_of(
         return None
     out = np.full(len(X), np.nan)
     out[whole] = found["reliability"]
-    return out
-
-
-def reliability_in_words(values: NDArray[np.float64]) -> str:
-    """Which share of the rows can be believed.
-
-    Examples
-    --------
-    >>> reliability_in_words(np.array([0.9, 0.9, 0.8, 0.2]))
-    'About 70 % of the rows can be believed (mean reliability); 1 of 4 is rather wrong than right.'
-    """
-    known = values[np.isfinite(values)]
-    wrong = int((known < LEAST).sum())
-    said = (
-        f"{wrong:,} of {len(known):,} {'is' if wrong == 1 else 'are'} rather wrong than right"
-        if wrong
-        else ("none is rather wrong than right")
-    )
-    return f"About {100 * known.mean():.0f} % of the rows can be believed (mean reliability); {said}."
+    return Reliability(out, " ".join(believed(found)))

@@ -16,7 +16,6 @@ from sidelight.plot._annealing import path_of
 
 from ._chart import line_chart, path_chart
 from ._context import Context
-from ._reliability import reliability_in_words
 from ._section import Section, table, write_number
 
 __all__ = [
@@ -112,7 +111,7 @@ def quality_section(context: Context) -> Section | None:
     if len(whole) < context.n_rows:
         words += f" Measured on the {len(whole):,} rows that miss no entry."
     if context.reliability is not None:
-        told = f"{reliability_in_words(context.reliability)} The map can be coloured by it, and fade the others."
+        told = escape(f"{context.reliability.words} The map can be coloured by reliability, and fade the other rows.")
         words = f'{words}</p><p class="caption">{told}'
     return Section("quality", "Quality", f'{html}<p class="caption">{words}</p>', wide=False)
 
