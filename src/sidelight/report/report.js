@@ -109,7 +109,7 @@ class Colouring {
     const of = (group) => this.columns.filter((column) => column.group === group && column !== first);
     const named = of("Columns"), features = of("Features");
     const more = this.data.more + Math.max(0, named.length - told) + Math.max(0, features.length - told);
-    const shown = [...(first ? [first] : []), ...of("Reliability"), ...named.slice(0, told), ...features.slice(0, told)];
+    const shown = [...(first ? [first] : []), ...named.slice(0, told), ...features.slice(0, told), ...of("Reliability")];
     return [shown.map((column) => [column.name, this.entry(column, row)]), more];
   }
 
