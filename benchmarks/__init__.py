@@ -19,6 +19,7 @@ BENCHMARKS = (
     "costs",
     "cold_start",
     "two_way_inverse",
+    "there_and_back",
     "interpolation",
     "maps",
     "defaults",

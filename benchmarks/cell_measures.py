@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
-__all__ = ["mixing", "purity", "scib_totals"]
+__all__ = ["mixing", "purity", "ratio_error", "scib_totals"]
 
 Array = npt.NDArray[Any]
 _NEIGHBOURS = 15
@@ -30,10 +30,16 @@ def _neighbours(Z: Array, rows: Array, k: int) -> Array:
     return np.asarray(index[~own].reshape(len(rows), -1))
 
 
-def purity(Z: Array, label: Array, which: str) -> float:
-    """Mean share of a type among the nearest neighbours of its cells."""
+def purity(Z: Array, label: Array, which: str) -> Array:
+    """Share of a type among the nearest neighbours of each of its m cells, (m,)."""
     rows = np.flatnonzero(label == which)
-    return float(np.mean(label[_neighbours(Z, rows, _NEIGHBOURS)] == which))
+    return np.asarray((label[_neighbours(Z, rows, _NEIGHBOURS)] == which).mean(axis=1))
+
+
+def ratio_error(above: Array, below: Array) -> float:
+    """Standard error of mean(above) / mean(below), of the same m cells (linearised): what so few cells can tell."""
+    ratio = float(above.mean() / below.mean())
+    return float(np.std(above - ratio * below) / (below.mean() * np.sqrt(len(above))))
 
 
 def mixing(Z: Array, batch: Array, label: Array) -> float:

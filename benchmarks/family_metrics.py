@@ -26,7 +26,7 @@ from sidelight import DistanceMetric, EquivalenceMetric
 __all__ = ["CHOSEN_ON", "FAMILY", "tasks"]
 
 FAMILY = "metrics"
-CHOSEN_ON = ("iris", "wine", "crabs", "Pima", "oil flow", "Olivetti", "mfeat (Zernike)", "digits")
+CHOSEN_ON = ("iris", "wine", "crabs", "Pima", "oil flow", "Olivetti", "mfeat (Zernike)", "digits", "UMIST")
 SETS = ("breast cancer", "image segments", "glass", "Yale B, 8 people")
 SIZES, LABELS, FIRST, DRAWS, MOST = (20, 60, 200), (30, 100), 200, 10, 600
 Map = Callable[[Any], Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["first_rivals", "in_red", "is_time", "number"]
+__all__ = ["first_rivals", "in_red", "is_fresh", "is_time", "number"]
 
 
 def number(value: float) -> str:
@@ -29,6 +29,11 @@ def in_red(text: object) -> str:
 def first_rivals(rivals: Mapping[str, float], best: str) -> list[tuple[str, float]]:
     """Rivals and their numbers, the best one first."""
     return [(best, rivals[best]), *((who, value) for who, value in rivals.items() if who != best)]
+
+
+def is_fresh(row: Mapping[str, Any]) -> bool:
+    """Whether a row has numbers, on a set that nothing was chosen on (not other draws of one)."""
+    return not row["missing"] and "chosen on" not in row["data"]
 
 
 def is_time(row: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.family_numbers import first_rivals, in_red, is_time, number
+from benchmarks.family_numbers import first_rivals, in_red, is_fresh, is_time, number
 
 __all__ = ["METHODS", "OPENINGS", "measured_text", "with_measured"]
 
@@ -54,11 +54,11 @@ def measured_text(numbers: Mapping[str, Any], name: str) -> str:
     """What was measured, as a short list: one line for each question."""
     modules = dict.fromkeys(module for module, _ in OPENINGS[name])
     commands = " and ".join(f"`python -m benchmarks.families {one.removeprefix('family_')}`" for one in modules)
-    links = ", ".join(f"[all numbers](../families.md#{one.replace('_', '-')})" for one in modules)
+    links = " and ".join(f"[table](../families.md#{one.replace('_', '-')})" for one in modules)
     lines = [f"Defaults beside the simple rival, on data that nothing was chosen on ({links}; {commands}):", ""]
     families = {family["module"]: family["rows"] for family in numbers["families"]}
     for module, prefix in OPENINGS[name]:
-        rows = [row for row in families.get(module, []) if not row["missing"] and row["task"].startswith(prefix)]
+        rows = [row for row in families.get(module, []) if is_fresh(row) and row["task"].startswith(prefix)]
         lines += [f"- {_line(question, own)}" for question, own in _grouped(rows).items()]
     return "\n".join(lines)
 
@@ -99,7 +99,8 @@ def _line(question: str, rows: Rows) -> str:
 def _time_line(question: str, rows: Rows) -> str:
     """The range over sets, and the bound if there was one."""
     least, most = (pick(row["ours"] for row in rows) for pick in (min, max))
-    bound = f" (bound {number(rows[0]['rivals']['the bound'])})" if "the bound" in rows[0]["rivals"] else ""
+    bounds = {row["rivals"].get("the bound") for row in rows} - {None}
+    bound = f" (bound {', '.join(number(one) for one in sorted(bounds))})" if bounds else ""
     lost = sum(row["verdict"] == "LOSES" for row in rows)
     shown = f"{number(least)} to {number(most)}{bound}, worse in {lost} of {len(rows)}"
     return f"{question}: {in_red(shown) if lost else shown}."

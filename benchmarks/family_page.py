@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.families import Found, rows_of
-from benchmarks.family_numbers import first_rivals, in_red, is_time, number
+from benchmarks.family_numbers import first_rivals, in_red, is_fresh, is_time, number
 from benchmarks.family_openings import METHODS, OPENINGS, with_measured
 from benchmarks.harness import machine
 
@@ -40,10 +40,12 @@ _OPENING = """\
 Our defaults beside what one would try first, on data that no choice was made on, in the same run. Nothing was tuned for
 a row; rivals have their defaults, or parameters by cross-validation where the table says so. The sets that defaults
 were chosen on are named with each family. A number is the mean over *draws* (of rows, noise or starts), and *worst* is
-our worst draw. How many draws a row has is beside it: more were made where the verdict was open, that is where the
-difference was less than four standard errors from the border of a tie. A cell that
-<strong style="color: #c0392b">loses</strong> stays. A row is compared with the *best* of its rivals, which stands first.
-*Slower*: rows about time in which ours took longer than the rival, or than a bound that had been set.
+our worst draw. How many draws a row has is beside it: more were made where the verdict was open. A question mark says
+that it still is: the difference is less than four standard errors from the border of a tie, or there is one draw. A row
+is compared with the *best* of its rivals, which stands first. A cell that
+<strong style="color: #c0392b">loses</strong> stays. *Slower*: rows about time in which ours took longer than the rival,
+or than a bound that had been set. Rows on other draws of a set that something was chosen on say so, and are not
+counted in the first table.
 
 `python -m benchmarks.families --settle 3` makes the table, `python -m benchmarks.families NAME` one family.
 """
@@ -92,13 +94,13 @@ def page_text(numbers: Mapping[str, Any]) -> str:
 
 def _summary(family: Mapping[str, Any]) -> str:
     """A family's line of the first table: rows about quality, and how many of those about time are lost."""
-    rows = [row for row in family["rows"] if not row["missing"]]
+    rows = [row for row in family["rows"] if is_fresh(row)]
     times = [row for row in rows if is_time(row)]
     count = Counter(row["verdict"] for row in rows if not is_time(row))
     lost = in_red(count["LOSES"]) if count["LOSES"] else 0
     slow = sum(row["verdict"] == "LOSES" for row in times)
     slower = f"{in_red(slow) if slow else 0} of {len(times)}" if times else "-"
-    draws = sorted({row["seeds"] for row in rows})
+    draws = sorted({row["seeds"] for row in rows if not row["data"].startswith("all sets")})
     spread = "-" if not draws else f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
     title = f"[{family['family']}](#{_anchor(family)})"
     return f"| {title} | {count['wins']} | {count['ties']} | {lost} | {slower} | {spread} |"
@@ -122,11 +124,10 @@ def _family_lines(family: Mapping[str, Any]) -> list[str]:
         lost, best = row["verdict"] == "LOSES", row["best_rival"]
         rivals = ", ".join(f"{who} {number(value)}" for who, value in first_rivals(row["rivals"], best))
         ours = number(row["ours"])
-        verdict = in_red("loses") if lost else row["verdict"]
+        verdict = (in_red("loses") if lost else row["verdict"]) + ("" if row["settled"] else " ?")
         shown = in_red(ours) if lost else ours
-        lines.append(
-            f"| {row['data']} | {asked} | {shown} | {rivals} | {number(row['worst'])} | {row['seeds']} | {verdict} |"
-        )
+        cells = (row["data"], asked, shown, rivals, number(row["worst"]), row["seeds"], verdict)
+        lines.append("| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |")
     return lines
 
 

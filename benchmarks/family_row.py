@@ -63,6 +63,10 @@ class Row:
         Our worst draw.
     error : float
         Standard error of the mean difference between ours and the best rival over draws; NaN for one draw.
+    best : str
+        The rival that ours is compared with; "": the one with the best number.
+    margin : float
+        By how much ours is better than that rival in the mean of the draws that both have; NaN: difference of means.
     """
 
     data: str
@@ -76,16 +80,22 @@ class Row:
     missing: str = ""
     worst: float = float("nan")
     error: float = float("nan")
+    best: str = ""
+    margin: float = float("nan")
 
     @property
     def best_rival(self) -> str:
-        """The rival with the best number."""
+        """The rival that is hardest to beat."""
+        if self.best:
+            return self.best
         pick = min if self.lower_is_better else max
         return pick(self.rivals, key=self.rivals.__getitem__)
 
     @property
     def gain(self) -> float:
         """By how much ours is better than the best rival; negative where it is worse."""
+        if np.isfinite(self.margin):
+            return self.margin
         gain = self.ours - self.rivals[self.best_rival]
         return -gain if self.lower_is_better else gain
 
@@ -118,13 +128,16 @@ class Row:
 
     def record(self) -> dict[str, Any]:
         """The row as JSON."""
-        return asdict(self) | ({} if self.missing else {"best_rival": self.best_rival, "verdict": self.verdict})
+        if self.missing:
+            return asdict(self)
+        judged = {"best_rival": self.best_rival, "verdict": self.verdict, "settled": self.settled}
+        return asdict(self) | judged
 
 
 def mean_rows(draws: Iterable[tuple[str, Iterable[Cell]]]) -> list[Row]:
     """Means over draws, each the set's name and its cells; a row for each set, task and measure, in order.
 
-    A rival that was measured in some draws only has the mean of those.
+    A rival that was measured in some draws only has the mean of those, and ours is compared with it by those.
     """
     found: dict[tuple[str, str, str], list[Cell]] = {}
     for data, cells in draws:
@@ -134,20 +147,37 @@ def mean_rows(draws: Iterable[tuple[str, Iterable[Cell]]]) -> list[Row]:
 
 
 def _mean_row(data: str, task: str, measure: str, cells: list[Cell]) -> Row:
-    names = dict.fromkeys(who for cell in cells for who in cell.numbers)
-    means = {who: float(np.mean([cell.numbers[who] for cell in cells if who in cell.numbers])) for who in names}
-    first, ours, rivals = cells[0], [cell.numbers["ours"] for cell in cells], dict(means)
-    row = Row(
+    first, sign = cells[0], -1.0 if cells[0].lower_is_better else 1.0
+    ours = [cell.numbers["ours"] for cell in cells]
+    rivals = {who: _of(cells, who) for who in dict.fromkeys(who for cell in cells for who in cell.numbers)}
+    rivals.pop("ours")
+    gains = {
+        who: [sign * (cell.numbers["ours"] - cell.numbers[who]) for cell in cells if who in cell.numbers]
+        for who in rivals
+    }
+    best = min(gains, key=lambda who: float(np.mean(gains[who])))
+    return Row(
         data,
         task,
         measure,
-        rivals.pop("ours"),
-        rivals,
+        float(np.mean(ours)),
+        {who: float(np.mean(values)) for who, values in rivals.items()},
         lower_is_better=first.lower_is_better,
         tie=first.tie,
         seeds=len(cells),
         worst=float(max(ours) if first.lower_is_better else min(ours)),
+        error=_error(gains[best], ours),
+        best=best,
+        margin=float(np.mean(gains[best])),
     )
-    both = [cell.numbers["ours"] - cell.numbers[row.best_rival] for cell in cells if row.best_rival in cell.numbers]
-    error = float(np.std(both, ddof=1) / np.sqrt(len(both))) if len(both) > 1 else float("nan")
-    return Row(**asdict(row) | {"error": error})
+
+
+def _of(cells: list[Cell], who: str) -> list[float]:
+    return [cell.numbers[who] for cell in cells if who in cell.numbers]
+
+
+def _error(gains: list[float], ours: list[float]) -> float:
+    """Standard error of the mean gain; of one draw that both have, the spread of ours; NaN for a single draw."""
+    if len(gains) > 1:
+        return float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
+    return float(np.std(ours, ddof=1)) if len(ours) > 1 else float("nan")

@@ -18,6 +18,7 @@ import lecture
 import many
 import mixtures
 import relations
+import reliability
 import screenshot
 import sheets
 import spectral
@@ -37,6 +38,7 @@ PAGES = (
     spectral,
     mixtures,
     relations,
+    reliability,
     many,
     lecture,
     tutorial,

@@ -194,3 +194,19 @@ def test_a_view_becomes_an_object_of_its_own_and_that_is_said_at_the_line_of_the
     assert not view.is_view
     assert view.obsm["X_sidelight"].shape == (100, 2)
     assert "X_sidelight" not in cells.obsm
+
+
+def test_types_that_exist_in_one_batch_only_are_named(tmp_path):
+    rng = np.random.default_rng(0)
+    kind, batch = np.repeat([0, 1, 2, 1, 2, 0, 3], 40), np.repeat(["a", "b"], [120, 160])
+    X = rng.normal(size=(280, 8)) + 7.0 * np.eye(8)[kind] + np.where(batch == "b", 1.0, 0.0)[:, None]
+    obs = pd.DataFrame({"batch": batch, "type": np.array(["T", "B", "NK", "A549"])[kind]})
+    cells = anndata.AnnData(X, obs=obs.set_index(np.arange(280).astype(str)))
+    model = embed(cells, given="batch", keep="type", max_iter=20, tol=1e-2)
+    assert len(cells.uns["sidelight"]["only_here"]) == 1
+    count, rest = cells.uns["sidelight"]["only_here"][0].split(" ", 1)
+    assert rest == "of 40 cells with type = 'A549' exist in batch = 'b' only"
+    assert int(count) > 35
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    embed(cells, given="batch", estimator=model, key_added="X_again")
+    assert list(cells.uns["again"]["only_here"]) == model.only_here_

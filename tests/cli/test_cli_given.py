@@ -400,3 +400,13 @@ def test_corrected_needs_to_know_what_to_take_off(trained, lots, run, here):
     done = run("corrected", folder / "out/model.sidelight", "bare.csv", "--out", "rows.csv")
     assert done.code != 0
     assert "bare.csv does not say batch" in done.err
+
+
+def test_colours_that_given_takes_out_are_said_before_the_fit(lots, run, here, monkeypatch):
+    lots.assign(lane=lots["batch"].map({"x": "left", "y": "left", "z": "right"})).to_csv("lots.csv", index=False)
+    monkeypatch.setattr(_embed, "fit", None)  # the warning comes first
+    done = run("embed", "lots.csv", "--given", "batch", "--colour", "lane", "--colour", "t", "--drop", "hour")
+    said = " ".join((done.err + done.out).split())
+    assert said.count("embed: --colour=") == 1
+    assert "embed: --colour='lane'" in said
+    assert "factoring out 'batch' takes it out, too" in said

@@ -55,9 +55,8 @@ def test_neighbours_are_counted_as_they_are_searched():
     assert neighbour_seconds(140_000, 784) == pytest.approx(2 * neighbour_seconds(70_000, 784))
 
 
-@pytest.mark.parametrize("kind", [KernelInformationEmbedding, ProbabilisticPCA, CoordinatedMixture])
-def test_maps_of_seventy_thousand_pictures_do_not_cry_wolf(kind):
-    assert seconds(kind(), 70_000, 784) < LONG
+def test_a_map_of_seventy_thousand_pictures_does_not_cry_wolf():
+    assert seconds(KernelInformationEmbedding(), 70_000, 784) < LONG  # it takes half a minute: docs/performance.md
 
 
 def test_gaps_are_counted_where_they_cost():

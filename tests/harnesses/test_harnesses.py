@@ -20,7 +20,7 @@ import reproductions.__main__ as reproduction_runner
 import reproductions.page as page_module
 from benchmarks import families
 from benchmarks.exact_gradient import evaluation, points
-from benchmarks.family_row import Cell, Row, Task
+from benchmarks.family_row import Cell, Row, Task, mean_rows
 from benchmarks.family_sets import Missing
 from benchmarks.reference import gaussian_kernel, negative_information
 from reproductions.claims import Claim, SourcePage, claims_of, rows_in_the_setting_of_the_source, with_numbers
@@ -354,6 +354,17 @@ def test_families_go_on_where_they_stopped_and_ask_more_draws_only_of_open_verdi
     assert families.measure(kept, {"made": again}, families.Plan(most=10, first=3), **options) == found
     assert again.asked == [("gone", 0)]
     assert "made; k-NN; clear: accuracy [wins]" in (tmp_path / "families.json").read_text()
+
+
+def test_a_rival_of_one_draw_is_compared_by_that_draw():
+    cells = [
+        Cell("map", "share", {"ours": 0.9, "slow": 0.8, "fast": 0.2}),
+        Cell("map", "share", {"ours": 0.5, "fast": 0.2}),
+    ]
+    (row,) = mean_rows([("iris", [cell]) for cell in cells])
+    assert row.best_rival == "slow"
+    assert row.ours == pytest.approx(0.7)
+    assert row.verdict == "wins"
 
 
 def test_families_begin_no_draw_when_the_time_is_over(tmp_path):

@@ -17,10 +17,10 @@ def two_kinds_in_two_groups(shift=0.0):
     return X, kind, codes
 
 
-def shares(X, codes, close=None):
+def shares(X, codes, close=None, effect_left=None):
     strata = nearest_in_strata(X, codes, np.array([10, 10]))
     weights = [np.full(stratum.neighbours.index.shape, 0.1) for stratum in strata]
-    return local_shares(strata, weights, codes, np.ones((len(X), 2)) if close is None else close)
+    return local_shares(strata, weights, codes, np.ones((len(X), 2)) if close is None else close, effect_left)
 
 
 def test_shares_are_those_of_the_kind_and_not_of_the_groups():
@@ -37,6 +37,16 @@ def test_an_effect_that_is_left_does_not_change_them():
     found = shares(X, codes)
     for which, share in ((0, 0.25), (1, 0.8)):
         assert abs(found[kind == which, 1].mean() - share) < 0.1
+
+
+def test_rows_that_face_the_other_group_do_not_take_it_all_where_an_effect_is_left():
+    """Of a shifted group the rows in front are chosen by all; the share of their kind is the same for those behind."""
+    X, kind, codes = two_kinds_in_two_groups(shift=2.0)
+    of_kind = np.where(kind == 0, 0.25, 0.8)
+    much = np.array([[0.0, 0.2], [0.2, 0.0]])
+    plain, smooth = (np.abs(shares(X, codes, effect_left=left)[:, 1] - of_kind).mean() for left in (None, much))
+    assert smooth < 0.95 * plain
+    np.testing.assert_array_equal(shares(X, codes, effect_left=0.2 * much), shares(X, codes))  # 0.04: too little
 
 
 def test_rows_that_are_represented_nowhere_give_nothing_to_others():

@@ -107,3 +107,15 @@ def test_equal_rows_are_no_trouble():
     share = counterparts(X, np.arange(120) % 2).share
     assert np.isfinite(share).all()
     assert counterparts(np.zeros((40, 2)), np.arange(40) % 2).share.min() == 1.0
+
+
+@pytest.mark.parametrize(("shift", "spread"), [(0.0, 1.0), (1.8, 1.0), (0.0, 0.5)])
+def test_what_is_left_of_an_effect_is_told_from_a_difference_of_sizes(shift, spread):
+    """Groups of 300 and 60 rows: an offset or another spread counts, the sizes do not."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1], [300, 60])
+    X = rng.normal(size=(360, 5)) * np.where(codes == 0, 1.0, spread)[:, None]
+    X[:, 0] += shift * codes
+    left = counterparts(X, codes).effect_left
+    np.testing.assert_array_equal(left, left.T)
+    assert (left[0, 1] > 0.1) == (shift > 0 or spread < 1)

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris, load_wine
 
-from sidelight import KernelInformationEmbedding
+from sidelight import Annealing, KernelInformationEmbedding
 from sidelight.datasets import s_curve, swiss_roll
 from sidelight.evaluate import sheet_correlation
 from sidelight.neighbours.graph import joined_graph
@@ -53,6 +53,28 @@ UNCHANGED = {
     "few rows": lambda: swiss_roll(80, random_state=0).X,
     "equal rows": lambda: np.ones((120, 3)),
 }
+
+
+def in_columns(X, n_columns, noise, seed=0):
+    """Rows (n, 3), rotated into more columns, with noise in all of them."""
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(n_columns, n_columns)))[0][:3]
+    return X @ turn + noise * random.normal(size=(len(X), n_columns))
+
+
+@pytest.mark.parametrize("seed", [2, pytest.param(4, marks=pytest.mark.thorough)])
+def test_bridges_are_found_where_most_columns_are_noise(seed):
+    data = swiss_roll(600, random_state=seed)
+    X = in_columns(data.X, 50, 0.5, seed)
+    near = nearest(X, k=15)
+    assert planar_misfit(joined_graph(X, near)) > 0.05
+    assert planar_misfit(sheet_graph(X, near)) < 0.01
+
+
+def test_a_tube_stays_closed_where_most_columns_are_noise():
+    X = in_columns(10 * ring(300, height=0.8), 50, 0.5)
+    near = nearest(X, k=15)
+    assert (sheet_graph(X, near) != joined_graph(X, near)).nnz == 0
 
 
 @pytest.mark.parametrize(("n", "noise", "seed"), [(300, 0.0, 11), (200, 0.0, 12), (600, 0.5, 14)])
@@ -124,3 +146,17 @@ def test_the_map_of_a_small_or_noisy_roll_is_unrolled_in_every_draw(seed):
         data = swiss_roll(n, noise=noise, random_state=seed)
         Z = KernelInformationEmbedding().fit_transform(data.X)
         assert sheet_correlation(Z, data.factors) >= 0.95
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_annealing_begins_near_its_end_where_a_sheet_was_unfolded():
+    X, flat = swiss_roll(200, random_state=12).X, np.random.default_rng(0).uniform(size=(100, 2))
+    short = KernelInformationEmbedding(max_iter=1).fit(X)
+    np.testing.assert_allclose(short.regularization_path_[0], 3 * short.regularization_path_[-1])
+    given = KernelInformationEmbedding(max_iter=1, regularization=Annealing(0.1, start=2.0)).fit(X)
+    assert given.regularization_path_[0] == 2.0
+    for model, rows in (
+        (KernelInformationEmbedding(init="pca", max_iter=1), X),
+        (KernelInformationEmbedding(max_iter=1), flat),
+    ):
+        np.testing.assert_allclose(model.fit(rows).regularization_path_[0], 3.0)

@@ -17,6 +17,7 @@ from sidelight.information.conditioning import Conditioning
 from sidelight.information.kernel_information_embedding import KernelInformationEmbedding
 
 from ._obs import check_kept, columns_to_fit
+from ._only_here import only_here
 from ._results import checked_adata, fit_record, record_key, target
 from ._rows import part_for, rows_to_fit
 
@@ -52,7 +53,8 @@ def embed(
     keep : str or sequence of str, default=None
         Columns of ``obs`` that you want to see in the embedding, such as "condition" or "cell_type". The fit does not
         use them: a ``DesignWarning`` says before it where factoring out ``given`` takes one of them out, too, because
-        each donor has one condition only, or a batch is a condition.
+        each donor has one condition only, or a batch is a condition. After it, ``uns`` names their values that exist in
+        one group only (``only_here``).
     use_rep : str or None, default=None
         Entry of ``obsm`` to embed, such as "X_pca". None: ``layer``, or ``X``.
     layer : str or None, default=None
@@ -80,7 +82,8 @@ def embed(
     -----
     ``uns["sidelight"]`` has ``method``, ``params`` (those that are not None), ``given``, ``use_rep`` or ``layer``, the
     estimated ``cost`` (``bytes`` and ``seconds``; of a Pipeline, that of its last step), the ``seconds`` that the fit
-    took, and the ``version`` of Sidelight.
+    took, and the ``version`` of Sidelight. Where cells have no counterparts in another group, ``only_here`` says how
+    many, and with ``keep`` of which type: "186 of 190 cells with type = 'A549' exist in plate = '1' only".
 
     Examples
     --------
@@ -115,6 +118,7 @@ def embed(
         given=None if columns is None else [str(name) for name in columns.columns],
         use_rep=use_rep,
         layer=layer,
+        only_here=only_here(_OWNER, model, adata.obs, columns, [keep] if isinstance(keep, str) else keep or ()) or None,
         cost=cost,
         seconds=seconds,
         version=sidelight.__version__,

@@ -123,7 +123,9 @@ def _filled(
 
 def representation_of(data: Any, names: list[str] | None) -> str | None:
     """The entry of ``obsm`` that a model with these columns was fitted on; None: it was fitted on genes."""
-    for key in data.obsm if names is not None else ():
+    if names is None:
+        return None
+    for key in data.obsm:
         if str(key) and names == representation_names(str(key), len(names)):
             return str(key)
     return None

@@ -24,7 +24,7 @@ from .cost import Cost
 from .intervals import Intervals
 from .model import FittedModel
 from .tiles import spans
-from .way_back import goes_back, undone, undone_variance
+from .way_back import goes_back, needs_inputs, undone, undone_variance
 
 __all__ = ["Chain", "as_chain", "last_step_of", "name_of", "steps_of"]
 
@@ -108,7 +108,9 @@ class Chain:
 
     def rows(self, X: Any) -> Any:
         """Return rows as the last step sees them, after preprocessing."""
-        return self._seen(X)[-1]
+        for step in self.before:
+            X = step.transform(X)
+        return X
 
     def transform(self, X: Any, **side: Any) -> Array:
         """Return the latent coordinates (m, q) of rows (m, d)."""
@@ -208,11 +210,12 @@ class Chain:
         return Cost(max(cost.bytes for cost in costs), sum(cost.seconds for cost in costs))
 
     def _seen(self, X: Any) -> list[Any]:
-        """Rows as each step sees them, the last one included."""
-        inputs = [X]
+        """Rows as each step sees them, the last one included; None where the way back does not need them."""
+        inputs: list[Any] = []
         for step in self.before:
-            inputs.append(step.transform(inputs[-1]))
-        return inputs
+            inputs.append(X if needs_inputs(step) else None)
+            X = step.transform(X)
+        return [*inputs, X]
 
     def _back(self, rows: Any, columns: Any = None, inputs: list[Any] | None = None) -> Array:
         """Apply the inverse of the preprocessing steps; with ``columns``, keep no more than a block of all columns.
@@ -255,7 +258,10 @@ def _is_by_column(step: Any) -> bool:
 
 
 def _some(rows: Any, part: slice) -> Any:
-    return None if rows is None else rows.iloc[part] if hasattr(rows, "iloc") else rows[part]
+    """Some of the rows of an array, a table or a sparse matrix of any format; None: there are none."""
+    if rows is None or hasattr(rows, "iloc"):
+        return None if rows is None else rows.iloc[part]
+    return rows.tocsr()[part] if hasattr(rows, "tocsr") else rows[part]
 
 
 def as_chain(model: Any) -> Any:

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from .capabilities import capabilities
 from .messages import error_message
 
-__all__ = ["goes_back", "undone", "undone_variance"]
+__all__ = ["goes_back", "needs_inputs", "undone", "undone_variance"]
 
 Array = npt.NDArray[Any]
 _DATA, _COMPOSE, _DECOMPOSITION = "sklearn.preprocessing", "sklearn.compose", "sklearn.decomposition"
@@ -41,6 +41,12 @@ def goes_back(step: Any) -> bool:
     if _is(step, _DATA, "FunctionTransformer"):  # scikit-learn takes the identity for an inverse that is not given
         return step.func is None or step.inverse_func is not None
     return _is(step, _DATA, "Normalizer") or capabilities(step).has_inverse
+
+
+def needs_inputs(step: Any) -> bool:
+    """Whether the way back may need the rows that a step was given: ``Normalizer``, and steps that may hold one."""
+    kinds = ((_DATA, "Normalizer"), (_COMPOSE, "ColumnTransformer"))
+    return isinstance(step, Pipeline) or any(_is(step, module, name) for module, name in kinds)
 
 
 def undone(step: Any, rows: Any, inputs: Any = None) -> Any:
@@ -139,10 +145,19 @@ def _parts(step: Any) -> list[tuple[Any, list[int], slice]]:
 def _parts_go_back(step: Any) -> bool:
     """Whether each column is in one of the parts, and these have inverses; those that are dropped have none."""
     if not hasattr(step, "transformers_"):
-        return all(isinstance(inner, str) or goes_back(inner) for _, inner, _ in step.transformers)
+        return all(_part_goes_back(inner) for _, inner, _ in step.transformers)
     parts = [(inner, columns) for inner, columns, _ in _parts(step) if not _is_dropped(inner)]
     seen = {column for _, columns in parts for column in columns}
-    return len(seen) == step.n_features_in_ and all(isinstance(inner, str) or goes_back(inner) for inner, _ in parts)
+    return len(seen) == step.n_features_in_ and all(_part_goes_back(inner) for inner, _ in parts)
+
+
+def _part_goes_back(inner: Any) -> bool:
+    """Whether a part of a ColumnTransformer goes back to numbers: encoders go back to words, which rows cannot hold."""
+    if isinstance(inner, str):
+        return True
+    steps = _inner(inner) if isinstance(inner, Pipeline) else [inner]
+    encoders = ("OneHotEncoder", "OrdinalEncoder")
+    return goes_back(inner) and not any(_is(one, _DATA, name) for one in steps for name in encoders)
 
 
 def _is_dropped(inner: Any) -> bool:
@@ -159,7 +174,7 @@ def _joined(step: Any, rows: Any, back: Any, inputs: Any) -> Array:
         part = rows[:, made]
         own = None if inputs is None else _columns(inputs, columns)
         values = part if isinstance(inner, str) else back(inner, part, own)
-        values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+        values = values.toarray() if _is_sparse(values) else np.asarray(values)
         fresh = [place for place, column in enumerate(columns) if not filled[column]]
         out[:, [columns[place] for place in fresh]] = values[:, fresh]
         filled[columns] = True
@@ -167,14 +182,21 @@ def _joined(step: Any, rows: Any, back: Any, inputs: Any) -> Array:
 
 
 def _columns(rows: Any, columns: list[int]) -> Any:
-    return rows.iloc[:, columns] if hasattr(rows, "iloc") else rows[:, columns]
+    if hasattr(rows, "iloc"):
+        return rows.iloc[:, columns]
+    return rows.tocsc()[:, columns] if _is_sparse(rows) else np.asarray(rows)[:, columns]
+
+
+def _is_sparse(rows: Any) -> bool:
+    """Whether rows are a sparse matrix; unlike ``issparse``, it leaves their type as it is."""
+    return bool(sparse.issparse(rows))
 
 
 def _lengths(rows: Any, norm: str) -> Array:
     """Length (m, 1) of rows by which ``Normalizer`` divides them; 1 of rows of zeros."""
-    values = abs(rows) if sparse.issparse(rows) else np.abs(np.asarray(rows, dtype=np.float64))
+    values = abs(rows) if _is_sparse(rows) else np.abs(np.asarray(rows, dtype=np.float64))
     found = _squares(values).sum(axis=1) if norm == "l2" else values.sum(axis=1) if norm == "l1" else values.max(axis=1)
-    lengths = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64).reshape(-1, 1)
+    lengths = np.asarray(found.toarray() if _is_sparse(found) else found, dtype=np.float64).reshape(-1, 1)
     if norm == "l2":
         lengths = np.sqrt(lengths)
     return np.where(lengths > 0, lengths, 1.0)
@@ -182,4 +204,4 @@ def _lengths(rows: Any, norm: str) -> Array:
 
 def _squares(values: Any) -> Any:
     """Squares of entries; a power of a sparse matrix would be one of matrices."""
-    return values.multiply(values) if sparse.issparse(values) else values**2
+    return values.multiply(values) if _is_sparse(values) else values**2

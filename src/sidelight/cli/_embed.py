@@ -24,6 +24,7 @@ from ._actions import SequenceColumns, read_sequence
 from ._cost import tell_cost
 from ._gaps import let_take_gaps
 from ._given import parse_types
+from ._given_checks import check_plain, warn_of_colours
 from ._matrix import Matrix, complete, scaling_for
 from ._methods import check_takes, make, needs_pairs
 from ._metric import HintFiles, learn, metric_settings, read_hints
@@ -133,7 +134,8 @@ def embed(talk: Output, request: Request) -> None:
     talk.say(f"{title_of(request.data)}: {matrix.X.shape[0]} rows", style="bold")
     for remark in matrix.remarks:
         talk.say(f"  {remark}")
-    _check_plain(request, matrix)
+    check_plain(plain=request.plain, report=request.report, given=matrix.given)
+    warn_of_colours(request.how.wishes.colours, matrix.colours, matrix.given, request.given_types)
     fitted = fit(talk, request, matrix, whole)
     if request.plain:
         fitted = replace(fitted, plain=_fit_plain(talk, request, fitted))
@@ -158,13 +160,6 @@ def check_out(request: Request) -> None:
     if request.out.exists() and not request.out.is_dir():
         raise CommandError(f"--out {request.out}: is a file; give a folder")
     check_free(request.results.values(), force=request.force)
-
-
-def _check_plain(request: Request, matrix: Matrix) -> None:
-    if request.plain and not matrix.side:
-        raise CommandError("--plain: there is nothing to leave out; use it with --given")
-    if request.plain and not request.report:
-        raise CommandError("--plain: the plain map is for the report; leave --no-report out")
 
 
 def _fit_plain(talk: Output, request: Request, fitted: Fitted) -> NDArray[Any] | None:

@@ -83,8 +83,8 @@ OURS = (
         family=_MAPS,
         use="rows lie on a curved sheet, come in batches or are too many for memory, and the map must go both ways",
         avoid=(
-            "Isomap or LLE when a picture is all you want or a fit must be fast, PCA when the factors that you look for are the widest directions, "
-            "KernelInformationEmbedding when something is known of the rows"
+            "Isomap or LLE when a picture is all you want or a fit must be fast, PCA when the factors that you look "
+            "for are the widest directions, KernelInformationEmbedding when something is known of the rows"
         ),
     ),
     Method(

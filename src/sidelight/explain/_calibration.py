@@ -32,7 +32,7 @@ def calibrated(kept: Array, true: Array) -> Array:
     Examples
     --------
     >>> calibrated(np.array([1.0, 0.9, 0.5]), np.array([1.0, 1.0, 1.0])).round(2)
-    array([0.99, 0.88, 0.2 ])
+    array([0.99, 0.88, 0.19])
     """
     least = np.clip(np.minimum(kept, true), 0.0, 1.0)
     odds = np.log((least + _EDGE) / (1.0 - least + _EDGE))

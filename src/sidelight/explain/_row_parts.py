@@ -68,7 +68,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Parts:
-    """The four parts (m,) of each row, between 0 and 1, and how far it ``moved`` (m,) when left out, in map units."""
+    """The four parts (m,) of each row, between 0 and 1, and how it ``moved`` (m, q) when left out, in map units."""
 
     kept: Array
     true: Array
@@ -95,7 +95,7 @@ def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | No
     sample = _sample(len(around.rows), rng)
     typical, spread = (float(np.median(_pair_distances(V[sample]))) for V in (around.rows.places, around.rows.data))
     if not typical * spread > 0:  # all rows equal, or at one place: nothing is a neighbourhood
-        return Parts(*np.zeros((5, len(around.asked))))
+        return Parts(*np.zeros((4, len(around.asked))), np.zeros(around.asked.places.shape))
     tiles = run_tiles(lambda part: _parts_of(around, part, sample, typical), spans(len(around.asked), _TILE), n_jobs)
     return Parts(*(np.concatenate([tile[number] for tile in tiles]) for number in range(5)))
 
@@ -127,11 +127,11 @@ def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) 
     place = list_weighted_mean(weights, rows.places, near.index[:, :lists])
     best = list_weighted_mean(weights, rows.data, near.index[:, :lists])
     back = list_weighted_mean(weights_map, rows.data, near_map.index[:, :lists])
-    moved = np.sqrt(((Z - place) ** 2).sum(axis=1))
+    moved = place - Z
     own = np.maximum(0.5 * to_sample.mean(axis=1), 1e-300)
     lost, least = (((Y - guess) ** 2).sum(axis=1) / own for guess in (back, best))
     returns = np.clip((1.0 - lost) / np.maximum(1.0 - np.minimum(least, 0.99), 0.01), 0.0, 1.0)
-    stays = np.clip(1.0 - moved / typical, 0.0, 1.0)
+    stays = np.clip(1.0 - np.sqrt((moved**2).sum(axis=1)) / typical, 0.0, 1.0)
     return kept, true, returns, stays, moved
 
 

@@ -213,7 +213,7 @@ class Sampling:
         *inputs: Tensor,
         valued: bool = True,
     ) -> Tensor | None:
-        """Set the gradients of the same surrogate in closed form; ``inputs``: x, row numbers. Return it if ``valued``."""
+        """Set the gradients of the surrogate in closed form; ``inputs``: x, row numbers. Return it if ``valued``."""
         x, rows = (inputs[0] if inputs else None), (inputs[1] if len(inputs) > 1 else ...)
         chains = module.chains
         with torch.no_grad():

@@ -151,6 +151,7 @@ class Trainer(Generic[Module]):
             return self.at_once(module, lambda: self.objective.loss(module, rows, generator), judged, seed)
         kept = None if held is None else tuple(tensor(array, place) for array in held)
         size = self.settings.batch_size
+
         def batches(done: int) -> Iterator[Batch]:
             return array_batches(seen, size, seed, place, done=done)
 

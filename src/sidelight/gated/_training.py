@@ -202,7 +202,7 @@ class Run:
         self.n_iter += 1
 
     def _is_valued(self) -> bool:
-        """Whether the history asks for the loss of the next update: of every one, or of some if the run ends by itself."""
+        """Whether the history asks for the loss of the next update: of some only, where held-out rows decide."""
         return not self._is_judged() or self.n_iter % _VALUED == 0
 
     def _rate(self) -> float:
@@ -316,7 +316,9 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
     if not schedule.weight_decay:
-        groups = [{"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}]  # one call, not two
+        groups = [
+            {"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}
+        ]  # one call, not two
     fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
     return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
 

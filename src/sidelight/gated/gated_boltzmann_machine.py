@@ -37,7 +37,7 @@ __all__ = ["GatedBoltzmannMachine"]
 
 
 _BLOCK = 1 << 22  # numbers of the input-dependent filters of one block of rows
-_MULTIPLICATIONS = 1e10  # per second and core, to estimate the time of a fit
+_MULTIPLICATIONS = 2.5e10  # per second and core, to estimate the time of a fit
 
 
 @shows_training_parameters

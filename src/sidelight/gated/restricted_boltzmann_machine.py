@@ -36,7 +36,7 @@ from ._settings import MACHINE_OPTIMIZERS, shows_training_parameters
 __all__ = ["RestrictedBoltzmannMachine"]
 
 
-_MULTIPLICATIONS = 1e10  # per second and core, to estimate the time of a fit
+_MULTIPLICATIONS = 2.5e10  # per second and core, to estimate the time of a fit
 
 
 @shows_training_parameters

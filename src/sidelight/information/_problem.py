@@ -301,9 +301,11 @@ def _balanced(
         rows, others = dense_points(points), dense_points(rest)
         rest = with_hints(rows, others, side.strata, side.hints, precomputed=precomputed, n_jobs=n_jobs)
     represented = None if there is None else there.of_strata(side.strata)
+    effect_left = None if there is None else there.left_between_strata(side.strata)
     kernel = balanced_kernel(
         rest, side.strata, perplexity, settings.n_neighbors, precomputed=precomputed, confounded=confounded,
-        represented=represented, short=settings.multilevel, variance=side.variance, n_jobs=n_jobs,
+        represented=represented, effect_left=effect_left, short=settings.multilevel, variance=side.variance,
+        n_jobs=n_jobs,
     )  # fmt: skip
     return as_chosen_kernel(kernel, perplexity)
 

@@ -29,10 +29,15 @@ _HARDLY = 0.1  # representation in a group below which a row has no counterparts
 
 @dataclass(frozen=True)
 class Representation:
-    """How far each row is represented in each group (n, C), in [0, 1], and the group of each row (n,)."""
+    """How far each row is represented in each group (n, C), in [0, 1], and the group of each row (n,).
+
+    ``effect_left`` (C, C): what is left of the effect between two groups (``neighbours.counterparts``); 0 for cells of
+    numbers, between which distances are those of the kinds that they hold.
+    """
 
     share: Array
     codes: Array
+    effect_left: Array
 
     @property
     def of_rows(self) -> Array:
@@ -43,8 +48,16 @@ class Representation:
 
     def of_strata(self, strata: Array) -> Array:
         """The representation (n, S) in strata, each of which belongs to one of the groups."""
-        first = np.unique(strata, return_index=True)[1]
-        return np.asarray(self.share[:, self.codes[first]])
+        return np.asarray(self.share[:, self._group_of(strata)])
+
+    def left_between_strata(self, strata: Array) -> Array:
+        """What is left of the effect between the groups of two strata (S, S)."""
+        group = self._group_of(strata)
+        return np.asarray(self.effect_left[np.ix_(group, group)])
+
+    def _group_of(self, strata: Array) -> Array:
+        """Group (S,) of each stratum."""
+        return np.asarray(self.codes[np.unique(strata, return_index=True)[1]])
 
     def moved_to_middle(self, rows: Array) -> Array:
         """Codes ``rows`` (n, f) of ``given``, moved to the middle of all values; all the way if not represented."""
@@ -112,7 +125,7 @@ def representation_of(
     if not 1 < len(counts) <= MOST_STRATA or np.sort(counts)[-2] < FEWEST or not points.any():
         return None
     found = counterparts(points @ principal_axes(points), codes, n_jobs=n_jobs)
-    there = Representation(found.share, codes)
+    there = Representation(found.share, codes, np.zeros_like(found.effect_left) if numbers else found.effect_left)
     apart = found.separation_of_matches if numbers else found.separation
     if (not matched and apart > TOGETHER) or there.alone.mean() > _TOO_MANY:
         return None

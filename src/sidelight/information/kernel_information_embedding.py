@@ -288,8 +288,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         """
         del y
         self._check_parameters(given is not None)
-        checked = self._training_rows(X, trajectory)
-        checked = self._projected_rows(checked, given, same)
+        checked = self._projected_rows(self._training_rows(X, trajectory), given, same)
         X, n = checked.X, len(checked.X)
         warn_of_old_name(type(self).__name__, self.solver)
         request = self._solver_request(given is not None, same is not None)
@@ -317,7 +316,9 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
         start = None
         if not isinstance(self.init, str):
             start = checked_start(self, self.init, (n, self.n_components))[fitted]
-        solution = solve(problem, start, latent, kernel, self._annealing(), self._progress)
+        is_sheet = problem.kernel.is_unfolded and start is None and self.init == "mds" and self.n_components > 1
+        annealing = self._annealing().from_a_sheet() if is_sheet else self._annealing()
+        solution = solve(problem, start, latent, kernel, annealing, self._progress)
 
         kept, problem = fitted_path(solution.path, X.dtype), solution.problem
         product = known is not None and settings.conditioning == "product"

@@ -62,6 +62,7 @@ def balanced_kernel(
     *,
     confounded: bool = False,
     represented: Array | None = None,
+    effect_left: Array | None = None,
     precomputed: bool = False,
     short: bool = False,
     variance: Array | None = None,
@@ -82,6 +83,8 @@ def balanced_kernel(
         Whether the mass of a stratum falls with its distance.
     represented : array of shape (n, S) or None
         How far each row is represented in each stratum, between 0 and 1; ``confounded`` is then ignored.
+    effect_left : array of shape (S, S) or None
+        What is left of an effect between strata, for the shares around a row (``local_shares``). None: nothing.
     precomputed : bool
         Whether ``points`` are distances.
     short : bool
@@ -111,7 +114,7 @@ def balanced_kernel(
     if n_neighbors is not None:
         near = close
         if represented is not None:
-            around = _shares_around(strata, _weights(strata, p, k), codes, close)
+            around = _shares_around(strata, _weights(strata, p, k), codes, close, effect_left)
             near = np.where(around > _LEAST_SHARE * share, close, 0.0)
             near[np.arange(n), codes] = 1.0
         graph = joined_graph(points, _edges(strata, near, edges), precomputed=precomputed)
@@ -119,7 +122,7 @@ def balanced_kernel(
     if variance is not None and not isinstance(points, SparseDistances):
         strata = _expected(strata, points, variance, p, k, n_jobs)
     weights = _weights(strata, p, k)
-    around = share if represented is None else _shares_around(strata, weights, codes, close)
+    around = share if represented is None else _shares_around(strata, weights, codes, close, effect_left)
     return _assembled(strata, weights, close * around, graph)
 
 
@@ -220,11 +223,13 @@ def _weights(strata: list[InStratum], p: Array, k: Array) -> list[tuple[Array, A
     return found
 
 
-def _shares_around(strata: list[InStratum], weights: list[tuple[Array, Array]], codes: Array, close: Array) -> Array:
+def _shares_around(
+    strata: list[InStratum], weights: list[tuple[Array, Array]], codes: Array, close: Array, effect_left: Array | None
+) -> Array:
     """Shares (n, S) of the strata around each row, drawn to their sizes where rows are few."""
     n = len(codes)
     told = n**2 / (n**2 + _FEW_ROWS**2)
-    around = local_shares(strata, [P for P, _ in weights], codes, close)
+    around = local_shares(strata, [P for P, _ in weights], codes, close, effect_left)
     return np.asarray(told * around + (1.0 - told) * np.bincount(codes) / n)
 
 

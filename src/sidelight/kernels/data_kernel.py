@@ -26,7 +26,7 @@ from sidelight.neighbours.distances import squared_distances
 from sidelight.neighbours.graph import along_graph, joined_graph
 from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import Neighbours, nearest
-from sidelight.neighbours.sheets import sheet_graph
+from sidelight.neighbours.sheets import unfolded_graph
 from sidelight.neighbours.sparse_distances import Points, dense_points, nearest_known, reach
 
 from .bandwidths import leave_one_out_bandwidth
@@ -72,6 +72,8 @@ class DataKernel:
         Neighbour graph, if distances were taken along it.
     error : KernelError or None
         Approximation error, if the matrix approximates another.
+    is_unfolded : bool
+        Whether bridges between the layers of a sheet were left out of the graph.
     """
 
     matrix: SymmetricTiles | SparseMatrix | LowRankKernel
@@ -79,6 +81,7 @@ class DataKernel:
     lists: Array | None = None
     graph: SparseMatrix | None = None
     error: KernelError | None = None
+    is_unfolded: bool = False
 
     @property
     def pairs(self) -> SymmetricTiles | SparseMatrix:
@@ -135,18 +138,19 @@ def perplexity_kernel(
     else:
         found = nearest(dense_points(points), k=width, n_jobs=n_jobs)
     straight = Neighbours(found.index[:, :k], found.distance[:, :k])
-    graph, neighbours = None, straight
+    graph, neighbours, is_unfolded = None, straight, False
     if n_neighbors is not None:
         near = Neighbours(found.index[:, :n_neighbors], found.distance[:, :n_neighbors])
         if unfold:
-            graph = sheet_graph(points, near, precomputed=precomputed, n_jobs=n_jobs)
+            sheet = unfolded_graph(points, near, precomputed=precomputed, n_jobs=n_jobs)
+            graph, is_unfolded = sheet.graph, sheet.is_unfolded
         else:
             graph = joined_graph(points, near, precomputed=precomputed)
         neighbours = along_graph(graph, k=k, start_radius=1.3 * reach(straight), n_jobs=n_jobs)
     if variance is not None:
         neighbours = expected_neighbours(dense_points(points), variance, neighbours, perplexity, n_jobs=n_jobs)
     matrix, bandwidth = adaptive_kernel(neighbours, perplexity)
-    return DataKernel(matrix, bandwidth, neighbours.index, graph)
+    return DataKernel(matrix, bandwidth, neighbours.index, graph, is_unfolded=is_unfolded)
 
 
 def fixed_kernel(

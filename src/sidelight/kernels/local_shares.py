@@ -14,7 +14,10 @@ the shares of that type, not of the batches. Only the order of the rows within a
 an effect of the groups is left, and their nearest rows would all be of their own group.
 
 What one row receives is noisy, as some rows are near to many others. A quarter of it is that of the nearest rows of
-its own stratum. (With more, shares are the same everywhere, which is more even than at random; decision 0026.)
+its own stratum. (With more, shares are the same everywhere, which is more even than at random; decision 0026.) Where an
+effect is left between two strata, rows on the side that faces the other are chosen by many and those behind them by
+none: who is chosen tells the effect then, not the share, and all of it is that of the nearest rows. With e_as what is
+left (``neighbours.counterparts``), that part rises from a quarter at e_as = 0.05 to all at 0.1.
 """
 
 from __future__ import annotations
@@ -29,9 +32,12 @@ __all__ = ["local_shares"]
 
 
 _OF_OTHERS = 0.25
+_LEFT, _MUCH_LEFT = 0.05, 0.1  # effect left (log ratio of squared distances) from which on, and at which, it is all
 
 
-def local_shares(strata: list[InStratum], weights: list[Array], codes: Array, close: Array) -> Array:
+def local_shares(
+    strata: list[InStratum], weights: list[Array], codes: Array, close: Array, effect_left: Array | None = None
+) -> Array:
     """Shares m (n, S) of the strata around each row.
 
     Parameters
@@ -44,6 +50,8 @@ def local_shares(strata: list[InStratum], weights: list[Array], codes: Array, cl
         Stratum of each row.
     close : array of shape (n, S)
         How far each row is represented in each stratum.
+    effect_left : array of shape (S, S) or None
+        What is left of an effect between strata. None: nothing.
     """
     n, own = len(codes), (np.arange(len(codes)), codes)
     member = np.zeros_like(close)
@@ -56,7 +64,10 @@ def local_shares(strata: list[InStratum], weights: list[Array], codes: Array, cl
     for s, (stratum, P) in enumerate(zip(strata, weights, strict=True)):
         here = stratum.rows[codes[stratum.rows] == s]
         smoothed[here] = (_sparse(stratum, P, n) @ received)[here]
-    received = (1.0 - _OF_OTHERS) * received + _OF_OTHERS * smoothed
+    of_others = np.full((len(strata), len(strata)), _OF_OTHERS)
+    if effect_left is not None:
+        of_others += (1.0 - _OF_OTHERS) * np.clip((effect_left - _LEFT) / (_MUCH_LEFT - _LEFT), 0.0, 1.0)
+    received = (1.0 - of_others[codes]) * received + of_others[codes] * smoothed
     received[own] = 1.0
     return np.asarray(received / received.sum(axis=1, keepdims=True))
 

@@ -4,7 +4,7 @@ On coordinates T (n, p) in which the data has a diagonal scatter S (``maps.span`
 
     informed   T B,   B Bᵀ = A of ``solvers.generalised.relative_factor``: W of same pairs, D of different ones, both
                shrunk to a prior; rotated to principal axes, widest first
-    within     the same with A = W⁻¹, W the scatter of same pairs shrunk to that of any two rows, equal in all directions
+    within     the same with A = W⁻¹, W the scatter of same pairs shrunk to that of any two rows, in all directions
     literal    T V,   V the eigenvectors of the r smallest eigenvalues of Σ_same δδᵀ - Σ_different δδᵀ
     inverse    T ≈ (T V) R,   R the linear regression of the coordinates T on their images T V
 """

@@ -144,7 +144,7 @@ def dense_columns(X: Any, columns: Array | None, dtype: Any) -> Array:
     """Some columns of rows (m, d), dense or sparse, as a dense array (m, c); None: all."""
     if columns is None:
         return dense_rows(X, dtype)
-    return dense_rows(X.tocsc()[:, columns] if sparse.issparse(X) else np.asarray(X)[:, columns], dtype)
+    return dense_rows(X.tocsc()[:, columns] if is_sparse(X) else np.asarray(X)[:, columns], dtype)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ it, the rows of the part are compared with their partners:
 where the rank is the share of all rows that are nearer to i than j is (for different pairs: that are farther). The gain
 over the Euclidean metric, v_i(∞) - v_i(w), has a mean m and a standard error s over the rows, for same and for
 different pairs; each kind counts a half, if both are there. Of the weights whose lower bound m - t s is above 0, the
-one with the largest mean is taken, t the quantile 0.85 of Student's distribution; if there is none, the Euclidean metric
-stays as it is (w = ∞). Pairs that share rows are not independent: s and t count the independent differences
+one with the largest mean is taken, t the quantile 0.85 of Student's distribution; if there is none, the metric stays
+Euclidean (w = ∞). Pairs that share rows are not independent: s and t count the independent differences
 (``Scatter.n_free``), not the pairs. With a rank r, all this is for the r widest directions, and ∞ is PCA.
 
 The metric is that of same pairs alone (``PairStatistics.within_factors``). It is the safe one: few pairs change few
@@ -75,7 +75,9 @@ def chosen_prior(same: Scatter, different: Scatter, T: Array, r: int | None, for
     if not kinds or not T.shape[1]:
         return ChosenPrior(form, np.inf)
     weights = np.array(_WITHIN if form == "within" else usual_weight(T.shape[1]) * np.array(_GENERALISED))
-    gains = [_gains(_Judge.of(kind, T, farther=farther), (same, different), weights, r, form) for kind, farther in kinds]
+    gains = [
+        _gains(_Judge.of(kind, T, farther=farther), (same, different), weights, r, form) for kind, farther in kinds
+    ]
     return ChosenPrior(form, _best_weight(weights, gains, [kind.n_free for kind, _ in kinds], form))
 
 

@@ -73,7 +73,7 @@ class BernoulliKind:
         return bernoulli_charts(mixture)
 
     def joined(
-        self, stream: MixtureStream[BernoulliParameters, Bernoullis], X: Untyped
+        self, stream: MixtureStream[BernoulliParameters, Bernoullis], X: Array
     ) -> MixtureStream[BernoulliParameters, Bernoullis]:
         """The stream, with the prior's share of all rows so far: its sums are means over rows."""
         strength = self.smoothing / (stream.n_seen + X.shape[0])

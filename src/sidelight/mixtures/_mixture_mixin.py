@@ -280,10 +280,11 @@ class MixtureMixin(
         """Sparse rows as a new mixture sees them, and the basis of their coordinates if it is one of these."""
         return self._prepared(X), None
 
-    def _rows_of(self, X: Untyped, block: int = BLOCK) -> Rows:
+    def _rows_of(self, X: Array, block: int = BLOCK) -> Rows:
         """Rows in memory, dense or sparse, in blocks."""
-        kind = SparseRows if issparse(X) else ArrayRows
-        return kind(X, n_jobs=self.n_jobs, block=block)
+        if issparse(X):
+            return SparseRows(X, n_jobs=self.n_jobs, block=block)
+        return ArrayRows(X, n_jobs=self.n_jobs, block=block)
 
     def _seen(self, X: Untyped) -> Untyped:
         """Rows as the fitted mixture sees them: coordinates, where it was fitted to those of sparse rows."""

@@ -169,7 +169,7 @@ class BernoulliMixture(MixtureMixin[BernoulliParameters, Bernoullis], DensityMix
         search = 4 * min(self.max_iter, 50) * tried * each if self.n_charts == "auto" else 0.0
         own = d * d if self.residuals and d <= MOST_COLUMNS else 0
         size = 16 * n * d + 8 * 8 * k * d + 8 * 6 * own + 2**27
-        return Cost(int(size), float(0.1 + steps * n * each + search + 4e-10 * n * own))
+        return Cost(int(size), float(0.05 + steps * n * each + search + 4e-10 * n * own))
 
     def _check_parameters(self) -> None:
         self._check_shared()

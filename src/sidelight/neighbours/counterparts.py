@@ -19,6 +19,9 @@ as what is left of the effect, e⁰_as ≥ 0,
     r_is = exp(-(max(0, t_is - τ_a) + max(0, e_is - e⁰_as - ε_a)) / 0.04)
 
 is near 1 where row i has counterparts in s and near 0 where it has none. Nothing depends on the order of the rows.
+
+What is left of the effect between two groups is the mean of both medians, max(0, (med e_as + med e_sa) / 2): a group of
+more rows is nearer from one side and farther from the other, after an offset or another spread both are farther.
 Cost: that of ``nearest_in_strata``; memory O(n C).
 """
 
@@ -58,11 +61,14 @@ class Counterparts:
         Median of e over rows and other groups: how far apart groups are, near 0 where they lie in each other.
     separation_of_matches : float
         The same over rows and groups with t < 0, mutual neighbours: rows without counterparts do not count in it.
+    effect_left : array of shape (C, C)
+        What is left of the effect between two groups, as above; 0 where too few rows can tell.
     """
 
     share: Array
     separation: float
     separation_of_matches: float
+    effect_left: Array
 
 
 def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_jobs: int | None = None) -> Counterparts:
@@ -74,11 +80,12 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
     told = [group for group, count in enumerate(counts.tolist()) if count >= FEWEST]
     share = np.ones((len(points), len(counts)))
     if len(told) < 2:
-        return Counterparts(share, 0.0, 0.0)
+        return Counterparts(share, 0.0, 0.0, np.zeros((len(counts), len(counts))))
     smallest = int(counts[told].min())
     widths = np.clip(np.ceil(2 * _NEAR * counts / smallest), _POOLED, _MOST).astype(int)
     lists = _Lists.of(nearest_in_strata(points, codes, widths, n_jobs=n_jobs), len(points))
     distances, of_matches = [], []
+    medians = np.full((len(counts), len(counts)), -np.inf)  # of both directions, else nothing is told
     for a in told:
         rows = np.flatnonzero(codes == a)
         rivalry_bar, distance_bar = _null(lists, rows, a)
@@ -87,8 +94,9 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
                 continue
             rivalry, distance = _ratios(lists, rows, a, s, _reach(counts, a, s))
             left = distance[rivalry < rivalry_bar]
-            known = effect_left and len(left) >= FEWEST
-            left_of_effect = max(0.0, float(np.median(left))) if known else 0.0
+            if len(left) >= FEWEST:
+                medians[a, s] = float(np.median(left))
+            left_of_effect = max(0.0, float(medians[a, s])) if effect_left else 0.0
             excess = np.maximum(rivalry - rivalry_bar, 0.0)
             excess += np.maximum(distance - left_of_effect - distance_bar, 0.0)
             share[rows, s] = np.exp(-excess / _SOFT)
@@ -96,7 +104,8 @@ def counterparts(points: Array, codes: Array, *, effect_left: bool = True, n_job
             of_matches.append(distance[rivalry < 0])
     matches = np.concatenate(of_matches)
     apart = float(np.median(np.concatenate(distances)))
-    return Counterparts(share, apart, float(np.median(matches)) if len(matches) else apart)
+    between = np.maximum(0.0, 0.5 * (medians + medians.T))
+    return Counterparts(share, apart, float(np.median(matches)) if len(matches) else apart, between)
 
 
 def _reach(counts: Array, a: int, s: int) -> int:

@@ -13,7 +13,8 @@ misfit   The path lengths fit into the plane without them, and did not with them
          has to fall to at most a quarter, and to at most 0.015.
 share    They leave the sheet. The share of the squared length of an edge i → j that lies in the plane of the neighbours
          of row i is, on average, at most 0.6 times that of other edges. A bridge is about orthogonal to the sheet;
-         an edge that closes a ring or a tube continues it.
+         an edge that closes a ring or a tube continues it. Where most columns are noise, shares are those in the
+         principal components above it: in 50 noisy columns most of every edge is noise.
 
 Everything else keeps the graph of all mutual neighbours, to the bit. Chosen on swiss rolls of 200 to 600 rows with
 noise up to 1, and on rings, tubes, spheres and tables that have to stay as they are (decision 0034).
@@ -23,7 +24,7 @@ and for up to 1,000 rows with a local dimension of at most 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import triu
@@ -40,7 +41,7 @@ from .landmarks import landmark_distances, spread_rows
 from .search import Neighbours
 from .sparse_distances import Points, SparseDistances
 
-__all__ = ["planar_misfit", "sheet_graph"]
+__all__ = ["SheetGraph", "planar_misfit", "sheet_graph", "unfolded_graph"]
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,28 @@ _INSIDE = 0.6  # of the share of usual edges: bridges have 0.1 to 0.59, edges th
 _PARTS = (0.8, 1.0, 2 / 3, 8 / 15)  # of the neighbours, that the searches for shortcuts look at
 _FEWEST = 6  # rows for each neighbour, below which no sheet can be told
 _LANDMARKS, _COMPARED, _SURROUNDINGS = 128, 40, 8
+_MANY, _ABOVE = 6, 2.5  # columns beyond which the median variance is that of noise, and times it that of a signal
+_MOST_COLUMNS = 200  # up to which these components are also looked at to see whether all searches are worth it
+
+
+@dataclass(frozen=True)
+class SheetGraph:
+    """Edge lengths (n, n), symmetric and connected; whether bridges were left out, so that the rows are a sheet."""
+
+    graph: SparseMatrix
+    is_unfolded: bool
 
 
 def sheet_graph(
     X: Points, neighbours: Neighbours, *, precomputed: bool = False, n_jobs: int | None = None
 ) -> SparseMatrix:
+    """The graph of ``unfolded_graph`` alone."""
+    return unfolded_graph(X, neighbours, precomputed=precomputed, n_jobs=n_jobs).graph
+
+
+def unfolded_graph(
+    X: Points, neighbours: Neighbours, *, precomputed: bool = False, n_jobs: int | None = None
+) -> SheetGraph:
     """Graph of mutual neighbours in one piece (``joined_graph``); if the rows are a folded sheet, without bridges.
 
     Parameters
@@ -86,24 +104,24 @@ def sheet_graph(
 
     Returns
     -------
-    csr_array of shape (n, n)
-        Edge lengths, symmetric and connected.
+    SheetGraph
     """
     whole = joined_graph(X, neighbours, precomputed=precomputed)
     n, k = neighbours.index.shape
     if isinstance(X, SparseDistances) or n < _FEWEST * k:
-        return whole
+        return SheetGraph(whole, False)
     misfit = planar_misfit(whole, n_jobs=n_jobs)
     if misfit <= _FLAT:
-        return whole
+        return SheetGraph(whole, False)
     rows, edges = _Rows(X, precomputed, n_jobs), Edges.of(whole)
+    clear: _Rows | None = None
     best, least, usual = whole, min(_SHEET, _BETTER * misfit), 0.0
     tried: set[bytes] = set()
-    hasty = n > _FEW or local_dimension(neighbours.distance) > _THIN
+    hasty = n > _FEW or (local_dimension(neighbours.distance) > _THIN and not rows.is_thin_above_noise())
     for part in _PARTS:
         sparse = rows.without_shortcuts(neighbours, part)
         if hasty and not tried and planar_misfit(sparse, n_jobs=n_jobs) > _WORTH * misfit:
-            return whole
+            return SheetGraph(whole, False)
         far = long_detours(sparse, edges.row, edges.col, edges.data, n_jobs=n_jobs)
         if far.tobytes() in tried:
             continue
@@ -113,12 +131,13 @@ def sheet_graph(
         graph = rows.left(edges, far)
         found = planar_misfit(graph, n_jobs=n_jobs)
         if found <= least:
-            usual = usual or rows.share_inside(whole, edges, np.flatnonzero(edges.data > 0))
-            if rows.share_inside(graph, edges, np.flatnonzero(far)) <= _INSIDE * usual:
+            clear = clear or rows.above_noise()
+            usual = usual or clear.share_inside(whole, edges, np.flatnonzero(edges.data > 0))
+            if clear.share_inside(graph, edges, np.flatnonzero(far)) <= _INSIDE * usual:
                 best, least = graph, found
         if least <= _FLAT:
             break
-    return best
+    return SheetGraph(best, best is not whole)
 
 
 def planar_misfit(graph: SparseMatrix, *, n_jobs: int | None = None) -> float:
@@ -166,6 +185,26 @@ class _Rows:
         """The graph of the edges that are not ``far`` (m,), in one piece."""
         left = edges.row[~far], edges.col[~far], edges.data[~far]
         return joined_links(self.X, *left, precomputed=self.precomputed)
+
+    def above_noise(self) -> _Rows:
+        """The rows in the principal components whose variance is well above the median one; all, if fewer than 3 are.
+
+        Without many columns, or with distances only, all are kept.
+        """
+        if self.precomputed or self.X.shape[1] <= _MANY:
+            return self
+        centred = np.asarray(self.X, dtype=np.float64) - self.X.mean(axis=0)
+        wide = centred.shape[1] > centred.shape[0]
+        values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+        kept = values > _ABOVE * np.median(values)
+        if kept.sum() < 3 or kept.all():
+            return self
+        scores = vectors[:, kept] * np.sqrt(values[kept]) if wide else centred @ vectors[:, kept]
+        return replace(self, X=scores)
+
+    def is_thin_above_noise(self) -> bool:
+        """Whether so few components are above the noise that the rows can be a sheet in it."""
+        return self.X.shape[1] <= _MOST_COLUMNS and self.above_noise().X.shape[1] <= _THIN
 
     def share_inside(self, graph: SparseMatrix, edges: Edges, which: Array) -> float:
         """Mean share of the squared lengths of edges in the planes of the neighbours of their ends, of at most 40."""

@@ -93,13 +93,18 @@ def warn_of_design(owner: str, given: Given, known: EncodedGiven) -> None:
         _warn_of_few(owner, groups)
 
 
-def warn_of_kept(owner: str, given: Given, known: EncodedGiven, kept: Given, entries: EncodedGiven) -> None:
-    """Warn (``DesignWarning``) of columns to be ``kept`` in view that factoring out ``given`` takes out, too."""
+def warn_of_kept(
+    owner: str, given: Given, known: EncodedGiven, kept: Given, entries: EncodedGiven, argument: str = "keep"
+) -> None:
+    """Warn (``DesignWarning``) of columns to be ``kept`` in view that factoring out ``given`` takes out, too.
+
+    ``argument``: the one that names these columns.
+    """
     columns = [_codes(column, known.values[:, place]) for place, column in enumerate(given.columns)]
     groups = _combined([column for column in columns if column.category])
     several = groups is not None and sum(column.category for column in columns) > 1
     for place, column in enumerate(kept.columns):
-        _warn_of_shares(owner, given, known, column, entries.values[:, place])
+        _warn_of_shares(owner, given, known, column, entries.values[:, place], argument)
         second = _codes(column, entries.values[:, place])
         found = [link for first in columns if (link := _link(first, second)) is not None]
         if not found and several and groups is not None:
@@ -111,10 +116,10 @@ def warn_of_kept(owner: str, given: Given, known: EncodedGiven, kept: Given, ent
             other = link.second if inside else link.first if link.first != column.name else link.second
             words = {"kept": column.name, "given": other, "shown": link.shown}
             rule, remedy = rule.format(**words), remedy.format(**words)
-            warn(error_message(owner, "keep", repr(column.name), rule, remedy), DesignWarning)
+            warn(error_message(owner, argument, repr(column.name), rule, remedy), DesignWarning)
 
 
-def _warn_of_shares(owner: str, given: Given, known: EncodedGiven, kept: Column, entries: Array) -> None:
+def _warn_of_shares(owner: str, given: Given, known: EncodedGiven, kept: Column, entries: Array, argument: str) -> None:
     """Warn where most of the variance of a number is between the categories of the other column."""
     for place, column in enumerate(given.columns):
         if bool(column.categories) == bool(kept.categories):
@@ -132,7 +137,7 @@ def _warn_of_shares(owner: str, given: Given, known: EncodedGiven, kept: Column,
         remedy = f"Leave {column.name!r} out of given" + (
             f", or give it less its mean within each {kept.name!r}" if kept.categories else ""
         )
-        warn(error_message(owner, "keep", repr(kept.name), rule, remedy), DesignWarning)
+        warn(error_message(owner, argument, repr(kept.name), rule, remedy), DesignWarning)
 
 
 def _between(values: Array, codes: Array) -> float:

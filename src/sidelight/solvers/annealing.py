@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ __all__ = ["ENDED_EARLY", "AnnealingSettings", "FitProgress", "FittedPath", "end
 ENDED_EARLY = (Status.STOPPED, Status.INTERRUPTED)
 """The user stopped the fit (callback or Ctrl-C): run no further stage."""
 _START = 30.0  # default first λ, in multiples of the final one: all latent points collapse to one clump there
+_UNFOLDED = 3.0  # the same where the start is an unfolded sheet already: in a clump it may bend
 _AGAIN = 4.0  # multiple of the final λ from which annealing is repeated after the problem was refined
 
 
@@ -44,6 +45,10 @@ class AnnealingSettings:
     def first(self) -> float:
         """λ of the first stage."""
         return self.start or _START * self.regularization
+
+    def from_a_sheet(self) -> AnnealingSettings:
+        """The same from a start that is an unfolded sheet: it begins near the final λ, unless ``start`` is given."""
+        return self if self.start is not None else replace(self, start=_UNFOLDED * self.regularization)
 
     def schedule(self) -> list[float]:
         """λ of each stage."""
