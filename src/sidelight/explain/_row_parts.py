@@ -97,7 +97,8 @@ def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | No
     sample = _sample(len(around.rows), rng)
     typical, spread = (float(np.median(_pair_distances(V[sample]))) for V in (around.rows.places, around.rows.data))
     if not typical * spread > 0:  # all rows equal, or at one place: nothing is a neighbourhood
-        return Parts(*np.zeros((4, len(around.asked))), np.zeros(around.asked.places.shape))
+        none = np.zeros(len(around.asked))
+        return Parts(none, none, none, none, np.zeros(around.asked.places.shape))
     tiles = run_tiles(lambda part: _parts_of(around, part, sample, typical), spans(len(around.asked), _TILE), n_jobs)
     return Parts(*(np.concatenate([tile[number] for tile in tiles]) for number in range(5)))
 
@@ -151,7 +152,7 @@ def _soft_shares(width: int, k: int) -> Array:
 def _closeness(ranks: Array, n: int, k: int) -> Array:
     """Values ℓ above."""
     near = 1.5 * k * max(1.0, n / _FEW_ROWS)
-    return np.clip(1.0 - np.log(np.maximum(ranks / near, 1.0)) / np.log(max(0.5 * n / near, 1.1)), 0.0, 1.0)
+    return np.asarray(np.clip(1.0 - np.log(np.maximum(ranks / near, 1.0)) / np.log(max(0.5 * n / near, 1.1)), 0.0, 1.0))
 
 
 def _ranks(distance: Array, listed: Array, sampled: Array, n: int) -> Array:
