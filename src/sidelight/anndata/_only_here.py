@@ -11,12 +11,12 @@ import pandas as pd
 
 from sidelight.base.capabilities import given_of
 from sidelight.base.chain import as_chain, last_step_of
+from sidelight.neighbours.counterparts import rows_alone
 from sidelight.neighbours.strata import codes_of
 
 __all__ = ["only_here"]
 
 Array = npt.NDArray[Any]
-_HARDLY = 0.1  # representation in a group below which a cell has no counterparts there, as in ``only_here_``
 _MOST = 0.5  # share of the cells of a type in a group that have no counterparts, from which on the type is named
 
 
@@ -45,7 +45,7 @@ def only_here(
     fitted = np.flatnonzero(known.complete)
     names = [place for place, column in enumerate(given.columns) if column.kind == "category"]
     codes = codes_of(known.values[fitted][:, names])
-    alone = _alone(share[fitted], codes)
+    alone = rows_alone(share[fitted], codes)
     words = [_group(given.columns, known.values[fitted[codes == code][0]]) for code in range(int(codes.max()) + 1)]
     found = []
     for name in keep:
@@ -54,13 +54,6 @@ def only_here(
             continue  # a number has no types
         found += _of_types(str(name), entries, codes, alone, words)
     return found or [str(sentence) for sentence in last.only_here_]
-
-
-def _alone(share: Array, codes: Array) -> Array:
-    """Which cells (n,) have no counterparts in a group that is not their own, from ``represented_`` (n, groups)."""
-    other = share.copy()
-    other[np.arange(len(other)), codes] = 0.0
-    return np.asarray(other.max(axis=1) < _HARDLY)
 
 
 def _of_types(name: str, entries: Array, codes: Array, alone: Array, words: list[str]) -> list[str]:
