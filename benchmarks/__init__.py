@@ -41,6 +41,8 @@ BENCHMARKS = (
     "imputation",
     "tables",
     "imputation_intervals",
+    "intervals",
+    "novelty",
     "missing_maps",
     "overlap",
     "many_rows",

@@ -24,6 +24,7 @@ import sheets
 import spectral
 import tutorial
 import two_ways
+import uncertainty
 import wrapping
 from canvas import write
 
@@ -43,6 +44,7 @@ PAGES = (
     lecture,
     tutorial,
     cells,
+    uncertainty,
 )
 FIGURES = {name: draw for page in PAGES for name, draw in page.FIGURES.items()}
 

@@ -87,6 +87,12 @@ class Capabilities:
     has_density: bool = _method("score_samples")
     has_typicality: bool = _method("typicality")
     has_latent_typicality: bool = _method("latent_typicality")
+    has_novelty: bool = _method("is_novel")
+    has_row_interval: bool = _method("inverse_transform_interval")
+    has_place_interval: bool = _method("transform_interval")
+    has_predict_interval: bool = _method("predict_interval")
+    has_impute_interval: bool = _method("impute_interval")
+    has_counterfactual_interval: bool = _method("counterfactual_interval")
     has_overlap: bool = _method("overlap")
     has_score: bool = _method("score")
     score_is_log_density: bool = False
@@ -161,6 +167,7 @@ _ROWS = Capabilities().also("has_parameters", "has_columns", "has_feature_names"
 TWO_WAY = _ROWS.also(
     "has_transform", "has_inverse", "has_variance", "has_latent_density", "has_density", "has_score", "has_cost",
     "has_denoise", "has_embedding", "has_typicality", "has_latent_typicality", "has_jacobian", "has_inverse_jacobian",
+    "has_novelty", "has_row_interval", "has_place_interval",
 )  # fmt: skip
 """An embedding of rows with an inverse."""
 
@@ -178,7 +185,7 @@ IMPUTER = _ROWS.also("has_transform", "has_cost")
 
 MIXTURE = _ROWS.also(
     "has_transform", "has_predict", "has_density", "has_score", "score_is_log_density", "has_cost", "has_denoise",
-    "has_impute", "has_typicality", "has_history", "has_iterations", "has_jacobian",
+    "has_impute", "has_typicality", "has_novelty", "has_history", "has_iterations", "has_jacobian",
 )  # fmt: skip
 """A density of several components; ``predict`` is the component of a row."""
 

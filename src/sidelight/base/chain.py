@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 from .capabilities import Capabilities, capabilities
 from .columns import chosen_columns
 from .cost import Cost
+from .intervals import Intervals
 from .model import FittedModel
 from .tiles import spans
 from .way_back import goes_back, needs_inputs, undone, undone_variance
@@ -78,6 +79,9 @@ class Chain:
             has_counterfactual=way_back and last.has_counterfactual,
             has_corrected=way_back and last.has_corrected,
             has_score=way_back,
+            has_row_interval=last.has_row_interval and all(map(_is_by_column, self.before)),
+            has_counterfactual_interval=last.has_counterfactual_interval and all(map(_is_by_column, self.before)),
+            has_impute_interval=False,
             score_is_log_density=False,
             has_cost=all(capabilities(step).has_cost for step in self.steps),
             has_columns=first.has_columns,
@@ -153,6 +157,38 @@ class Chain:
         """Return how usual rows are among the training rows, after preprocessing, shape (m,)."""
         return np.asarray(self.last.typicality(self.rows(X)))
 
+    def novelty_p_value(self, X: Any) -> Array:
+        """Return how often a row like the training rows would be as unusual as these, shape (m,)."""
+        return np.asarray(self.last.novelty_p_value(self.rows(X)))
+
+    def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
+        """Return whether nothing like a row was in the training data, shape (m,)."""
+        return np.asarray(self.last.is_novel(self.rows(X), false_alarm=false_alarm))
+
+    def transform_interval(self, X: Any, **options: Any) -> Intervals:
+        """Return intervals of the places of rows."""
+        return cast("Intervals", self.last.transform_interval(self.rows(X), **options))
+
+    def transform_radius(self, X: Any, **options: Any) -> Array:
+        """Return the radius around the place of each row that holds a share of the places of such rows."""
+        return np.asarray(self.last.transform_radius(self.rows(X), **options))
+
+    def inverse_transform_interval(self, Z: Any, *, columns: Any = None, **options: Any) -> Intervals:
+        """Return intervals of the rows at latent points, where the steps before scale each column by itself."""
+        return self._back_interval(self.last.inverse_transform_interval(Z, **options), columns)
+
+    def counterfactual_interval(self, X: Any, *, given: Any, **options: Any) -> Intervals:
+        """Return intervals around rows under another value of ``given``, likewise."""
+        return self._back_interval(self.last.counterfactual_interval(self.rows(X), given=given, **options))
+
+    def predict_interval(self, X: Any, **options: Any) -> Intervals:
+        """Return intervals of the second view predicted from rows."""
+        return cast("Intervals", self.last.predict_interval(self.rows(X), **options))
+
+    def _back_interval(self, found: Intervals, columns: Any = None) -> Intervals:
+        ends = [self._back(end, columns) for end in (found.lower, found.upper)]  # a scale may be negative
+        return Intervals(np.minimum(*ends), np.maximum(*ends), level=found.level)
+
     def score(self, X: Any, **side: Any) -> float:
         """Share of the variance of the data explained by the reconstruction."""
         rows, inputs = np.asarray(X, dtype=np.float64), self._seen(X)
@@ -208,6 +244,17 @@ class Chain:
         at = chosen_columns(self.pipeline, columns, self.n_features_in_, names)
         parts = spans(len(values), _BLOCK)
         return np.concatenate([back(values[part], [_some(own, part) for own in inputs])[:, at] for part in parts])
+
+
+_BY_COLUMN = frozenset({
+    "MaxAbsScaler", "MinMaxScaler", "PowerTransformer", "QuantileTransformer", "RobustScaler", "StandardScaler",
+})  # fmt: skip
+"""Steps of scikit-learn that take each column by itself, and keep the order of its entries."""
+
+
+def _is_by_column(step: Any) -> bool:
+    """Whether the ends of an interval before a step are those after it, taken back."""
+    return type(step).__module__.startswith("sklearn.") and type(step).__name__ in _BY_COLUMN
 
 
 def _some(rows: Any, part: slice) -> Any:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .capabilities import capabilities
 from .chain import Chain
+from .intervals import Intervals
 from .messages import error_message
 
 __all__ = ["InformedPipeline"]
@@ -142,6 +143,31 @@ class InformedPipeline(Pipeline):
     def overlap(self, X: Any, *, given: Any) -> Array:
         """How usual rows are among the training rows of another ``given``, shape (m,)."""
         return self._chain().overlap(X, given=given)
+
+    @available_if(_has("has_row_interval"))
+    def inverse_transform_interval(
+        self, X: Any, *, given: Any = None, level: float = 0.9, columns: Any = None
+    ) -> Intervals:
+        """Intervals of the rows at latent points, where the steps before the last scale each column by itself."""
+        return self._chain().inverse_transform_interval(X, level=level, columns=columns, **_given(given))
+
+    @available_if(_has("has_place_interval"))
+    def transform_interval(self, X: Any, *, given: Any = None, level: float = 0.9) -> Intervals:
+        """Intervals of the places of rows, as the last step has them."""
+        return self._chain().transform_interval(X, level=level, **_given(given))
+
+    @available_if(_has("has_counterfactual_interval"))
+    def counterfactual_interval(
+        self, X: Any, *, given: Any, given_now: Any = None, residual: str | float = "auto", level: float = 0.9
+    ) -> Intervals:
+        """Intervals around ``counterfactual``, where the steps before the last scale each column by itself."""
+        options = {"given_now": given_now, "residual": residual, "level": level}
+        return self._chain().counterfactual_interval(X, given=given, **options)
+
+    @available_if(_has("has_novelty"))
+    def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
+        """Whether nothing like a row was in the training data, at a rate of false alarms; shape (m,)."""
+        return self._chain().is_novel(X, false_alarm=false_alarm)
 
     @available_if(_has("has_score"))
     def score(self, X: Any, y: Any = None, *, given: Any = None) -> float:

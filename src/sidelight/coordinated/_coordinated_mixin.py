@@ -30,10 +30,11 @@ from sidelight.maps.chart_jacobians import coordinated_inverse_jacobian, coordin
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.held_out import MOST_ROWS, held_out, needs_folds, refitted_planes
 from sidelight.maps.jacobian_mixin import InverseJacobianMixin
+from sidelight.maps.novelty_mixin import NoveltyMixin
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.reduced_charts import ReducedCharts, leading_components
 from sidelight.maps.smooth_map import SmoothMap
-from sidelight.maps.typicality import COMPARED, lower_share, view_shares
+from sidelight.maps.typicality import COMPARED, lower_share, view_p_values, view_shares
 from sidelight.objectives.coordination import bridging
 
 from ._coordination_fit import Coordinated
@@ -76,7 +77,9 @@ def _refitted(charts: PlaneCharts | ReducedCharts, Y: Array, n_jobs: int | None)
     return replace(moved, charts=refitted_planes(moved.charts, moved.components.inside(Y), n_jobs))
 
 
-class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, InverseJacobianMixin, TransformerMixin):
+class CoordinatedMixin(
+    MapRepresentation, ClassNamePrefixFeaturesOutMixin, NoveltyMixin, InverseJacobianMixin, TransformerMixin
+):
     """transform, inverse_transform, denoise, densities, samples and a score, from a ``CoordinatedMap``.
 
     ``fit`` ends with ``_keep_glued``, which sets the fitted attributes below.
@@ -156,13 +159,7 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Inver
         have seen. 0 means farther out than every training row; below 0.01 a row is unusual, and where ``transform``
         places it means little.
         """
-        logs = by_block(
-            lambda part: self.map_.view_log_densities(self._widened(part)),
-            self._checked(X),
-            self.n_jobs,
-            dtype=np.float64,
-        )
-        return view_shares(self.training_densities_, logs)
+        return view_shares(self.training_densities_, self._view_densities(X))
 
     @available_if(_has_reference)
     def latent_typicality(self, X: Array) -> Array:
@@ -258,6 +255,19 @@ class CoordinatedMixin(MapRepresentation, ClassNamePrefixFeaturesOutMixin, Inver
         self.alignment_ = found.placement.alignment
         self.off_plane_ = found.off_plane
         self.bridging_ = np.flatnonzero(bridging(found.off_plane))
+
+    def _view_densities(self, X: Array) -> Array:
+        """Log densities (m, v) of rows in each view."""
+        return by_block(
+            lambda part: self.map_.view_log_densities(self._widened(part)), self._checked(X), self.n_jobs,
+            dtype=np.float64,
+        )  # fmt: skip
+
+    def _compares_rows(self) -> bool:
+        return _has_reference(self)
+
+    def _p_values(self, X: Array) -> tuple[Array, int]:
+        return view_p_values(self.training_densities_, self._view_densities(X)), len(self.training_densities_)
 
     def _n_views(self) -> int:
         return 1

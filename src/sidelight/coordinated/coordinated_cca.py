@@ -30,7 +30,7 @@ from sidelight.maps.views import as_columns
 from sidelight.rows import ArrayRows, Rows, as_rows
 
 from ._coordinated_charts import fit_charts, view_frame
-from ._coordinated_mixin import CoordinatedMixin
+from ._coordinated_intervals import PredictionIntervals
 from ._coordination_fit import Coordinated, glue
 from ._fit_cost import kernel_cost
 from ._fit_progress import FitProgress
@@ -58,7 +58,7 @@ def _has_y(model: CoordinatedCCA) -> bool:
     return bool(vars(model).get("n_columns_y_", 1))
 
 
-class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
+class CoordinatedCCA(PredictionIntervals, BaseEstimator):
     """Embed what any number of views share, by local charts of each view; predict any view from the others.
 
     Parameters
@@ -142,11 +142,7 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
     ((3, 2), (5, 1))
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
-    view_columns_: list[Array]
-    cross_: CrossView
-    n_columns_y_: int
-    y_is_flat_: bool
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict", "has_predict_interval")
 
     def __init__(
         self,
@@ -338,7 +334,9 @@ class CoordinatedCCA(CoordinatedMixin, BaseEstimator):
             centre[own], scale[own] = frame.centre, frame.scale
         self._keep_glued(found.glued, centre, scale, found.sample, progress)
         self.n_features_in_, self.n_columns_y_ = n_features, n_columns - n_features
-        self.view_columns_, self.cross_ = columns, found.cross
+        self.view_columns_ = columns
+        self._keep_row_errors(found.sample)
+        self._keep_cross(found.cross, found.sample)
 
     def _columns(self, n_columns: int, n_columns_y: int) -> list[Array]:
         """The columns of each view."""

@@ -24,7 +24,7 @@ from sidelight.maps.frames import Frame
 from sidelight.rows import ArrayRows, Rows, as_rows
 
 from ._coordinated_charts import FittedView, fit_charts, view_frame
-from ._coordinated_mixin import CoordinatedMixin
+from ._coordinated_intervals import CoordinatedIntervals
 from ._coordination_fit import align, glue
 from ._fit_progress import FitProgress
 from ._settings import CoordinationSettings
@@ -35,7 +35,7 @@ __all__ = ["CoordinatedMixture"]
 _SAMPLE = 5_000
 
 
-class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
+class CoordinatedMixture(CoordinatedIntervals, BaseEstimator):
     """Embed a curved sheet by local charts that are joined where they overlap; any number of rows.
 
     Parameters
@@ -209,6 +209,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
             found = glue(rows, own.mixtures, sample, settings, own.placement)
         embedding = by_block(found.map.backward, X, self.n_jobs)
         self._keep_glued(found, frame.centre, np.full(X.shape[1], frame.scale), sample, progress)
+        self._keep_row_errors(sample)
         self.embedding_ = embedding
         progress.finish()
         return self
@@ -235,6 +236,7 @@ class CoordinatedMixture(CoordinatedMixin, BaseEstimator):
         own, sample, frame = self._charts(rows, settings, progress)
         found = glue(rows, own.mixtures, sample, settings, own.placement)
         self._keep_glued(found, frame.centre, np.full(rows.n_features, frame.scale), sample, progress)
+        self._keep_row_errors(sample)
         progress.finish()
         return self
 

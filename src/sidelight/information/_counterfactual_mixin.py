@@ -31,22 +31,22 @@ from ._extrapolation import warn_of_extrapolation
 from ._informed_mixin import InformedMixin
 from ._new_group import read_new_group, refuse_unadaptable
 
-__all__ = ["CounterfactualMixin"]
+__all__ = ["CounterfactualMixin", "has_counterfactual"]
 
 
-def _has_counterfactual(model: InformedMixin) -> bool:
+def has_counterfactual(model: InformedMixin) -> bool:
     """Whether there is a forward map to the data and (once fitted) a ``given`` to change."""
     return has_data_space(model) and (not hasattr(model, "given_") or model.given_ is not None)
 
 
 def _has_overlap(model: InformedMixin) -> bool:
     """Whether there is a counterfactual, and (once fitted) the ``given`` of the training rows is known."""
-    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.given_features_ is not None)
+    return has_counterfactual(model) and (not hasattr(model, "given_") or model.given_features_ is not None)
 
 
 def _has_corrected(model: InformedMixin) -> bool:
     """Whether there are rows and (once fitted) an effect of ``given`` that was subtracted from them."""
-    return _has_counterfactual(model) and (not hasattr(model, "given_") or model.forward_effect_ is not None)
+    return has_counterfactual(model) and (not hasattr(model, "given_") or model.forward_effect_ is not None)
 
 
 def _has_adapt(model: InformedMixin) -> bool:
@@ -62,7 +62,7 @@ class CounterfactualMixin(InformedMixin):
     adapted_: list[str]
     adapted_rows_: AdaptedRows | None = None  # a default, because few models are adapted
 
-    @available_if(_has_counterfactual)
+    @available_if(has_counterfactual)
     @one_blas_thread
     def counterfactual(
         self,

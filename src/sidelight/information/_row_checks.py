@@ -18,20 +18,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_symmetric
 
 from sidelight.base.cost import Cost
+from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
 from sidelight.base.result import Callback
 from sidelight.base.small_data import warn_if_small
 from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
-from sidelight.base.validation import validated
+from sidelight.base.validation import check_number, validated
+from sidelight.maps.calibration import half_widths
 from sidelight.maps.entry_models import EntryModel
 from sidelight.maps.frames import Frame
+from sidelight.maps.interval_mixin import check_enough_rows, intervals_around
 from sidelight.maps.missing import LocalFill, fill_cost
 from sidelight.maps.truncated import TruncatedBasis, TruncatedFrame, truncated_basis
 from sidelight.neighbours.sparse_distances import Points, SparseDistances, dense_points, refuse_negative
 
-from ._counterfactual_mixin import CounterfactualMixin
+from ._informed_intervals import InformedIntervals
 from ._informed_maps import InformedMaps
+from ._left_out_informed import left_out_gaps
 from ._missing_rows import FilledRows, checked_trajectory, fill_rows, project_rows
 from .missing import Missing
 
@@ -64,7 +68,7 @@ def _imputes(model: RowChecks) -> bool:
     return Missing.of(model.missing).fills
 
 
-class RowChecks(CounterfactualMixin):
+class RowChecks(InformedIntervals):
     """Validation of the rows of ``fit`` and of every other method; adds ``impute`` and ``impute_variance``."""
 
     bandwidth: str | float
@@ -91,6 +95,40 @@ class RowChecks(CounterfactualMixin):
             return self.filler_.variance(rows, self.n_jobs)
         spread = self._informed_maps().variance(self._latent(self._filled(rows), None), None, self.n_jobs)
         return np.where(np.isnan(rows), spread, 0.0)
+
+    @available_if(_imputes)
+    @one_blas_thread
+    def impute_interval(self, X: object, *, level: float = 0.9) -> Intervals:
+        """Intervals of the missing entries (NaN) of rows around ``impute(X)``, each entry by itself.
+
+        A share ``level`` of missing entries should lie within: calibrated by entries hidden in training rows that were
+        left out of the imputation, with the gaps of other training rows (without any: a tenth of the entries).
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        level : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        Intervals
+            ``lower`` and ``upper``, each of shape (m, d); both are the entry itself where it is observed.
+        """
+        check_number(self, "level", level, 0.0, 1.0)
+        deviations = np.sqrt(self.impute_variance(X))
+        return intervals_around(self.impute(X), self._entry_widths(level) * deviations, level)
+
+    def _entry_widths(self, level: float) -> Array | float:
+        """Half widths (d,) of intervals of missing entries, in standard deviations."""
+        fill, missing, memo = self.filler_, Missing.of(self.missing), self.forward_.memo
+        if isinstance(fill, EntryModel):
+            return fill.half_width(level)
+        if "left-out gaps" not in memo:
+            check_enough_rows(self, len(fill.rows))
+            rounds = missing.rounds if missing.method == "project" else 0
+            memo["left-out gaps"] = left_out_gaps(fill, self._informed_maps(), rounds, self.n_jobs)
+        return half_widths(memo["left-out gaps"], level)
 
     def _with_filling(self, cost: Cost, n: int, d: int) -> Cost:
         """The cost of a fit of n rows and d columns, with that of filling missing entries."""

@@ -61,6 +61,7 @@ from sidelight.solvers.eigen import graph_spectrum
 
 from ._annealed import SMOOTH_MODES, Descent, annealed
 from ._annealed_mixin import AnnealedMixin
+from ._joint_intervals import JointIntervals, has_second_view
 from ._power_limit import check_limit
 from ._settings import LatentSettings
 from ._starts import noise, padded
@@ -73,12 +74,9 @@ _KEPT = 12  # entries of a row of the alternating kernel that are kept, in units
 _SHARE = 8  # the alternating kernel is a walk of two steps and reaches far: a view's perplexity is at most m / 8
 
 
-def _has_second_view(model: JointInformationEmbedding) -> bool:
-    """Whether the model has a second view: not after a fit without y; True before fitting."""
-    return not hasattr(model, "views_") or len(model.views_) > 1
-
-
-class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, BaseEstimator):
+class JointInformationEmbedding(
+    ClassNamePrefixFeaturesOutMixin, AnnealedMixin, MeanMapMixin, JointIntervals, BaseEstimator
+):
     """Embed what two views share, from rows only some of which are observed in both, with maps between the views.
 
     Parameters
@@ -153,7 +151,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
     ((3, 2), (5, 1))
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict")
+    _capabilities = TWO_WAY_ITERATIVE.also("takes_second_view", "has_predict", "has_predict_interval")
 
     @accept_moved_parameters
     def __init__(
@@ -240,7 +238,7 @@ class JointInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin, 
         """Fit, and return ``embedding_`` (n, q)."""
         return self.fit(X, y).embedding_
 
-    @available_if(_has_second_view)
+    @available_if(has_second_view)
     @one_blas_thread
     def predict(self, X: Array) -> Array:
         """Predict the second view of rows through the latent space, shape (m, e), or (m,) if y was one-dimensional.

@@ -199,7 +199,8 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
 
     _capabilities = TWO_WAY_ITERATIVE.also(
         "takes_given", "has_given", "takes_pairs", "takes_trajectory", "has_counterfactual", "has_corrected",
-        "has_adapt", "has_overlap", "takes_distances", "has_impute",
+        "has_adapt", "has_overlap", "takes_distances", "has_impute", "has_impute_interval",
+        "has_counterfactual_interval",
     )  # fmt: skip
     _moved_parameters: ClassVar[Mapping[str, MovedParameter]] = {
         **AnnealedMixin._moved_parameters,

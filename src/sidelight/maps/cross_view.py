@@ -31,7 +31,16 @@ from sidelight.rows import Rows, Sums
 from .coordinated import ChartedView, CoordinatedMap, padded, weighed
 from .kernel_view import KernelRegression, best_shape, fit_centres, fit_sums, kernel_sums
 
-__all__ = ["CrossView", "Regression", "cross_sums", "cross_view", "predict_view_rows", "with_kernels"]
+__all__ = [
+    "CrossView",
+    "Regression",
+    "cross_sums",
+    "cross_view",
+    "left_out_errors",
+    "predict_view_rows",
+    "with_kernels",
+    "without_left_out",
+]
 
 Array = npt.NDArray[Any]
 _COLUMNS = 300  # for a view with more columns, φ has its chart features only
@@ -39,6 +48,7 @@ _PENALTIES = np.logspace(-4, 2, 25)  # smaller ones would give arbitrary predict
 _CAUTION = 1.4  # c: cost of a degree of freedom in cross-validation, as rows are seldom independent (Kim and Gu 2004)
 _FEWEST = 2  # rows that two views must have in common for a regression
 _EXACT, _CENTRES, _MANY = 3_000, 2_000, 20_000  # rows that are all centres; else so many are, half of it above _MANY
+_LEFT_OUT = 10  # folds of rows that are left out of a regression on charts
 _JUDGED = 1_000  # rows that the error of fewer centres than rows is measured on
 
 
@@ -179,8 +189,7 @@ def _kernel_regression(cross: CrossView, rows: Rows, sample: Array, view: int) -
     others, n = np.flatnonzero(_with_common_rows(cross.sums, view)), cross.sums["pairs"][view].max()
     if not len(others):
         return None
-    order = np.random.default_rng(0).permutation(len(sample))  # rows may be sorted
-    U, Y = _columns_of(cross.views, sample[order], others, view)
+    U, Y = _columns_of(cross.views, in_random_order(sample), others, view)
     shape = best_shape(U, Y)
     if shape is None:
         return None
@@ -189,6 +198,52 @@ def _kernel_regression(cross: CrossView, rows: Rows, sample: Array, view: int) -
     centres = shape.inside(U[: _CENTRES if n <= _MANY else _CENTRES // 2])
     sums = rows.total(lambda X: kernel_sums(shape, centres, *_columns_of(cross.views, X, others, view)))
     return fit_sums(view, shape, centres, sums, U[:_JUDGED], Y[:_JUDGED])
+
+
+def without_left_out(cross: CrossView) -> CrossView:
+    """The predictor without the leave-one-out errors of its kernels, which a file need not hold."""
+    return replace(cross, kernels=tuple(replace(one, left_out=None) for one in cross.kernels))
+
+
+def in_random_order(sample: Array) -> Array:
+    """The rows in another order, always the same: they may be sorted."""
+    return np.asarray(sample[np.random.default_rng(0).permutation(len(sample))])
+
+
+def left_out_errors(cross: CrossView, sample: Array, view: int) -> tuple[Array, Array]:
+    """Rows (m, D) of the fit in which a view and all that predict it are observed, and errors (m, d) of the view.
+
+    Each row is left out of the regression: of a kernel regression in closed form, of one on charts in ten folds, whose
+    sums are taken off those of all rows. The charts stay as they are.
+
+    Parameters
+    ----------
+    cross : CrossView
+        As ``with_kernels`` or ``cross_view`` returns it.
+    sample : array of shape (n, D)
+        Rows of the fit.
+    view : int
+    """
+    known, own = _with_common_rows(cross.sums, view), _by_view(cross.views)[view][0]
+    rows = in_random_order(sample)
+    seen = np.all([_by_view(cross.views)[v][0].inside(rows)[1] for v in (view, *np.flatnonzero(known))], axis=0)
+    rows = rows[seen]
+    kernel = next((one for one in cross.kernels if one.view == view), None)
+    if kernel is not None and kernel.left_out is not None:
+        return rows[: len(kernel.left_out)], kernel.left_out * own.scale
+    rows = rows[:_JUDGED]
+    errors = np.empty((len(rows), len(own.columns)))
+    for fold in range(_LEFT_OUT):
+        out = rows[fold::_LEFT_OUT]
+        if len(out) == 0:
+            continue
+        taken = cross_sums(cross.views, out, cross.smoothing)
+        sums = {name: total - taken[name][: len(total)] for name, total in cross.sums.items()}
+        regression = _regression(cross.views, sums, view, known)
+        features = _view_features(cross.views, padded(out), cross.smoothing)[0]
+        found = regression.predict(np.concatenate([features[v] for v in np.flatnonzero(known)], axis=1))
+        errors[fold::_LEFT_OUT] = own.inside(out)[0] - found[: len(out)]
+    return rows, errors * own.scale
 
 
 def _columns_of(views: Sequence[ChartedView], X: Array, others: Array, view: int | None = None) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ class KernelMap:
 
     weights: FixedWeights | AdaptiveWeights | PrecomputedWeights
     outputs: Array
+
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What was computed from this map and is wanted again, by name; a file does not hold it."""
+        return {}
 
     def __call__(self, Q: Points, n_jobs: int | None = None) -> Array:
         """Conditional mean (m, r) at each query; queries of precomputed weights are distances to the training rows."""

@@ -66,6 +66,8 @@ class KernelRegression:
     mean : array of shape (e,)
     error : float
         Squared leave-one-out error, as a share of the variance.
+    left_out : array of shape (r, e) or None
+        Leave-one-out errors of the first rows of the fit; None: dropped, once intervals are calibrated by them.
     """
 
     view: int
@@ -74,6 +76,7 @@ class KernelRegression:
     coefficients: Array
     mean: Array
     error: float
+    left_out: Array | None = None
 
     def predict(self, U: Array) -> Array:
         """Predicted rows (m, e) at rows U (m, p)."""
@@ -117,7 +120,7 @@ def fit_centres(view: int, shape: KernelShape, U: Array, Y: Array) -> KernelRegr
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     a = inverse @ (Y - mean)
     left = a / np.diag(inverse)[:, None]
-    return KernelRegression(view, shape, W, a, mean, _share(left, Y))
+    return KernelRegression(view, shape, W, a, mean, _share(left, Y), left)
 
 
 def kernel_sums(shape: KernelShape, centres: Array, U: Array, Y: Array) -> Sums:
@@ -136,7 +139,7 @@ def fit_sums(view: int, shape: KernelShape, centres: Array, sums: Sums, U: Array
     K = shape.kernel(shape.inside(U), centres)
     leverage = np.einsum("nm,mn->n", K, cho_solve(factor, K.T))
     left = (Y - mean - K @ a) / np.maximum(1.0 - leverage, 1e-6)[:, None]
-    return KernelRegression(view, shape, centres, a, mean, _share(left, Y))
+    return KernelRegression(view, shape, centres, a, mean, _share(left, Y), left)
 
 
 def _share(left: Array, Y: Array) -> float:

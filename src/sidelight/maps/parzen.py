@@ -30,6 +30,7 @@ from sidelight.neighbours.landmarks import spread_rows
 from sidelight.neighbours.search import distances_to_listed
 
 from .nearby import Searched, is_many, row_search
+from .typicality import p_value
 
 if TYPE_CHECKING:
     from .local_density import LocalDensity
@@ -129,6 +130,10 @@ class ParzenDensity(Searched):
         """Share (m,) of the training rows whose leave-one-out density is lower than that of each query (m, p)."""
         own = self.own_log_densities
         return np.asarray(np.searchsorted(own, self.log_density(Q, n_jobs)) / len(own))
+
+    def p_value(self, Q: Array, n_jobs: int | None = None) -> Array:
+        """Conformal p-value (m,) of each query (m, p) among the same training rows."""
+        return p_value(self.own_log_densities, self.log_density(Q, n_jobs))
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """Draw ``n`` points (n, p): a random training row plus noise from its kernel."""

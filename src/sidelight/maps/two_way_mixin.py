@@ -19,9 +19,10 @@ from sidelight.base.validation import checked_latent, checked_weights, validated
 
 from .frames import AnyFrame, Frame
 from .interpolation import BackwardMap
-from .jacobian_mixin import InverseJacobianMixin
+from .interval_mixin import IntervalMixin
 from .kernel_map import KernelMap
 from .local_density import LocalDensity
+from .novelty_mixin import NoveltyMixin
 from .parzen import ParzenDensity
 from .smooth_map import SmoothMap
 from .truncated import TruncatedFrame
@@ -39,7 +40,7 @@ def has_data_space(model: TwoWayMixin) -> bool:
     return model._has_data_space()
 
 
-class TwoWayMixin(MapRepresentation, InverseJacobianMixin, TransformerMixin):
+class TwoWayMixin(MapRepresentation, IntervalMixin, NoveltyMixin, TransformerMixin):
     """Methods of two-way estimators: transform, inverse_transform, denoise, Jacobians, densities, samples and score.
 
     ``fit`` ends with ``_keep_maps``, which sets the attributes below.
@@ -208,6 +209,14 @@ class TwoWayMixin(MapRepresentation, InverseJacobianMixin, TransformerMixin):
 
     def _has_data_space(self) -> bool:
         return True
+
+    def _compares_rows(self) -> bool:
+        return self._has_data_space()
+
+    def _p_values(self, X: Any) -> tuple[Array, int]:
+        X = self._checked(X)
+        density = self._shaped_density() or self.density_
+        return density.p_value(self.frame_.inside(X), self.n_jobs), len(density.own_log_densities)
 
     def _shaped_density(self) -> LocalDensity | None:
         """Density of the rows with shaped kernels, which replaces the Parzen density; None: that stays."""

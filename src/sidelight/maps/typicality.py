@@ -26,7 +26,7 @@ from sidelight.base.tiles import run_tiles, spans
 
 from .truncated import is_sparse
 
-__all__ = ["COMPARED", "DRAWN", "StandardizedDensity", "lower_share", "view_shares"]
+__all__ = ["COMPARED", "DRAWN", "StandardizedDensity", "lower_share", "p_value", "view_p_values", "view_shares"]
 
 Array = npt.NDArray[Any]
 COMPARED = 2_000
@@ -95,6 +95,23 @@ def lower_share(own: Array, values: Array) -> Array:
     return np.asarray(np.searchsorted(own, values + margin, side="right") / len(own))
 
 
+def p_value(own: Array, values: Array) -> Array:
+    """Conformal p-value (m,) of each value: the share of ``own`` (n,), sorted, and itself that is not larger.
+
+    Examples
+    --------
+    >>> p_value(np.array([-3.0, -1.0, 0.0]), np.array([-5.0, -1.0, 2.0]))
+    array([0.25, 0.75, 1.  ])
+    """
+    return np.asarray((1.0 + lower_share(own, values) * len(own)) / (1.0 + len(own)))
+
+
+def view_p_values(own: Array, logs: Array) -> Array:
+    """P-values (m,) of rows in views, as ``view_shares``; if views are compared one by one, by Bonferroni's rule."""
+    found = _by_views(own, logs, p_value)
+    return np.asarray(np.minimum(found, 1.0))
+
+
 def view_shares(own: Array, logs: Array) -> Array:
     """Typicality (m,) by log densities (m, v) of rows in views, NaN where a view has not seen the row.
 
@@ -110,6 +127,11 @@ def view_shares(own: Array, logs: Array) -> Array:
         Among the training rows that all views of the row have seen. If these are fewer than ten, the least share over
         its views.
     """
+    return _by_views(own, logs, lower_share)
+
+
+def _by_views(own: Array, logs: Array, compared: Callable[[Array, Array], Array]) -> Array:
+    """``compared(training rows, rows)`` among the training rows that the same views have seen."""
     out = np.empty(len(logs))
     seen = ~np.isnan(logs)
     known = ~np.isnan(own)
@@ -118,8 +140,8 @@ def view_shares(own: Array, logs: Array) -> Array:
         rows = np.flatnonzero(kind.reshape(-1) == number)
         same = known[:, views].all(axis=1)
         if same.sum() >= _FEWEST or views.sum() == 1:
-            out[rows] = lower_share(np.sort(own[same][:, views].sum(axis=1)), logs[rows][:, views].sum(axis=1))
+            out[rows] = compared(np.sort(own[same][:, views].sum(axis=1)), logs[rows][:, views].sum(axis=1))
         else:
-            each = [lower_share(np.sort(own[known[:, v], v]), logs[rows, v]) for v in np.flatnonzero(views)]
-            out[rows] = np.min(each, axis=0)
+            each = [compared(np.sort(own[known[:, v], v]), logs[rows, v]) for v in np.flatnonzero(views)]
+            out[rows] = np.min(each, axis=0) * (len(each) if compared is p_value else 1)
     return out

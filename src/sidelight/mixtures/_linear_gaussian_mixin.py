@@ -21,10 +21,11 @@ from sidelight.maps.chart_jacobians import plane_slopes
 from sidelight.maps.held_out import held_out, needs_folds, refitted_planes
 from sidelight.maps.jacobian_mixin import InverseJacobianMixin, complete_rows
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
+from sidelight.maps.novelty_mixin import NoveltyMixin
 from sidelight.maps.plane_charts import PlaneCharts
 from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.truncated import dense_rows
-from sidelight.maps.typicality import DRAWN, StandardizedDensity, lower_share
+from sidelight.maps.typicality import DRAWN, StandardizedDensity, lower_share, p_value
 from sidelight.objectives.gaussian import Gaussian
 from sidelight.objectives.linear_gaussian import LinearGaussian
 
@@ -63,7 +64,7 @@ def training_densities(maps: LinearGaussianMaps, X: Array, n_jobs: int | None, *
     return np.sort(held_out(X, refit))
 
 
-class LinearGaussianMixin(MapRepresentation, InverseJacobianMixin, TransformerMixin):
+class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin, TransformerMixin):
     """Maps, imputation and densities of a fitted ``model_`` (and, for missing entries, ``gaussian_``)."""
 
     n_jobs: int | None
@@ -188,6 +189,13 @@ class LinearGaussianMixin(MapRepresentation, InverseJacobianMixin, TransformerMi
         if n_samples < 1:
             raise ValueError(error_message(self, "n_samples", n_samples, "is less than 1", "Ask for one row or more"))
         return self._maps().sample(n_samples, np.random.default_rng(random_seed(random_state, self.random_state)))
+
+    def _compares_rows(self) -> bool:
+        return _has_reference(self)
+
+    def _p_values(self, X: Untyped) -> tuple[Array, int]:
+        X, own = self._checked(X), self.training_densities_
+        return p_value(own, standardized_density(self._maps())(X, self.n_jobs)), len(own)
 
     def _maps(self) -> LinearGaussianMaps:
         """The fitted model as one value."""

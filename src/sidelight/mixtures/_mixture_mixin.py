@@ -34,9 +34,10 @@ from sidelight.maps.mixture_fit import (
 )
 from sidelight.maps.mixture_stream import MixtureStream, advance_stream, begin_stream, resume_stream
 from sidelight.maps.mixture_trials import Choice
+from sidelight.maps.novelty_mixin import NoveltyMixin
 from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.truncated import TruncatedBasis, dense_rows
-from sidelight.maps.typicality import COMPARED, DRAWN, StandardizedDensity, lower_share
+from sidelight.maps.typicality import COMPARED, DRAWN, StandardizedDensity, lower_share, p_value
 from sidelight.rows import BLOCK, ArrayRows, Rows, SparseRows, Sums, as_rows
 
 __all__ = ["MixtureMixin"]
@@ -73,7 +74,9 @@ def _training_densities(rows: Rows, kind: MixtureKind[P, F], found: FittedMixtur
     return np.sort(standardized_density(charts)(rows.sample(COMPARED, 0), n_jobs))
 
 
-class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin, TransformerMixin, ChartEstimator):
+class MixtureMixin(
+    Generic[P, F], ClassNamePrefixFeaturesOutMixin, NoveltyMixin, JacobianMixin, TransformerMixin, ChartEstimator
+):
     """An estimator that fits a mixture and sets ``charts_``; every method allows missing entries (NaN).
 
     A subclass says which kind of mixture it fits (``_kind``), which attributes follow from its state (``_keep_stream``)
@@ -198,6 +201,13 @@ class MixtureMixin(Generic[P, F], ClassNamePrefixFeaturesOutMixin, JacobianMixin
         """
         X = self._checked(X)
         return lower_share(self.training_densities_, standardized_density(self.charts_)(X, self.n_jobs))
+
+    def _compares_rows(self) -> bool:
+        return _has_reference(self)
+
+    def _p_values(self, X: Array) -> tuple[Array, int]:
+        X, own = self._checked(X), self.training_densities_
+        return p_value(own, standardized_density(self.charts_)(X, self.n_jobs)), len(own)
 
     def denoise(self, X: Array) -> Array:
         """Rows by their charts alone (n, d): the mean of each chart, weighed by its responsibility for the row."""

@@ -39,7 +39,8 @@ from sidelight.maps.truncated import as_rows_of
 from sidelight.maps.typicality import COMPARED
 from sidelight.rows import ArrayRows, SparseRows, Sums, as_rows
 
-from ._linear_gaussian_mixin import LinearGaussianMixin, standard_normal_log_density, training_densities
+from ._linear_gaussian_intervals import LinearGaussianIntervals
+from ._linear_gaussian_mixin import standard_normal_log_density, training_densities
 
 __all__ = ["ProbabilisticPCA"]
 
@@ -47,7 +48,7 @@ __all__ = ["ProbabilisticPCA"]
 _BLOCK = 8192  # rows of a block in the fit, at least
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, BaseEstimator):
+class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals, BaseEstimator):
     """Principal component analysis as a density: missing values exactly, imputation with variance, samples, streams.
 
     Parameters
@@ -134,7 +135,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
     (2, True)
     """
 
-    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density", "has_impute")
+    _capabilities = TWO_WAY_ITERATIVE.also("score_is_log_density", "has_impute", "has_impute_interval")
     unit_: float
     moments_: Sums
 
@@ -288,6 +289,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianMixin, Bas
         latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
         self._keep(maps)
         self.training_densities_, self.training_latent_densities_ = own, latent
+        self._keep_errors(maps, sample)
         self.history_ = [vars(record) for record in found.history]
         self.n_iter_ = max(1, len(found.history))
 

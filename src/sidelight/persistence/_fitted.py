@@ -53,6 +53,7 @@ _COORDINATED = _COURSE | {
     "embedding_": "~float (N, q)",
     "training_densities_": "~real (*, *)",
     "training_latent_densities_": "~real (*)",
+    "row_errors_": "~record q=q",
 }
 _GRAM = {"certificate_": "dict plain", "gram_eigenvalues_": "float (*)", "explained_": "float (*)"}
 _NETWORK = _COURSE | {"parameters_": "dict float", "architecture_": "~record", "weight_decay_": "~number"}
@@ -200,6 +201,8 @@ FITTED: dict[str, dict[str, str]] = {
         "embedding_": "~float (N, q)",
         "training_densities_": "~real (*)",
         "training_latent_densities_": "~real (*)",
+        "row_errors_": "~record q=q",
+        "entry_errors_": "~real (*, d)",
         "unit_": "~number",
         "moments_": "~dict float",
     },
@@ -223,6 +226,7 @@ FITTED: dict[str, dict[str, str]] = {
         "n_columns_y_": "count",
         "view_columns_": "list index:D (*)",
         "cross_": "record D=D",
+        "prediction_errors_": "~record q=q",
     },
     "EquivalenceMetric": _METRIC | {"n_pairs_": "~list count", "regularization_": "~number~", "form_": "~string"},
     "MultiAttributeMetric": _METRIC | {"attributes_": "list string"},

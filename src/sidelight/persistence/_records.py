@@ -220,7 +220,9 @@ RECORD_TABLES: dict[str, dict[str, str]] = {
         "coefficients": "float (m, e)",
         "mean": "float (e)",
         "error": "number",
+        "left_out": "?float (*, e)",
     },
+    "Calibration": {"places": "float (m, q)", "errors": "float (m, e)"},
     "CrossView": {
         "views": "list record D=D",
         "sums": "dict float",

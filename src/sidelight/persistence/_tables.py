@@ -58,6 +58,7 @@ RECORDS: dict[str, str] = {
     "BernoulliCharts": "sidelight.maps.bernoulli_charts",
     "BiasedArchitecture": "sidelight.gated._network_architectures",
     "Blend": "sidelight.maps.entry_densities",
+    "Calibration": "sidelight.maps.calibration",
     "CategoryCode": "sidelight.tables._category_code",
     "ChangeModel": "sidelight.maps.changed_rows",
     "ChartedView": "sidelight.maps.coordinated",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight.base.capabilities import IMPUTER
 from sidelight.base.cost import Cost, check_cost
 from sidelight.base.fitting import all_or_nothing
+from sidelight.base.intervals import Intervals
 from sidelight.base.messages import error_message
 from sidelight.base.progress import ProgressBar
 from sidelight.base.random import random_numbers, start_seed
@@ -37,28 +37,6 @@ __all__ = ["METHODS", "Imputer", "Intervals"]
 Array = npt.NDArray[Any]
 METHODS = ("auto", *MODELS)
 _TRIED = 5000  # rows up to which the trials of models take less than in proportion to them (measured)
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Intervals of the missing entries of a table.
-
-    Parameters
-    ----------
-    lower, upper : tables of shape (n, d)
-        The table with its missing numbers, dates and ordered categories replaced by the ends of their intervals. Other
-        entries are as they were; missing categories, truth values and angles stay missing.
-    probabilities : dict
-        Column -> table (n, levels) of probabilities, for categories and truth values with missing entries. The level of
-        an observed entry has probability 1.
-    level : float
-        Share of the missing entries that the intervals should contain.
-    """
-
-    lower: Any
-    upper: Any
-    probabilities: dict[str, Any]
-    level: float
 
 
 class Imputer(OneToOneFeatureMixin, TransformerMixin, TakesTables):

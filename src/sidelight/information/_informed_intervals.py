@@ -1,0 +1,187 @@
+"""Intervals of an estimator whose maps can be conditioned on ``given``: of rows, places and counterfactuals."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from sidelight.base.intervals import Intervals
+from sidelight.base.messages import error_message
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.types import Array
+from sidelight.base.validation import check_number
+from sidelight.maps.calibration import half_widths
+from sidelight.maps.interval_mixin import check_enough_rows, has_place_intervals, has_row_intervals, intervals_around
+from sidelight.maps.left_out_rows import LeftOutRows
+
+from ._counterfactual_mixin import CounterfactualMixin, has_counterfactual
+from ._left_out_informed import left_out_informed
+
+__all__ = ["InformedIntervals"]
+
+
+def _has_counterfactual_intervals(model: InformedIntervals) -> bool:
+    """Whether there are counterfactuals, of rows that can be left out."""
+    return has_counterfactual(model) and has_row_intervals(model)
+
+
+class InformedIntervals(CounterfactualMixin):
+    """``CounterfactualMixin`` with intervals."""
+
+    @available_if(has_row_intervals)
+    @one_blas_thread
+    def inverse_transform_interval(
+        self, X: object, *, given: object = None, level: float = 0.9, columns: object = None
+    ) -> Intervals:
+        """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
+
+        A share ``level`` of the entries of new rows that are placed there should lie within. They are calibrated by
+        training rows that were placed and taken back by the maps without them; the width is local.
+        ``predictive_variance`` is that of the model, and over-cautious.
+
+        Parameters
+        ----------
+        X : array of shape (m, q)
+            Latent points.
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+            As for ``inverse_transform``: of rows that were placed with their ``given``.
+        level : float, default=0.9
+            Between 0 and 1.
+        columns : names, numbers or mask, default=None
+            Columns of the data to return, in this order; None: all.
+
+        Returns
+        -------
+        Intervals
+            ``lower`` and ``upper``, each of shape (m, d), around ``inverse_transform(X, given=given)``.
+
+        Examples
+        --------
+        >>> from sidelight import KernelInformationEmbedding
+        >>> from sidelight.datasets import s_curve
+        >>> X, new = s_curve(300, random_state=0).X, s_curve(200, random_state=1).X
+        >>> model = KernelInformationEmbedding().fit(X)
+        >>> found = model.inverse_transform_interval(model.transform(new), level=0.9)
+        >>> bool(0.85 < found.holds(new).mean() < 0.95)
+        True
+        """
+        return self._row_intervals(X, level, columns, given)
+
+    @available_if(has_place_intervals)
+    @one_blas_thread
+    def transform_interval(self, X: object, *, given: object = None, level: float = 0.9) -> Intervals:
+        """Intervals of the places of rows, each latent coordinate by itself.
+
+        A training row that is left out of the maps is placed near, but not at, its place in ``embedding_``. A share
+        ``level`` of these displacements, in each coordinate, lies within intervals of this width; the width is local.
+        So they say how sure the map is of a place in the embedding as it was fitted; they do not say how another fit
+        would differ.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        given : array of shape (m,) or (m, g), table, or one value for all rows, default=None
+        level : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        Intervals
+            ``lower`` and ``upper``, each of shape (m, q), around ``transform(X, given=given)``.
+        """
+        return self._place_intervals(X, level, given)
+
+    @available_if(has_place_intervals)
+    @one_blas_thread
+    def transform_radius(self, X: object, *, given: object = None, level: float = 0.9) -> Array:
+        """Radius (m,) around ``transform(X)`` that holds a share ``level`` of the places of such rows.
+
+        As ``transform_interval``, for all latent coordinates together.
+        """
+        return self._place_radius(X, level, given)
+
+    @available_if(_has_counterfactual_intervals)
+    @one_blas_thread
+    def counterfactual_interval(
+        self,
+        X: object,
+        *,
+        given: object,
+        given_now: object = None,
+        residual: str | float = "auto",
+        level: float = 0.9,
+    ) -> Intervals:
+        """Intervals around ``counterfactual(X, given=..., ...)``, each feature by itself.
+
+        They hold a share ``level`` of the entries of rows of the new group with this latent point. The standard
+        deviations of ``counterfactual`` times the multiple of them that left-out rows need, which were placed and taken
+        back by the maps without them, under their own ``given``. Where the change of a group itself is wrong, they hold
+        less.
+
+        Parameters
+        ----------
+        X, given, given_now, residual
+            As for ``counterfactual``.
+        level : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        Intervals
+            ``lower`` and ``upper``, each of shape (m, d).
+        """
+        check_number(self, "level", level, 0.0, 1.0)
+        found = self.counterfactual(X, given=given, given_now=given_now, residual=residual, return_std=True)
+        rows, deviations = found
+        return intervals_around(
+            rows, half_widths(self._scaled_errors(given_now is not None), level) * deviations, level
+        )
+
+    def _scaled_errors(self, knows_now: bool) -> Array:
+        """Errors (m, d) of left-out rows under their own ``given``, as multiples of the standard deviations there.
+
+        ``knows_now``: rows are placed with it, and not without.
+        """
+        memo, key = self.forward_.memo, f"left-out counterfactuals {knows_now}"
+        if key not in memo:
+            check_enough_rows(self, len(self.forward_.outputs))
+            maps = self._informed_maps()
+            places = maps.places
+            left = left_out_informed(
+                maps, given=places is not None, placed_by_given=knows_now and places is not None, n_jobs=self.n_jobs
+            )
+            if places is None:  # given was constant
+                variance = maps.variance(self.latent_frame_.outside(left.places), None, self.n_jobs)
+                variance = variance / self.frame_.outside_variance(np.ones_like(variance))
+            else:
+                kept = np.zeros((len(left.rows), 1))
+                variance = places.variance(left.places, places.features[left.rows], kept, self.n_jobs)
+            errors, deviations = np.abs(left.errors), np.sqrt(variance)
+            memo[key] = np.divide(errors, deviations, out=np.full(errors.shape, np.nan), where=deviations > 0)
+        return np.asarray(memo[key])
+
+    def _widths(self, Z: Array, level: float, what: str, given: object) -> Array:
+        """Half widths inside the frames; of places with a complete ``given``, those of rows with theirs."""
+        known = self._known(given, len(Z))
+        if known is None or not known.complete.any():
+            return self._calibration(what, "").half_widths(Z, level, self.n_jobs)
+        at = known.complete
+        first = self._calibration(what, "given").half_widths(Z[at], level, self.n_jobs)
+        if at.all():
+            return first
+        out = np.empty((len(Z), first.shape[1]))
+        out[at] = first
+        out[~at] = self._calibration(what, "").half_widths(Z[~at], level, self.n_jobs)
+        return out
+
+    def _left_out_rows(self, which: str) -> LeftOutRows:
+        if which == "given" and self.given_features_ is None:
+            rule = "needs the given of the training rows, which models saved by an older version do not have"
+            raise ValueError(error_message(self, "given", "something", rule, "Fit the model again"))
+        return left_out_informed(self._informed_maps(), given=which == "given", n_jobs=self.n_jobs)
+
+    def _middle_rows(self, Z: Array, given: object) -> Array:
+        return np.asarray(self.inverse_transform(Z, given=given))
+
+    def _middle_places(self, X: object, given: object) -> Array:
+        return np.asarray(self.transform(X, given=given))

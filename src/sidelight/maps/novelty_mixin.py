@@ -1,0 +1,93 @@
+r"""Mixin with "nothing like this was in the training data", at a stated rate of false alarms.
+
+With the log densities s_1, ..., s_n of training rows that were left out of the density, and s of a new row,
+
+.. math::
+
+    p = \frac{1 + \#\{i: s_i ≤ s\}}{n + 1}
+
+is a conformal p-value: a row that is drawn like the training rows has p ≤ a with probability a at most, whatever the
+density is. A better density finds more of the others. So that no a below 1 / (n + 1) can be asked for.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
+
+from sidelight.base.messages import error_message
+from sidelight.base.tiles import one_blas_thread
+from sidelight.base.validation import check_number
+
+__all__ = ["NoveltyMixin"]
+
+Array = npt.NDArray[Any]
+
+
+def _has_novelty(model: NoveltyMixin) -> bool:
+    """Whether training rows are there to compare with."""
+    return model._compares_rows()
+
+
+class NoveltyMixin:
+    """``novelty_p_value`` and ``is_novel``."""
+
+    @available_if(_has_novelty)
+    @one_blas_thread
+    def novelty_p_value(self, X: Any) -> Array:
+        """How often a row like the training rows would be as unusual as these, shape (m,): a p-value.
+
+        The share of training rows, each left out of its own density, whose density is not larger, where the row itself
+        counts as one more. Of rows like the training rows, at most a share a has a value of a or less. ``typicality``
+        is the share without the row itself, and 0 for rows farther out than all.
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+
+        Returns
+        -------
+        p : array of shape (m,)
+            Between 1 / (n + 1) and 1, of n training rows that are compared.
+        """
+        return self._p_values(X)[0]
+
+    @available_if(_has_novelty)
+    @one_blas_thread
+    def is_novel(self, X: Any, *, false_alarm: float = 0.01) -> Array:
+        """Whether nothing like a row was in the training data: a boolean array of shape (m,).
+
+        Parameters
+        ----------
+        X : array of shape (m, d)
+        false_alarm : float, default=0.01
+            Share of rows like the training rows that may be called novel. Not below 1 / (n + 1), n the training rows
+            that are compared (at most 2,000): so few cannot tell.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidelight import TwoWayEmbedding
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> TwoWayEmbedding().fit(X).is_novel([[0.0, 0.0, 0.0], [0.0, 0.0, 9.0]], false_alarm=0.01)
+        array([False,  True])
+        """
+        check_number(self, "false_alarm", false_alarm, 0.0, 1.0)
+        p, n = self._p_values(X)
+        if false_alarm * (n + 1) < 1.0 - 1e-9:
+            rule = f"is rarer than the {n} training rows that are compared can tell"
+            remedy = f"Give {1 / (n + 1):.2g} or more, or fit to more rows"
+            raise ValueError(error_message(self, "false_alarm", false_alarm, rule, remedy))
+        return np.asarray(p <= false_alarm * (1.0 + 1e-9))
+
+    @abstractmethod
+    def _p_values(self, X: Any) -> tuple[Array, int]:
+        """P-values (m,) of rows, and the number of training rows they are compared with."""
+
+    @abstractmethod
+    def _compares_rows(self) -> bool:
+        """Whether training rows are there to compare with."""
