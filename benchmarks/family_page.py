@@ -84,6 +84,12 @@ def page_text(numbers: Mapping[str, Any]) -> str:
     """The page as Markdown."""
     lines = [_OPENING, "| family | wins | ties | loses | slower | draws |", "|---|---|---|---|---|---|"]
     lines += [_summary(family) for family in numbers["families"]]
+    judged = [row for family in numbers["families"] for row in family["rows"] if not row["missing"]]
+    unsettled, single = sum(not row["settled"] for row in judged), sum(row["seeds"] == 1 for row in judged)
+    lines += [
+        "",
+        f"Of {len(judged)} rows {unsettled} have a verdict that is still open, {single} of them have one draw.",
+    ]
     for family in numbers["families"]:
         lines += _family_lines(family)
     where, taken = numbers["machine"], sum(family["cpu_seconds"] for family in numbers["families"])
@@ -114,7 +120,9 @@ def _family_lines(family: Mapping[str, Any]) -> list[str]:
     chosen = "; ".join(family["chosen_on"])
     title = _TITLES.get(family["family"], family["family"])
     lines = ["", f"({_anchor(family)})=", f"## {title}", ""]
-    lines += [f"Chosen on: {chosen}. `python -m benchmarks.families {family['module'].removeprefix('family_')}`", ""]
+    command = f"`python -m benchmarks.families {family['module'].removeprefix('family_')}`"
+    taken = f"{family['cpu_seconds']} s of processor time" + "".join(f", commit {one}" for one in family["commits"])
+    lines += [f"Chosen on: {chosen}. {command} ({taken}).", ""]
     lines += ["| set | asked | ours | rivals | worst | draws | |", "|---|---|---|---|---|---|---|"]
     for row in family["rows"]:
         asked = f"{row['task']}: {row['measure']}" + (" (less is better)" if row["lower_is_better"] else "")
