@@ -315,10 +315,11 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     ]
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
-    if not schedule.weight_decay:
-        groups = [
-            {"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}
-        ]  # one call, not two
+    if not schedule.weight_decay:  # one group, so one call; in the order of the two, which checkpoints number
+        ordered = [
+            p for which in (True, False) for p, is_one in zip(parameters, decayed, strict=True) if is_one == which
+        ]
+        groups = [{"params": ordered, "weight_decay": 0.0}]
     fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
     return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
 
