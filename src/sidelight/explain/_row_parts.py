@@ -97,7 +97,8 @@ def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | No
     sample = _sample(len(around.rows), rng)
     typical, spread = (float(np.median(_pair_distances(V[sample]))) for V in (around.rows.places, around.rows.data))
     if not typical * spread > 0:  # all rows equal, or at one place: nothing is a neighbourhood
-        return Parts(*np.zeros((4, len(around.asked))), np.zeros(around.asked.places.shape))
+        none = np.zeros(len(around.asked))
+        return Parts(none, none, none, none, np.zeros(around.asked.places.shape))
     tiles = run_tiles(lambda part: _parts_of(around, part, sample, typical), spans(len(around.asked), _TILE), n_jobs)
     return Parts(*(np.concatenate([tile[number] for tile in tiles]) for number in range(5)))
 
