@@ -93,7 +93,7 @@ def reliability(
     rng = random_numbers(random_state)
     read = read_mapped_rows(owner, model, X, given)
     parts = row_parts(surroundings(read.rows, read.asked, n_jobs), rng, n_jobs)
-    columns = {
+    columns: dict[str, Array] = {
         "row": np.arange(len(parts.kept)),
         "reliability": calibrated(parts.kept, parts.true),
         "kept": parts.kept,

@@ -109,7 +109,7 @@ def typical_distance(points: Array, rng: np.random.RandomState) -> float:
 
 
 def _sample(n: int, rng: np.random.RandomState) -> Array:
-    return np.sort(rng.choice(n, size=min(n, _SAMPLED), replace=False))
+    return np.asarray(np.sort(rng.choice(n, size=min(n, _SAMPLED), replace=False)))
 
 
 def _parts_of(around: Surroundings, part: slice, sample: Array, typical: float) -> tuple[Array, ...]:
@@ -152,7 +152,8 @@ def _soft_shares(width: int, k: int) -> Array:
 def _closeness(ranks: Array, n: int, k: int) -> Array:
     """Values ℓ above."""
     near = 1.5 * k * max(1.0, n / _FEW_ROWS)
-    return np.asarray(np.clip(1.0 - np.log(np.maximum(ranks / near, 1.0)) / np.log(max(0.5 * n / near, 1.1)), 0.0, 1.0))
+    fallen = np.log(np.maximum(ranks / near, 1.0)) / np.log(max(0.5 * n / near, 1.1))
+    return np.asarray(np.clip(1.0 - fallen, 0.0, 1.0))
 
 
 def _ranks(distance: Array, listed: Array, sampled: Array, n: int) -> Array:
@@ -203,4 +204,4 @@ def _without(found: Neighbours, itself: Array) -> Neighbours:
 
 def _pair_distances(points: Array) -> Array:
     """Distances between all pairs of some points."""
-    return np.sqrt(squared_distances(points, points)[np.triu_indices(len(points), 1)])
+    return np.asarray(np.sqrt(squared_distances(points, points)[np.triu_indices(len(points), 1)]))
