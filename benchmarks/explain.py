@@ -80,14 +80,21 @@ def _exactness(report: Report, name: str, X: Any) -> None:
 
 
 def _jacobian_error(model: Any, X: Any, rng: np.random.Generator) -> float:
-    """Median over new rows, which leaves out those with a kink within the step of the differences."""
-    Q, step = X[:: max(1, len(X) // 20)] + 0.05 * rng.normal(size=X[:: max(1, len(X) // 20)].shape), 1e-5
-    J, columns = model.jacobian(Q), []
-    for e in step * np.eye(X.shape[1]):
-        near, far = (model.transform(Q + k * e) - model.transform(Q - k * e) for k in (1, 2))
-        columns.append((8 * near - far) / (12 * step))
-    expected = np.stack(columns, axis=2)
-    return float(np.median(np.abs(J - expected).max(axis=(1, 2)) / np.abs(expected).max(axis=(1, 2))))
+    """Median over new rows of the error beside differences of fourth order, each row with the best of three steps.
+
+    Short steps have the rounding error of the map, divided by the step; long ones lead across kinks. A derivative that
+    is wrong agrees with none of them.
+    """
+    Q = X[:: max(1, len(X) // 20)] + 0.05 * rng.normal(size=X[:: max(1, len(X) // 20)].shape)
+    J, errors = model.jacobian(Q), []
+    for step in (1e-5, 1e-4, 1e-3):
+        columns = []
+        for e in step * np.eye(X.shape[1]):
+            near, far = (model.transform(Q + k * e) - model.transform(Q - k * e) for k in (1, 2))
+            columns.append((8 * near - far) / (12 * step))
+        expected = np.stack(columns, axis=2)
+        errors.append(np.abs(J - expected).max(axis=(1, 2)) / np.abs(expected).max(axis=(1, 2)))
+    return float(np.median(np.min(errors, axis=0)))
 
 
 _SETUP = """

@@ -68,3 +68,70 @@ def test_a_column_that_is_not_there_is_named(fitted, table, run):
     done = run("explain", fitted / "model.sidelight", table, "--by", "colour", "--out", "groups.csv")
     assert done.code == 1
     assert "colour" in done.err
+
+
+def test_a_selection_is_compared_with_the_rest_or_with_another(fitted, table, run, here, inner, frame):
+    model, X = fitted / "model.sidelight", frame.drop(columns="kind").to_numpy()
+    chosen = ((frame.kind == "rose") & (frame.length > 0)).to_numpy()
+    done = run("explain", model, table, "--select", "kind == rose and length > 0", "--out", "some.parquet")
+    assert done.code == 0, done.err
+    assert f"{chosen.sum()} rows selected, compared with the other {(~chosen).sum()}" in done.out
+    assert "apart in SD (95 %)" in done.out
+    found = pd.read_parquet("some.parquet")
+    expected = explain.selection(inner(model), X, chosen, tolerance=1e-4)
+    np.testing.assert_allclose(found.contribution, expected.contribution, rtol=1e-9)
+    done = run("explain", model, table, "--select", "kind == rose", "--against", "kind = iris", "--out", "two.csv")
+    assert done.code == 0, done.err
+    expected = explain.difference(inner(model), X, frame.kind == "rose", frame.kind == "iris", tolerance=1e-4)
+    np.testing.assert_allclose(pd.read_csv("two.csv").contribution, expected.contribution, rtol=1e-9)
+
+
+def test_rows_are_selected_by_a_file_and_two_rows_are_compared(fitted, table, run, here, inner, frame):
+    model, X = fitted / "model.sidelight", frame.drop(columns="kind").to_numpy()
+    pd.DataFrame({"row": [3, 5, 7, 40]}).to_csv("picked.csv", index=False)
+    done = run("explain", model, table, "--select", "picked.csv", "--out", "some.csv", "--json")
+    assert done.code == 0, done.err
+    expected = explain.selection(inner(model), X, [3, 5, 7, 40], tolerance=1e-4)
+    np.testing.assert_allclose(pd.read_csv("some.csv").contribution, expected.contribution, rtol=1e-9)
+    done = run("explain", model, table, "--rows", 0, 59, "--out", "two.csv")
+    assert done.code == 0, done.err
+    assert "row 59" in done.out
+    expected = explain.difference(inner(model), X, 0, 59, tolerance=1e-4)
+    np.testing.assert_allclose(pd.read_csv("two.csv").contribution, expected.contribution, rtol=1e-9)
+
+
+def test_without_out_it_only_says_what_it_found(fitted, table, run, here):
+    done = run("explain", fitted / "model.sidelight", table)
+    assert done.code == 0, done.err
+    assert "Axis 1: rises" in done.out
+    assert "wrote" not in done.out
+
+
+def test_selections_that_cannot_be_read_are_refused_with_a_way_out(fitted, table, run, here):
+    cases = {
+        ("--select", "kind == tulip"): "selects none of the 60 rows",
+        ("--select", "kind > rose"): "compare it with == or !=",
+        ("--select", "dpth > 3"): "did you mean depth?",
+        ("--select", "kind =="): "write COLUMN == VALUE",
+        ("--select", "nowhere.csv"): "neither a condition",
+        ("--against", "kind == rose"): "add --select",
+        ("--rows", "0", "999"): "rows are counted from 0 to 59",
+        ("--by", "kind", "--select", "kind == rose"): "leave one of them out",
+        ("--select", "kind == rose", "--against", "length > -9"): "in one of them only",
+        ("--select", "__import__('os').system('touch hit') == 1"): "has no such column",
+    }
+    for options, words in cases.items():
+        done = run("explain", fitted / "model.sidelight", table, *options)
+        assert done.code == 1, options
+        assert words in done.err, (options, done.err)
+    assert not (here / "hit").exists()
+
+
+def test_reliability_is_said_as_a_share_and_written_for_each_row(fitted, table, run, here, inner, frame):
+    done = run("explain", fitted / "model.sidelight", table, "--reliability", "--out", "rows.csv")
+    assert done.code == 0, done.err
+    found = pd.read_csv("rows.csv")
+    expected = explain.reliability(inner(fitted / "model.sidelight"), frame.drop(columns="kind").to_numpy())
+    np.testing.assert_allclose(found.reliability, expected.reliability, rtol=1e-6)
+    assert list(found.row) == list(range(60))
+    assert explain.in_words(expected)[0] in done.out

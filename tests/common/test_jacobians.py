@@ -25,10 +25,13 @@ from sidelight import (
     TwoWayEmbedding,
 )
 from sidelight.base.capabilities import capabilities
+from sidelight.maps.effect import Effect
+from sidelight.maps.frame_jacobians import effect_slopes
+from sidelight.objectives.spectral import reconstruction_slopes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 STEP = 2e-5
-WITHOUT = {"hybrid-landmarks-lle", "hybrid-tangent", "bernoulli-mixture", "bernoulli-mixture-auto"}
+WITHOUT = {"hybrid-tangent", "bernoulli-mixture", "bernoulli-mixture-auto"}
 """Variants whose ``transform`` has no derivative in closed form."""
 MODELS = VARIANTS | {name: make for name, make in MIXTURES.items() if name not in WITHOUT}
 
@@ -242,14 +245,13 @@ def unsmooth():
     return {
         "distances": lambda: KernelInformationEmbedding(metric="precomputed", max_iter=5).fit(D),
         "measured": lambda: SemidefiniteEmbedding(metric="cityblock", gap=0.3, tol=0.05, n_landmarks=20).fit(X),
-        "lle": lambda: HybridEmbedding(locality="lle").fit(X),
         "binary": lambda: BernoulliMixture(2, n_init=1).fit(X),
         "function": lambda: EquivalenceMetric(kernel=lambda A, B: A @ B.T).fit(X, np.arange(60) % 2),
         "charts": lambda: CoordinatedMixture(mixture=one_chart(X)).fit(X),
     }
 
 
-@pytest.mark.parametrize("name", ["distances", "measured", "lle", "binary", "function", "charts"])
+@pytest.mark.parametrize("name", ["distances", "measured", "binary", "function", "charts"])
 def test_a_map_without_slopes_has_no_jacobian_and_says_why(name):
     model = unsmooth()[name]()
     assert not capabilities(model).has_jacobian
@@ -273,3 +275,95 @@ def test_missing_entries_of_a_model_that_fills_them_have_no_derivative():
     Q[0, 0] = np.nan
     with pytest.raises(ValueError, match="missing"):
         model.jacobian(Q)
+
+
+MOVED = {
+    "number": ({"dose": np.linspace(0.0, 1.0, 90) ** 2}, "auto"),
+    "angle and number": ({"hour": 3.5 * (np.arange(90) % 6), "dose": 0.1 + 0.3 * (np.arange(90) % 5)}, {"hour": 24.0}),
+    "category and number": (
+        {"batch": np.array(["a", "b", "c"])[np.arange(90) % 3], "dose": np.sin(np.arange(90.0))},
+        "auto",
+    ),
+    "product of numbers": ({"dose": np.linspace(0.0, 1.0, 90)}, Conditioning("product")),
+}
+
+
+def moved(given, rows, steps):
+    """``given`` of some rows with its numbers moved by steps (m, g)."""
+    table = pd.DataFrame(given).iloc[:rows].reset_index(drop=True)
+    numbers = [name for name in table.columns if name != "batch"]
+    return table.assign(**{name: table[name] + steps[:, k] for k, name in enumerate(numbers)})
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] * (" and " in name)) for name in MOVED]
+)
+def test_derivatives_with_given_moved(name):
+    given, how = MOVED[name]
+    conditioning = Conditioning(types={"hour": 24.0}) if isinstance(how, dict) else how
+    push = np.column_stack([np.asarray(values, dtype=float) for key, values in given.items() if key != "batch"])
+    X = blobs(90, 5) + push @ np.random.default_rng(2).normal(size=(push.shape[1], 5))
+    model = KernelInformationEmbedding(max_iter=20, conditioning=conditioning).fit(X, given=pd.DataFrame(given))
+    Q, still = X[:8] + new_rows() - blobs(90, 5)[:8], np.zeros((8, push.shape[1]))
+    found = model.jacobian(Q, given=moved(given, 8, still), wrt="given")
+    assert np.abs(found).max() > 0
+    assert_derivative(found, lambda steps: model.transform(Q, given=moved(given, 8, steps)), still)
+    Z = latent_points(model)
+    found = model.inverse_jacobian(Z, given=moved(given, 8, still), wrt="given")
+    assert_derivative(found, lambda steps: model.inverse_transform(Z, given=moved(given, 8, steps)), still)
+    some = model.inverse_jacobian(Z, given=moved(given, 8, still), wrt="given", columns=[3, 0])
+    np.testing.assert_allclose(some, found[:, [3, 0]], rtol=1e-12)
+
+
+def test_what_cannot_be_moved_is_refused_with_a_way_out():
+    X, kind = blobs(40, 5), np.array(["a", "b"])[np.arange(40) % 2]
+    model = KernelInformationEmbedding(max_iter=5).fit(X, given=kind)
+    with pytest.raises(ValueError, match=r"no slope by categories.*counterfactual"):
+        model.jacobian(X, given=kind, wrt="given")
+    with pytest.raises(ValueError, match="'X' or 'given'"):
+        model.inverse_jacobian(model.embedding_, wrt="z")
+    numbers = KernelInformationEmbedding(max_iter=5).fit(X, given=np.linspace(0.0, 1.0, 40))
+    with pytest.raises(ValueError, match="no value to move away from"):
+        numbers.jacobian(X, wrt="given")
+    with pytest.raises(ValueError, match="fitted with given"):
+        KernelInformationEmbedding(max_iter=5).fit(X).jacobian(X, wrt="given")
+
+
+def test_the_slope_of_an_effect_by_a_complex_step():
+    """Exact to rounding, unlike differences."""
+    rng = np.random.default_rng(0)
+    own = Effect(rng.normal(size=(6, 2)), 1.7, rng.normal(size=(7, 4)))
+    features = rng.normal(size=(5, 2))
+
+    def value(f):
+        squares = np.square(f[:, None] - own.landmarks).sum(axis=2)
+        return np.exp(-squares / own.bandwidth) @ own.coefficients[:-1] + own.coefficients[-1]
+
+    steps = [value(features + 1e-30j * np.eye(2)[k]).imag / 1e-30 for k in range(2)]
+    np.testing.assert_allclose(effect_slopes(own, features), np.stack(steps, axis=2), rtol=1e-12, atol=1e-14)
+
+
+def test_slopes_of_weights_that_reconstruct_a_row():
+    """Complex steps through the weights of LLE, with a neighbour that is missing."""
+    rng = np.random.default_rng(0)
+    points, Q, V = rng.normal(size=(9, 3)), rng.normal(size=(2, 3)), rng.normal(size=(9, 2))
+    index = np.array([[0, 1, 2, 3, 4], [5, 6, 7, 8, -1]])
+
+    def value(x, row):
+        near = index[row][index[row] >= 0]
+        D = points[near] - x
+        G = D @ D.T
+        w = np.linalg.solve(G + 1e-3 * np.trace(G) * np.eye(len(near)), np.ones(len(near)))
+        return (w / w.sum()) @ V[near]
+
+    expected = [[value(Q[r] + 1e-30j * np.eye(3)[k], r).imag / 1e-30 for k in range(3)] for r in range(2)]
+    found = reconstruction_slopes(points, index, Q, V)
+    np.testing.assert_allclose(found, np.transpose(expected, (0, 2, 1)), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"metric": "geodesic"}])
+def test_jacobian_of_places_by_reconstruction(options):
+    X = blobs(90, 5)
+    model = HybridEmbedding(locality="lle", n_neighbors=8, alpha=0.6, **options).fit(X)
+    Q = new_rows()
+    assert_derivative(model.jacobian(Q), model.transform, Q, kinks=4)

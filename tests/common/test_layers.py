@@ -36,7 +36,7 @@ BELOW: dict[str, set[str]] = {
     "anndata": {*USES, "explain"},
     "pipeline": {"base"},
     "plot": {*USES, "datasets", "evaluate", "persistence"},
-    "report": {*USES, "datasets", "evaluate", "persistence", "plot"},
+    "report": {*USES, "datasets", "evaluate", "explain", "persistence", "plot"},
     "cli": {*USES, "anndata", "datasets", "evaluate", "explain", "persistence", "plot", "report"},
 }
 

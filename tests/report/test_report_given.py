@@ -43,7 +43,7 @@ def rows_of_table(page, name):
 
 
 def test_sections_about_what_was_given_follow_the_map(page):
-    assert sections_of(page)[:4] == ["map", "given", "across", "forward"]
+    assert sections_of(page)[:4] == ["map", "given", "across", "meaning"]
 
 
 def test_a_model_that_was_given_nothing_has_no_such_sections(model, views, tmp_path):

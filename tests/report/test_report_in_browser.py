@@ -1,11 +1,15 @@
 """The report in Chromium: hover, colours, legend, zoom, both themes, a phone; no error and no request."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from chromium import Page, find_chromium
 from PIL import Image
+from scipy.stats import ttest_ind
 
-from sidelight import KernelInformationEmbedding, report
+from sidelight import KernelInformationEmbedding, TwoWayEmbedding, explain, report
 
 pytestmark = [
     pytest.mark.browser,
@@ -186,3 +190,68 @@ def test_sliders_and_clicks_choose_a_place_and_a_value(views, tmp_path):
         assert marked[1] == marked[2] >= 0
         assert page.complaints() == []
         assert page.requests() == [path.as_uri()]
+
+
+@pytest.mark.thorough
+def test_a_selection_is_compared_with_the_other_rows(tmp_path):
+    """A lasso, the rows in view and the keyboard; numbers as NumPy has them; hostile names stay text."""
+    rng = np.random.default_rng(0)
+    evil = "</script><script>document.title = 'broken'</script><img src=x onerror=alert(1)>"
+    kind = np.repeat([evil, "plain"], 40)
+    X = rng.normal(size=(80, 4)) + np.outer(kind == evil, [6.0, 0.0, -2.0, 0.0])
+    table = pd.DataFrame(X, columns=[evil, "b", "c", "d"])
+    path = report.write(TwoWayEmbedding(maps="kernel").fit(X), tmp_path / "r.html", X=table, colours={"kind": kind})
+    with Page(tmp_path / "profile") as page:
+        page.open(path)
+        box = page.evaluate("(() => { const b = document.getElementById('scatter').getBoundingClientRect();"
+                            "return [b.x, b.y, b.width, b.height]; })()")  # fmt: skip
+        page.evaluate("document.getElementById('lasso').click()")
+        corners = [(0.01, 0.01), (0.5, 0.01), (0.5, 0.99), (0.01, 0.99)]
+        places = [(box[0] + u * box[2], box[1] + v * box[3]) for u, v in corners]
+        events = ["mousePressed", *["mouseMoved"] * 3, "mouseReleased"]
+        for kind_of, place in zip(events, [*places, places[-1]], strict=True):
+            page.call("Input.dispatchMouseEvent", type=kind_of, x=place[0], y=place[1], button="left", buttons=1)
+        page.wait_until("!document.getElementById('selection').hidden")
+        own = np.array(page.evaluate("[...document.getElementById('scatter').scatter.selected]"), dtype=bool)
+        assert 10 < own.sum() < 70
+        said = text_of(page, "selection")
+        assert f"{own.sum()} rows selected, compared with the other {(~own).sum()}" in said
+        line = next(line for line in said.splitlines() if line.startswith(evil))
+        a, b = X[own, 0], X[~own, 0]
+        effect = (a.mean() - b.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
+        welch = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+        ends = np.array([welch.low, welch.high]) * effect / (a.mean() - b.mean())
+        shown = re.findall(r"[+\u2212]\d+\.\d", line.split("\t")[-1])
+        np.testing.assert_allclose([float(s.replace("\u2212", "-")) for s in shown], [effect, *ends], atol=0.051)
+        assert page.evaluate("document.title") != "broken"
+        page.evaluate("document.getElementById('clear-selection').click()")
+        assert page.evaluate("document.getElementById('selection').hidden")
+        page.evaluate("document.getElementById('scatter').scatter.zoom(3)")
+        page.evaluate("document.getElementById('in-view').focus()")
+        for kind_of in ("keyDown", "keyUp"):
+            page.call("Input.dispatchKeyEvent", type=kind_of, key="Enter", code="Enter", text="\r")
+        page.wait_until("!document.getElementById('selection').hidden")
+        assert 0 < page.evaluate("document.getElementById('scatter').scatter.selected.reduce((a, b) => a + b, 0)") < 80
+        assert evil in text_of(page, "groups")
+        assert page.complaints() == []
+        assert page.requests() == [path.as_uri()]
+
+
+@pytest.mark.thorough
+def test_unreliable_rows_are_faded_and_reliability_is_a_colour(table_model, tmp_path):
+    model, X = table_model
+    path = report.write(model, tmp_path / "r.html", X=X)
+    expected = explain.reliability(model, X).reliability.to_numpy()
+    with Page(tmp_path / "profile") as page:
+        page.open(path)
+        hover(page, 3)
+        assert f"reliability\n{expected[3]:.2f}".rstrip("0") in text_of(page, "tooltip")
+        assert page.evaluate("document.getElementById('scatter').scatter.faint") is None
+        page.evaluate("document.getElementById('fade').click()")
+        faint = page.evaluate("[...document.getElementById('scatter').scatter.faint]")
+        np.testing.assert_array_equal(np.array(faint, dtype=bool), np.round(expected, 2) < 0.5)
+        choose_colour(page, 6)
+        assert text_of(page, "legend").split()[0] == "reliability"
+        values = text_of(page, "forward-values")
+        assert re.search(r"\(-?[\d.e-]+ to -?[\d.e-]+\)", values)
+        assert page.complaints() == []

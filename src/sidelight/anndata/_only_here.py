@@ -11,7 +11,7 @@ import pandas as pd
 
 from sidelight.base.capabilities import given_of
 from sidelight.base.chain import as_chain, last_step_of
-from sidelight.information._representation import Representation
+from sidelight.neighbours.counterparts import rows_alone
 from sidelight.neighbours.strata import codes_of
 
 __all__ = ["only_here"]
@@ -45,7 +45,7 @@ def only_here(
     fitted = np.flatnonzero(known.complete)
     names = [place for place, column in enumerate(given.columns) if column.kind == "category"]
     codes = codes_of(known.values[fitted][:, names])
-    alone = Representation(share[fitted], codes).alone
+    alone = rows_alone(share[fitted], codes)
     words = [_group(given.columns, known.values[fitted[codes == code][0]]) for code in range(int(codes.max()) + 1)]
     found = []
     for name in keep:

@@ -19,7 +19,9 @@ __all__ = ["explain"]
 def explain(
     model: options.ModelPath,
     data: options.DataFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help=options.OUT_HELP)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help=f"{options.OUT_HELP} Without it, sentences only.")
+    ] = None,
     by: Annotated[
         str | None,
         typer.Option("--by", metavar="COLUMN", help="Compare each group of this column of DATA with all other rows."),
@@ -27,6 +29,26 @@ def explain(
     regions: Annotated[
         int, typer.Option("--regions", min=0, help="Regions of the map in which axes are explained by themselves.")
     ] = 0,
+    select: Annotated[
+        str | None,
+        typer.Option(
+            "--select",
+            metavar="CONDITION|FILE",
+            help="Compare some rows with all others: 'COLUMN == VALUE', with != < <= > >=, and, or; "
+            "or a file with a column of row numbers or names.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="CONDITION|FILE", help="With --select: compare with these rows instead."),
+    ] = None,
+    rows: Annotated[
+        tuple[int, int] | None,
+        typer.Option("--rows", metavar="A B", help="Compare two rows, by their numbers, counted from 0."),
+    ] = None,
+    reliability: Annotated[
+        bool, typer.Option("--reliability", help="How far each row of the map can be believed, and why, row by row.")
+    ] = False,
     missing: options.Missing = MissingValues.keep,
     key: options.ArrayKey = None,
     layer: options.AnnDataLayer = None,
@@ -39,10 +61,12 @@ def explain(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Say what the axes of a map stand for, or which columns put groups of rows where they are."""
+    """Say what the axes of a map stand for, or which columns put selections of rows where they are."""
+    from ._explain import Question
     from ._explain import explain as run
 
-    wishes = ColumnRoles(() if by is None else (by,))
-    how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
     with open_output(as_json=json, quiet=quiet, debug=debug) as talk:
-        run(talk, model, data, out, how, by=by, regions=regions, missing=missing.value, force=force)
+        question = Question(by, regions, rows, select, against, reliability)
+        wishes = ColumnRoles(question.columns)
+        how = Reading(wishes, key, layer, obsm, sheet=sheet, query=query, recursive=recursive)
+        run(talk, model, data, out, how, question, missing=missing.value, force=force)

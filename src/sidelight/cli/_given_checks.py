@@ -37,8 +37,7 @@ def warn_of_colours(asked: Sequence[str], colours: pd.DataFrame, given: pd.DataF
     if not names or not given.shape[1]:
         return
     kinds: Any = parse_types(types, [str(name) for name in given.columns]) or None
-    read: list[Any] = []
-    for table, chosen in ((given, kinds), (colours[names], None)):
-        columns = Given.learn(_OWNER, table, len(table), chosen)
-        read += [columns, columns.encode(_OWNER, table, len(table))]
-    warn_of_kept(_OWNER, *read, argument="--colour")
+    known, kept = Given.learn(_OWNER, given, len(given), kinds), Given.learn(_OWNER, colours[names], len(given), None)
+    entries = (columns.encode(_OWNER, table, len(table)) for columns, table in ((known, given), (kept, colours[names])))
+    own, shown = entries
+    warn_of_kept(_OWNER, known, own, kept, shown, argument="--colour")

@@ -23,7 +23,7 @@ from sidelight.base.tiles import one_blas_thread
 from ._reading import back_rows, read_model, take_rows
 from ._tables import tidy
 
-__all__ = ["WHOLE", "axes"]
+__all__ = ["WHOLE", "axes", "axis_columns"]
 
 Array = npt.NDArray[Any]
 WHOLE = "whole map"
@@ -74,9 +74,14 @@ def axes(
     >>> table.feature[0], bool(table.share[0] > 0.9)
     ('0', True)
     """
+    return tidy("explain.axes", axis_columns(model, X, given, regions, random_state), output)
+
+
+def axis_columns(model: Any, X: Any, given: Any, regions: int, random_state: int, most: int = _ROWS) -> dict[str, Any]:
+    """Columns of the table of :func:`axes`, from at most so many rows."""
     owner = "explain.axes"
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    some = np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(np.int64))
+    some = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
     X, given = take_rows(X, some), None if given is None else take_rows(given, some)
     reading = read_model(owner, model, X, given)
     every = np.arange(reading.n)
@@ -86,7 +91,7 @@ def axes(
     moments = _Moments(len(names), len(reading.features), Z)
     for tile in reading.tiles(every):
         moments.add(tile, members[:, tile], reading.units(tile), back(tile))
-    return tidy(owner, moments.records(names, members.sum(axis=1), reading.features, reading.axes), output)
+    return moments.records(names, members.sum(axis=1), reading.features, reading.axes)
 
 
 def _regions(owner: str, Z: Array, regions: int, seed: int) -> tuple[list[str], Array]:

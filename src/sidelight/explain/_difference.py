@@ -25,7 +25,7 @@ from ._reading import Reading, read_model
 from ._statistics import Group, false_discovery_rates, group_of, welch
 from ._tables import tidy
 
-__all__ = ["GIVEN", "SPREAD", "difference", "groups", "selection"]
+__all__ = ["GIVEN", "SPREAD", "Settings", "difference", "group_columns", "groups", "selection"]
 
 Array = npt.NDArray[Any]
 SPREAD = "(spread of the rows)"
@@ -36,12 +36,33 @@ _ROWS = 5000  # rows of a selection that are looked at, evenly spaced
 
 
 @dataclass(frozen=True)
-class _Settings:
+class Settings:
+    """How groups are compared."""
+
     owner: str
     n_resamples: int
     level: float
     seed: int
     tolerance: float
+
+
+class _Places:
+    """Places of rows on the map, each computed once: a row is among the others of all groups but its own."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._known = np.zeros(reading.n, dtype=bool)
+        self._values: Any = None
+
+    def mean(self, rows: Array) -> Array:
+        """Mean place (q,) of some rows."""
+        new = rows[~self._known[rows]]
+        if len(new):
+            found = self._reading.smooth.value(self._reading.coordinates[new], new)
+            if self._values is None:
+                self._values = np.zeros((self._reading.n, found.shape[1]))
+            self._values[new], self._known[new] = found, True
+        return np.asarray(self._values[rows].mean(axis=0))
 
 
 @one_blas_thread
@@ -105,10 +126,10 @@ def difference(
     >>> table.feature[0], bool(table.fdr[0] < 0.001)
     ('0', True)
     """
-    settings = _Settings("explain.difference", n_resamples, level, random_state, tolerance)
+    settings = Settings("explain.difference", n_resamples, level, random_state, tolerance)
     reading = read_model(settings.owner, model, X, given)
     own, others = (_members(settings.owner, *side, reading.n) for side in (("first", first), ("second", second)))
-    return tidy(settings.owner, _compared(reading, own, others, settings), output)
+    return tidy(settings.owner, _compared(reading, own, others, settings, _Places(reading)), output)
 
 
 def selection(model: Any, X: Any, selection: Any, **options: Any) -> Any:
@@ -163,7 +184,12 @@ def groups(
     table
         As that of :func:`difference`, with a column ``group`` in front.
     """
-    settings = _Settings("explain.groups", n_resamples, level, random_state, tolerance)
+    settings = Settings("explain.groups", n_resamples, level, random_state, tolerance)
+    return tidy(settings.owner, group_columns(model, X, labels, given, settings), output)
+
+
+def group_columns(model: Any, X: Any, labels: Any, given: Any, settings: Settings) -> dict[str, Any]:
+    """Columns of the table of :func:`groups`."""
     reading = read_model(settings.owner, model, X, given)
     names, codes = _codes(labels)
     if len(codes) != reading.n:
@@ -172,16 +198,15 @@ def groups(
     if len(names) < 2:
         rule = "has fewer than two groups to compare"
         raise ValueError(error_message(settings.owner, "labels", f"{len(names)} groups", rule, "Give two or more"))
-    parts = []
+    parts, places = [], _Places(reading)
     for code, name in enumerate(names):
-        found = _compared(
-            reading, np.flatnonzero(codes == code), np.flatnonzero((codes >= 0) & (codes != code)), settings
-        )
+        own, others = np.flatnonzero(codes == code), np.flatnonzero((codes >= 0) & (codes != code))
+        found = _compared(reading, own, others, settings, places)
         parts.append({"group": np.full(len(found["axis"]), name, dtype=object), **found})
-    return tidy(settings.owner, {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}, output)
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _compared(reading: Reading, first: Array, second: Array, settings: _Settings) -> dict[str, Array]:
+def _compared(reading: Reading, first: Array, second: Array, settings: Settings, places: _Places) -> dict[str, Array]:
     """Columns of the table of two selections."""
     several = max(len(first), len(second)) > 1
     if reading.smooth.held and several:
@@ -206,7 +231,7 @@ def _compared(reading: Reading, first: Array, second: Array, settings: _Settings
         "contribution": slopes * moved,
         **_intervals(slopes, sides, settings.level),
     }
-    extra = {} if not several else {SPREAD: _mean_places(reading, first, second) - (found.end - found.start)[0]}
+    extra = {} if not several else {SPREAD: places.mean(first) - places.mean(second) - (found.end - found.start)[0]}
     if reading.smooth.held:
         extra[GIVEN] = (found.start - reading.smooth.value(ends[1], second[:1]))[0]
     return _ordered(columns, extra, reading)
@@ -246,12 +271,6 @@ def _standardised(moved: Array, sides: list[Group]) -> Array:
         return np.full(len(moved), np.nan)
     spread = np.sqrt(0.5 * (sides[0].variance + sides[1].variance))
     return np.divide(moved, spread, out=np.zeros_like(moved), where=spread > 0)
-
-
-def _mean_places(reading: Reading, first: Array, second: Array) -> Array:
-    """Difference (q,) of the mean places."""
-    means = [reading.smooth.value(reading.coordinates[rows], rows).mean(axis=0) for rows in (first, second)]
-    return np.asarray(means[0] - means[1])
 
 
 def _spaced(n: int) -> Array:

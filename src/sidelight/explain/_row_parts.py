@@ -7,9 +7,10 @@ Rows y (n, d) as the model sees them (after the effect of ``given``), places z (
     returns   (g_i² - |y_i - ŷ_i|²) / (g_i² - |y_i - ỹ_i|²)      ŷ_i, ỹ_i: y from its neighbours on the map, in the data
     stays     1 - |z_i - ẑ_i| / δ                ẑ_i: z from its neighbours in the data; δ: median distance on the map
 
-The weights s (sum 1) fall from rank K/2 to 0 at rank 3K/2, and ℓ falls with the logarithm of the rank from 1 at 3K/2 to
-0 at n/2, so that one rank more or less never matters. Ranks beyond the lists of 2K neighbours are
-estimated by a sample of rows. g_i² is half of the mean squared distance from row i to all rows.
+The weights s (sum 1) fall from rank K/2 to 0 at rank 3K/2, and ℓ falls with the logarithm of the rank from 1 at 3K/2
+(with more than 600 rows: at the same share of the rows, 3.75 %) to 0 at n/2, so that one rank more or less never
+matters, and more rows of the same kind have the same parts. Ranks beyond the lists of 2K neighbours are estimated by a
+sample of rows. g_i² is half of the mean squared distance from row i to all rows.
 ŷ, ỹ and ẑ are kernel regressions without the row itself: ẑ is where ``transform`` would put it, had it not been in the
 fit, and ŷ what ``inverse_transform`` would make of its place.
 
@@ -36,6 +37,7 @@ Array = npt.NDArray[Any]
 NEIGHBOURS = 15
 """K above."""
 _SAMPLED = 200  # rows that ranks beyond the lists, and distances between random rows, are estimated by
+_FEW_ROWS = 600  # rows up to which near means among so many neighbours, and not a share of the rows
 _TREE = 8  # columns up to which a k-d tree finds neighbours faster
 _TILE = 1024
 
@@ -95,7 +97,8 @@ def row_parts(around: Surroundings, rng: np.random.RandomState, n_jobs: int | No
     sample = _sample(len(around.rows), rng)
     typical, spread = (float(np.median(_pair_distances(V[sample]))) for V in (around.rows.places, around.rows.data))
     if not typical * spread > 0:  # all rows equal, or at one place: nothing is a neighbourhood
-        return Parts(*np.zeros((4, len(around.asked))), np.zeros(around.asked.places.shape))
+        none = np.zeros(len(around.asked))
+        return Parts(none, none, none, none, np.zeros(around.asked.places.shape))
     tiles = run_tiles(lambda part: _parts_of(around, part, sample, typical), spans(len(around.asked), _TILE), n_jobs)
     return Parts(*(np.concatenate([tile[number] for tile in tiles]) for number in range(5)))
 
@@ -148,7 +151,8 @@ def _soft_shares(width: int, k: int) -> Array:
 
 def _closeness(ranks: Array, n: int, k: int) -> Array:
     """Values ℓ above."""
-    return np.clip(1.0 - np.log(np.maximum(ranks / (1.5 * k), 1.0)) / np.log(max(n / (3.0 * k), 1.1)), 0.0, 1.0)
+    near = 1.5 * k * max(1.0, n / _FEW_ROWS)
+    return np.asarray(np.clip(1.0 - np.log(np.maximum(ranks / near, 1.0)) / np.log(max(0.5 * n / near, 1.1)), 0.0, 1.0))
 
 
 def _ranks(distance: Array, listed: Array, sampled: Array, n: int) -> Array:

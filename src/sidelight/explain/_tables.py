@@ -21,11 +21,14 @@ def tidy(owner: str, columns: Mapping[str, Any], output: str | None) -> Any:
         For messages.
     columns : mapping
         Names and values, all of one length.
-    output : "pandas", "polars" or None
-        None: as scikit-learn's ``set_config(transform_output=...)`` says, pandas by default.
+    output : "pandas", "polars", "columns" or None
+        "columns": a dict of arrays, for callers that need no library of tables. None: as scikit-learn's
+        ``set_config(transform_output=...)`` says, pandas by default.
     """
     if output is None:
         output = "polars" if get_config()["transform_output"] == "polars" else "pandas"
+    if output == "columns":
+        return dict(columns)
     if output == "pandas":
         import pandas as pd
 

@@ -309,16 +309,14 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
     parameters = [p for _, p in named]
     decayed = [is_decayed(name, p, biases=schedule.decay_biases) for name, p in named]
-    groups = [
-        {"params": [p for p, is_one in zip(parameters, decayed, strict=True) if is_one == which], "weight_decay": decay}
-        for which, decay in ((True, schedule.weight_decay), (False, 0.0))
-    ]
+    by_decay = [[p for p, one in zip(parameters, decayed, strict=True) if one == which] for which in (True, False)]
+    if not schedule.weight_decay and schedule.optimizer != "sgd":  # one call, not two
+        groups = [{"params": by_decay[0] + by_decay[1], "weight_decay": 0.0}]
+    else:
+        decays = (schedule.weight_decay, 0.0)
+        groups = [{"params": own, "weight_decay": decay} for own, decay in zip(by_decay, decays, strict=True)]
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=schedule.learning_rate, momentum=schedule.momentum)
-    if not schedule.weight_decay:
-        groups = [
-            {"params": [p for group in groups for p in group["params"]], "weight_decay": 0.0}
-        ]  # one call, not two
     fused = all(p.device.type in ("cpu", "cuda") for p in parameters)  # one pass over the parameters instead of ten
     return torch.optim.Adam(groups, lr=schedule.learning_rate, fused=fused)
 

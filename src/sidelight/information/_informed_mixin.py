@@ -28,8 +28,9 @@ from sidelight.maps.smooth_map import SmoothMap
 from sidelight.maps.truncated import outside_in_columns
 from sidelight.maps.two_way_mixin import TwoWayMixin, explained_share, has_data_space
 from sidelight.neighbours.sparse_distances import Points, dense_points
-from sidelight.side.given import EncodedGiven, Given
+from sidelight.side.given import Column, EncodedGiven, Given
 
+from ._given_slopes import given_slopes, inverse_given_slopes, moves_given, require_numbers
 from ._informed_jacobians import adjusted_map, informed_inverse_jacobian, informed_jacobian
 from ._informed_maps import GivenMaps, InformedMaps, ProductMap, Read, ReadForward
 from .annealing import Annealing
@@ -122,8 +123,8 @@ class InformedMixin(TwoWayMixin):
 
     @available_if(has_jacobian)
     @one_blas_thread
-    def jacobian(self, X: object, *, given: object = None, columns: object = None) -> Array:
-        """Derivatives of ``transform`` at rows with ``given`` held, each row by itself.
+    def jacobian(self, X: object, *, given: object = None, columns: object = None, wrt: str = "X") -> Array:
+        """Derivatives of ``transform`` at rows with ``given`` held, or by the numbers given; each row by itself.
 
         Parameters
         ----------
@@ -133,18 +134,24 @@ class InformedMixin(TwoWayMixin):
             As for ``transform``.
         columns : names, numbers or mask, default=None
             Columns of the data to differentiate by, in this order; None: all.
+        wrt : {"X", "given"}, default="X"
+            "given": by the numbers and angles of ``given``, the row being held; categories have no slope.
 
         Returns
         -------
-        J : array of shape (m, q, d), or (m, q, len(columns))
+        J : array of shape (m, q, d), (m, q, len(columns)), or (m, q, numbers given)
             ``J[i, a, j]``: how much latent coordinate a of row i moves per unit of column j.
         """
-        return self._jacobian(X, given, columns)
+        if not moves_given(self, wrt):
+            return self._jacobian(X, given, columns)
+        C = self._complete_rows(X)
+        known = require_numbers(self, self._given_columns(), self._known(given, len(C)))
+        return given_slopes(self, self._informed_maps(), self._given_columns() or (), C, known, self.n_jobs)
 
     @available_if(has_inverse_jacobian)
     @one_blas_thread
-    def inverse_jacobian(self, X: object, *, given: object = None, columns: object = None) -> Array:
-        """Derivatives of ``inverse_transform`` at latent points with ``given`` held, each by itself.
+    def inverse_jacobian(self, X: object, *, given: object = None, columns: object = None, wrt: str = "X") -> Array:
+        """Derivatives of ``inverse_transform`` at places with ``given`` held, or by the numbers given.
 
         Parameters
         ----------
@@ -154,13 +161,19 @@ class InformedMixin(TwoWayMixin):
             As for ``inverse_transform``.
         columns : names, numbers or mask, default=None
             Columns of the data whose derivatives are wanted, in this order; None: all.
+        wrt : {"X", "given"}, default="X"
+            "given": by the numbers and angles of ``given``, the place being held; categories have no slope.
 
         Returns
         -------
-        J : array of shape (m, d, q), or (m, len(columns), q)
+        J : array of shape (m, d, q), (m, len(columns), q), or with the numbers given instead of q
             ``J[i, j, a]``: how much column j changes per unit of latent coordinate a.
         """
         Z = self._checked_latent(X)
+        if moves_given(self, wrt):
+            own, maps = self._given_columns(), self._informed_maps()
+            known = require_numbers(self, own, self._known(given, len(Z)))
+            return inverse_given_slopes(self, maps, own or (), Z, known, self.n_jobs, self._chosen(columns))
         return np.asarray(self._inverse_slopes(Z, given, self._chosen(columns)).astype(Z.dtype, copy=False))
 
     @one_blas_thread
@@ -326,6 +339,9 @@ class InformedMixin(TwoWayMixin):
         if known is None or self.effect_ is None:
             return rows
         return np.asarray(rows - self.effect_.at_rows(rows, known.features))
+
+    def _given_columns(self) -> tuple[Column, ...] | None:
+        return None if self.given_ is None else self.given_.columns
 
     def _complete_rows(self, X: object) -> Array:
         """Validated rows without missing entries."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from sidelight.base.types import Array
 from sidelight.maps.effect import principal_axes
-from sidelight.neighbours.counterparts import FEWEST, TOGETHER, counterparts
+from sidelight.neighbours.counterparts import FEWEST, TOGETHER, counterparts, rows_alone
 from sidelight.neighbours.strata import MOST_STRATA
 from sidelight.side.given import EncodedGiven, Given
 
@@ -24,7 +24,6 @@ __all__ = ["Representation", "described", "representation_of"]
 
 _PRICE = 0.25  # of the distance of a code of ``given`` from the middle; with all of it groups mix more than at random
 _TOO_MANY = 0.8  # share of rows without counterparts beyond which the groups cannot be compared
-_HARDLY = 0.1  # representation in a group below which a row has no counterparts there
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,7 @@ class Representation:
     @property
     def alone(self) -> Array:
         """Which rows (n,) have no counterparts in any other group."""
-        other = self.share.copy()
-        other[np.arange(len(other)), self.codes] = 0.0
-        return np.asarray(other.max(axis=1) < _HARDLY)
+        return rows_alone(self.share, self.codes)
 
     def only_here(self, given: Given, known: EncodedGiven) -> list[str]:
         """One sentence for each group of which rows have no counterparts in any other group."""

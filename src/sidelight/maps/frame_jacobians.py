@@ -20,7 +20,7 @@ from .effect import Effect
 from .frames import AnyFrame, Frame
 from .truncated import TruncatedFrame
 
-__all__ = ["has_columns", "less_effect", "of_coordinates", "outside_slopes", "plus_effect"]
+__all__ = ["effect_slopes", "has_columns", "less_effect", "of_coordinates", "outside_slopes", "plus_effect"]
 
 Array = npt.NDArray[Any]
 
@@ -49,6 +49,22 @@ def outside_slopes(frame: AnyFrame, J: Array, columns: Array | None) -> Array:
         basis = frame.reduction.basis if columns is None else frame.reduction.basis[columns]
         return np.asarray(np.einsum("dk,mkq->mdq", basis, J * frame.inner.scale, optimize=True))
     return np.asarray((J if columns is None else J[:, columns]) * frame.scale)
+
+
+def effect_slopes(effect: Effect, features: Array) -> Array:
+    """Derivatives (m, d, f) of the effect of whole groups by features (m, f); groups do not change in between.
+
+    ``E = Σ_l A_l exp(-|f - f_l|² / h)``:  ``∂E/∂f = -(2/h) Σ_l A_l k_l (f - f_l)ᵀ``.
+    """
+    out = np.zeros((len(features), effect.coefficients.shape[1], features.shape[1]))
+    if effect.bandwidth > 0:
+        columns = np.arange(features.shape[1]) if effect.columns is None else np.asarray(effect.columns)
+        own = features[:, columns]
+        K = effect.members(features)[:, :-1]  # without the constant
+        A = effect.coefficients[:-1]
+        away = np.einsum("ml,mlf->mlf", K, own[:, None] - effect.landmarks[None])
+        out[:, :, columns] = (-2.0 / effect.bandwidth) * np.einsum("mlf,ld->mdf", away, A, optimize=True)
+    return out if effect.further is None else out + effect_slopes(effect.further, features)
 
 
 def less_effect(effect: Effect, rows: Array, features: Array, J: Array) -> Array:

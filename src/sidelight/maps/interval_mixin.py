@@ -8,7 +8,7 @@ model that was saved computes the same ones from the rows that its maps hold.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -138,6 +138,10 @@ class IntervalMixin(InverseJacobianMixin):
         As ``transform_interval``, for all latent coordinates together.
         """
         return self._place_radius(X, level, None)
+
+    if TYPE_CHECKING:  # a stub would hide that of JacobianMixin, which comes later among the bases
+
+        def _chosen(self, columns: Any) -> Array | None: ...
 
     def _row_intervals(self, X: Any, level: float, columns: Any, given: object) -> Intervals:
         check_number(self, "level", level, 0.0, 1.0)

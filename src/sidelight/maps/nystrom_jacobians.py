@@ -6,8 +6,10 @@
     geodesic    m(x)·v = -½ (ρ² - offset) G,  ρ_l = min_c (path_lc + |x - x_c|):   ∂ρ_l = (x - x_c) / |x - x_c|
     Laplacian   w_j = exp(-|x - x_j|² / heat): ∂w_j = -2 w_j (x - x_j) / heat;   w_j = 1 without heat: ∂w_j = 0
 
-over the nearest row of x and its neighbours c in the graph. v jumps where another row becomes the nearest, and has
-kinks where a path begins at another neighbour; there J is the derivative on one side. Weights of LLE have none.
+    LLE         w reconstructs x from its nearest rows (``objectives.spectral.reconstruction_slopes``), Σ w = 1: ∂b = 0
+
+over the nearest row of x and its neighbours c in the graph. v jumps where another row becomes the nearest (of LLE: one
+of the nearest), and has kinks where a path begins at another neighbour; there J is the derivative on one side.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numpy.typing as npt
 
 from sidelight.base.tiles import run_tiles, spans
 from sidelight.neighbours.search import distances_to_listed, nearest
+from sidelight.objectives.spectral import reconstruction_slopes
 
 from .nystrom import NystromMap
 from .weights import list_weighted_mean
@@ -31,8 +34,8 @@ _TIED = 1e-10
 
 
 def nystrom_jacobian(mapped: NystromMap, Q: Array, n_jobs: int | None) -> Array:
-    """Jacobians (m, q, d) of a Nyström map with Laplacian locality at rows (m, d)."""
-    k, d, q = mapped.lists.shape[1] + 1, mapped.points.shape[1], mapped.vectors.shape[1]
+    """Jacobians (m, q, d) of a Nyström map at rows (m, d)."""
+    k, d, q = max(mapped.lists.shape[1] + 1, mapped.n_neighbors or 0), mapped.points.shape[1], mapped.vectors.shape[1]
     wide = max(len(mapped.points), k * d, q * d, k * len(mapped.paths), 1)
     parts = run_tiles(lambda rows: _one(mapped, Q[rows]), spans(len(Q), max(1, min(512, _BUDGET // wide))), n_jobs)
     return np.concatenate(parts)
@@ -44,6 +47,8 @@ def _one(mapped: NystromMap, Q: Array) -> Array:
     there = np.column_stack([np.ones(len(Q), dtype=bool), listed >= 0])
     index = np.column_stack([anchor, np.where(listed >= 0, listed, anchor)])
     distance = distances_to_listed(Q, mapped.points, index)
+    if mapped.locality == "lle":
+        return _by_reconstruction(mapped, Q, index, there, distance)
     W = np.where(there, np.exp(-(distance**2) / mapped.heat) if mapped.heat else 1.0, 0.0)
     below = mapped.values + mapped.pull * W.sum(axis=1, keepdims=True)
     fine = below > 1e-9 * np.abs(mapped.values).max(initial=1e-300)
@@ -56,6 +61,18 @@ def _one(mapped: NystromMap, Q: Array) -> Array:
         C = mapped.pull * moves[:, :, None] * (mapped.vectors[index] - v[:, None, :])
         J = J + C.sum(axis=1)[:, :, None] * Q[:, None] - np.einsum("mkq,mkd->mqd", C, mapped.points[index])
     return np.asarray(np.where(fine[:, :, None], J / below[:, :, None], 0.0) * mapped.scale[:, None])
+
+
+def _by_reconstruction(mapped: NystromMap, Q: Array, index: Array, there: Array, distance: Array) -> Array:
+    """The same where rows are placed by the weights that reconstruct them."""
+    listed = np.where(there, index, -1)
+    if mapped.n_neighbors:
+        listed = nearest(mapped.points, Q, k=mapped.n_neighbors, n_jobs=1).index
+    below = mapped.values + mapped.pull
+    fine = below > 1e-9 * np.abs(mapped.values).max(initial=1e-300)
+    J, _ = _of_distances(mapped, Q, index, np.where(there, distance, np.inf))
+    J = J + mapped.pull * reconstruction_slopes(mapped.points, listed, Q, mapped.vectors)
+    return np.asarray(np.where(fine, 1.0 / np.where(fine, below, 1.0), 0.0)[:, None] * J * mapped.scale[:, None])
 
 
 def _of_distances(mapped: NystromMap, Q: Array, index: Array, distance: Array) -> tuple[Array, Array]:

@@ -86,7 +86,8 @@ def _gains(judge: _Judge, scatters: tuple[Scatter, Scatter], weights: Array, r: 
     T, gains = judge.T, np.zeros((len(weights), len(judge.rows)))
     for k in range(min(_PARTS, len(judge.rows))):
         part = np.arange(k, len(judge.rows), _PARTS)
-        known = PairStatistics.of(*(scatter.without(judge.rows[part]) for scatter in scatters), T)
+        same, different = (scatter.without(judge.rows[part]) for scatter in scatters)
+        known = PairStatistics.of(same, different, T)
         plain = judge.values(np.eye(T.shape[1])[:, :r], part)
         if form == "within":
             factors = known.within_factors(weights.tolist())

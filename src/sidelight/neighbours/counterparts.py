@@ -35,7 +35,7 @@ from sidelight.base.types import Array
 
 from .strata import InStratum, nearest_in_strata
 
-__all__ = ["FEWEST", "TOGETHER", "Counterparts", "counterparts"]
+__all__ = ["FEWEST", "TOGETHER", "Counterparts", "counterparts", "rows_alone"]
 
 
 FEWEST = 10
@@ -47,6 +47,7 @@ _POOLED = 10  # neighbours in the own group whose ratios are averaged
 _MOST = 60  # longest list of a large group
 _USUAL = 0.95  # quantile of the null
 _SOFT = 0.04  # excess over the null at which the representation is 1/e
+_HARDLY = 0.1  # representation in a group below which a row has no counterparts there
 
 
 @dataclass(frozen=True)
@@ -161,3 +162,16 @@ def _pooled(lists: _Lists, rows: Array, a: int, values: Array) -> Array:
     place[rows] = np.arange(len(rows))
     near = place[lists.index[a][rows, :_POOLED]]
     return np.asarray((values + values[near].sum(axis=1)) / (1 + near.shape[1]))
+
+
+def rows_alone(share: Array, codes: Array) -> Array:
+    """Which rows (n,) have no counterparts in any group (n, C) but their own (n,).
+
+    Examples
+    --------
+    >>> rows_alone(np.array([[1.0, 0.05], [1.0, 0.8]]), np.array([0, 0]))
+    array([ True, False])
+    """
+    other = share.copy()
+    other[np.arange(len(other)), codes] = 0.0
+    return np.asarray(other.max(axis=1) < _HARDLY)

@@ -204,7 +204,7 @@ class _Rows:
 
     def is_thin_above_noise(self) -> bool:
         """Whether so few components are above the noise that the rows can be a sheet in it."""
-        return self.X.shape[1] <= _MOST_COLUMNS and self.above_noise().X.shape[1] <= _THIN
+        return bool(self.X.shape[1] <= _MOST_COLUMNS and self.above_noise().X.shape[1] <= _THIN)
 
     def share_inside(self, graph: SparseMatrix, edges: Edges, which: Array) -> float:
         """Mean share of the squared lengths of edges in the planes of the neighbours of their ends, of at most 40."""

@@ -39,6 +39,7 @@ __all__ = [
     "neighbour_graph",
     "padded_lists",
     "radius_graph",
+    "reconstruction_slopes",
     "reconstruction_weights",
     "shifted_kernel",
 ]
@@ -187,6 +188,27 @@ def reconstruction_weights(
         difference = points[index[rows]] - Q[rows, None, :]
         W[rows] = _solved(difference @ difference.transpose(0, 2, 1), index[rows] >= 0, regularization)
     return W
+
+
+def reconstruction_slopes(
+    points: Array, index: Array, queries: Array, values: Array, *, regularization: float = 1e-3
+) -> Array:
+    """Derivatives (m, q, d) by the queries (m, d) of ``Σ_j w_j v_j``, w the LLE weights, v rows of ``values`` (n, q).
+
+    With D_j = x_j - x, A = D Dᵀ + ρ tr(D Dᵀ) I and ``A w ∝ 1``:  ``∂w = (I - w 1ᵀ) A⁻¹ (D + 2ρ w (1ᵀD))``.
+    """
+    there = index >= 0
+    D = np.where(there[:, :, None], points[index] - queries[:, None, :], 0.0)
+    A = D @ D.transpose(0, 2, 1)
+    trace = np.trace(A, axis1=1, axis2=2)
+    diagonal = np.arange(A.shape[1])
+    A[:, diagonal, diagonal] += (regularization * np.where(trace > 0, trace, 1.0))[:, None]
+    w = np.linalg.solve(A, there[:, :, None].astype(np.float64))[:, :, 0]
+    w /= w.sum(axis=1, keepdims=True)
+    moving = np.where(trace > 0, 2.0 * regularization, 0.0)[:, None, None]
+    B = np.linalg.solve(A, D + moving * w[:, :, None] * D.sum(axis=1)[:, None, :])
+    B -= w[:, :, None] * B.sum(axis=1, keepdims=True)
+    return np.asarray(np.einsum("mkd,mkq->mqd", B, values[np.where(there, index, 0)], optimize=True))
 
 
 def local_squares(squares: Array, index: Array, *, regularization: float = 1e-3) -> Array:

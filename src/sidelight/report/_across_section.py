@@ -56,14 +56,17 @@ def _grid(context: Context, c: int, places: NDArray[np.intp]) -> dict[str, Any]:
     entries = entries_of(column, values[:, c], MOST_VALUES)
     Z = context.plane.Z[context.kept[places]]
     held = {name: entry for name, entry in context.shown_for.items() if name != column.name}
-    found, share = [], []
+    found, share, ends = [], [], []
     for entry in entries:
         asked = {name: [other] * len(Z) for name, other in held.items()} | {column.name: [entry] * len(Z)}
         asked = {one.name: asked[one.name] for one in context.model.given_.columns}
         found.append(np.asarray(context.model.inverse_transform(Z, given=asked), dtype=np.float64))
         share.append(_presence(context, c, entry, Z))
+        ends.append(context.ends(Z, {"given": asked}))
     lattice = Lattice(len(entries), len(places), np.empty((0, 2)), (1.0, 1.0))
-    forward = Forward(lattice, np.concatenate(found), np.concatenate(share))
+    known = [one for one in ends if one is not None]
+    both = (np.concatenate([one[0] for one in known]), np.concatenate([one[1] for one in known])) if known else None
+    forward = Forward(lattice, np.concatenate(found), np.concatenate(share), both)
     data: dict[str, Any] = {
         "name": column.name,
         "values": [given_in_words(column.name, entry, context.given_dates) for entry in entries],

@@ -22,10 +22,22 @@ from sidelight.plot._plane import Floats, LatentPlane, Lattice, axis_names, late
 
 from ._columns import Column, DataRows, data_rows, features_of, names_of_rows, numbers_of, table_columns
 from ._examples import Examples, examples_of, rows_of
-from ._informed import Before, fit_plain, given_columns, given_dates, known_of, periods_of, typical_entries
+from ._informed import (
+    Before,
+    check_fits_plain,
+    fit_plain,
+    given_columns,
+    given_dates,
+    known_of,
+    periods_of,
+    same_rows,
+    typical_entries,
+)
 from ._opening_colour import opening_colour
 from ._options import ReportOptions
+from ._place_intervals import ends_of
 from ._relations import Attribute, attributes_of
+from ._reliability import Reliability, reliability_of
 from ._tables import Unwrapped, unwrap
 
 __all__ = ["Context", "Forward", "context_of"]
@@ -38,11 +50,12 @@ STRIP = 48
 
 @dataclass(frozen=True)
 class Forward:
-    """The forward map on a lattice: its rows, and how much data there is at each."""
+    """The forward map on a lattice: its rows, how much data there is at each, and the ends of their intervals."""
 
     lattice: Lattice
     rows: Floats
     share: Floats
+    ends: tuple[Floats, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,13 @@ class Context:
         asked = {name: [entry] * len(lattice.points) for name, entry in self.shown_for.items()}
         side = {"given": asked} if asked else {}
         rows = np.asarray(self.model.inverse_transform(lattice.points, **side), dtype=np.float64)
-        return Forward(lattice, rows, presence(self.model, lattice.points, self.plane.Z))
+        return Forward(
+            lattice, rows, presence(self.model, lattice.points, self.plane.Z), self.ends(lattice.points, side)
+        )
+
+    def ends(self, Z: Floats, side: dict[str, Any]) -> tuple[Floats, Floats] | None:
+        """Ends of the intervals of rows at places; None for pictures, which show no numbers, and models without any."""
+        return ends_of(self.model, Z, side) if self.image_shape is None else None
 
     @cached_property
     def informed(self) -> bool:
@@ -217,6 +236,15 @@ class Context:
         if self.plain is not None:
             return Before("plain map", "Plain: the map of the same rows without what was given.", self.plain)
         return fit_plain(self.model, self.X) if self.fits_plain else None
+
+    @cached_property
+    def reliability(self) -> Reliability | None:
+        """How far each row can be believed; None where nothing can be said."""
+        known = not self.informed or (self.known is not None and bool(self.known.complete.all()))
+        if self.map is None or not known:
+            return None
+        given = self.given_of(np.arange(self.n_rows)).get("given")
+        return reliability_of(self.model, self.plane.Z, self.X, given)
 
     @cached_property
     def limits(self) -> tuple[float, float]:
@@ -256,7 +284,7 @@ def context_of(model: Any, asked: ReportOptions) -> Context:
     known = known_of(model, asked.given, asked.colours, n)
     fits_plain = isinstance(asked.plain, str)
     if fits_plain:
-        _check_fits_plain(asked.plain, known, rows)
+        check_fits_plain(asked.plain, known, rows)
     found = _columns(asked.colours, n, {**(asked.periods or {}), **periods_of(model)})
     return Context(
         model=model,
@@ -279,7 +307,7 @@ def context_of(model: Any, asked: ReportOptions) -> Context:
         known=known,
         given_columns=given_columns(model, known, given_dates(model, asked.given, asked.colours)),
         attributes=attributes_of(model, asked.attributes, asked.colours, n),
-        plain=None if asked.plain is None or fits_plain else _same_rows(latent_of(asked.plain, "report"), n),
+        plain=None if asked.plain is None or fits_plain else same_rows(latent_of(asked.plain, "report"), n),
         fits_plain=fits_plain,
         image_shape=shape,
         title=asked.title or _title(described, plane),
@@ -322,25 +350,6 @@ def _feature_names(model: FittedModel, X: Any, rows: NDArray[Any] | None) -> tup
     if names is None or len(names) != d:
         return tuple(f"feature {k}" for k in range(d))
     return tuple(names)
-
-
-def _check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
-    """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
-    if plain != "fit":
-        raise ValueError(error_message("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
-    if known is None:
-        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
-        raise ValueError(error_message("report", "plain", plain, rule, "Pass given=, or leave plain out"))
-    if rows is None:
-        rule = "needs the rows as a table"
-        raise ValueError(error_message("report", "plain", plain, rule, "Pass X=, or the map itself"))
-
-
-def _same_rows(plain: Floats, n: int) -> Floats:
-    if len(plain) != n:
-        rule = f"is not one point for each of the {n} rows"
-        raise ValueError(error_message("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))
-    return plain
 
 
 def _columns(colours: Any, n: int, periods: Mapping[str, float]) -> tuple[Categories | Numbers, ...]:

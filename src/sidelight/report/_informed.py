@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sidelight.base.capabilities import given_of
 from sidelight.base.chain import Chain, last_step_of
+from sidelight.base.messages import error_message
 from sidelight.base.model import FittedModel
 from sidelight.plot._colouring import Categories, Numbers, column_names, column_of
 from sidelight.plot._counterfactual import decoded, entry_in_words
@@ -19,6 +21,7 @@ from sidelight.plot._plane import Floats
 
 __all__ = [
     "Before",
+    "check_fits_plain",
     "entries_in_words",
     "fit_plain",
     "given_columns",
@@ -27,6 +30,7 @@ __all__ = [
     "known_of",
     "periods_of",
     "plain_model",
+    "same_rows",
     "typical_entries",
 ]
 
@@ -157,3 +161,23 @@ def fit_plain(model: FittedModel, X: Any) -> Before:
     twin = plain_model(model).fit(rows)
     words = "Plain: the same model and settings without what was given, fitted for this report."
     return Before("plain map", words, np.asarray(twin.embedding_, dtype=np.float64))
+
+
+def check_fits_plain(plain: str, known: Any, rows: NDArray[Any] | None) -> None:
+    """Refuse to fit a plain map that nothing would be compared with, or of rows that are not there."""
+    if plain != "fit":
+        raise ValueError(error_message("report", "plain", plain, "is not an option", "Pass 'fit', or the map itself"))
+    if known is None:
+        rule = "has nothing to compare with: nothing was given, or it is not known of these rows"
+        raise ValueError(error_message("report", "plain", plain, rule, "Pass given=, or leave plain out"))
+    if rows is None:
+        rule = "needs the rows as a table"
+        raise ValueError(error_message("report", "plain", plain, rule, "Pass X=, or the map itself"))
+
+
+def same_rows(plain: Floats, n: int) -> Floats:
+    """The map without what was given, if it has all n rows."""
+    if len(plain) != n:
+        rule = f"is not one point for each of the {n} rows"
+        raise ValueError(error_message("report", "plain", f"{len(plain)} rows", rule, "Pass a map of the same rows"))
+    return plain

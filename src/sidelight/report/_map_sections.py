@@ -6,18 +6,21 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.base.capabilities import capabilities
-from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING
+from sidelight.plot._colouring import CATEGORIES, CYCLE, MISSING, Numbers
 from sidelight.plot._forward import MOST_BARS
 from sidelight.plot._pictures import Bytes, shrink, to_pictures
 from sidelight.plot._plane import SHAPE, LatentPlane, plane_of
 from sidelight.plot._shading import affordable
 
-from ._columns import MOST_TOLD, column_data
+from ._columns import MOST_TOLD, DataRows, column_data
 from ._context import Context, Forward
 from ._informed import entries_in_words
+from ._place_intervals import LEVEL, packed_widths
 from ._png import data_uri, sheet
+from ._reliability import LEAST
 from ._section import Section, pack
 
 __all__ = ["density_section", "forward_section", "map_section", "profile_of"]
@@ -39,8 +42,14 @@ MAP_HTML = """
     <div class="controls">
       <label>Colour by <select id="colour"></select></label>
       <label class="tick"><input type="checkbox" id="show-density" checked> density</label>
+      <label class="tick" hidden><input type="checkbox" id="fade"> fade unreliable rows</label>
       <span class="spacer"></span>
       <input type="search" id="find" placeholder="Find a row" aria-label="Find a row by name or number">
+      <span class="buttons">
+        <button type="button" id="lasso" aria-pressed="false" title="Draw around rows to compare them">Select</button>
+        <button type="button" id="in-view" title="Select the rows that are in view">In view</button>
+        <button type="button" id="clear-selection" title="Select nothing" hidden>Clear</button>
+      </span>
       <span class="buttons">
         <button type="button" id="zoom-in" title="Zoom in" aria-label="Zoom in">+</button>
         <button type="button" id="zoom-out" title="Zoom out" aria-label="Zoom out">&minus;</button>
@@ -61,8 +70,19 @@ MAP_HTML = """
       <canvas id="forward-view"></canvas>
       <p id="forward-text">Move over the map.</p>
       <dl id="forward-values"></dl>
+      <p class="caption" id="forward-interval" hidden>In brackets: 90 % of the rows at such a place.</p>
     </div>
   </aside>
+</div>
+<div id="selection" class="selection" hidden>
+  <h3>The selection compared, in the data</h3>
+  <p id="selection-text" role="status"></p>
+  <div id="selection-pictures" class="mean-pictures"></div>
+  <div class="scrolling"><table id="selection-table" class="numbers"></table></div>
+  <p class="caption">Means, or the share of the category that differs most, of the columns that this page
+  stores{{more}}; angles with a period are left out. The difference is in standard deviations within the two sides. A
+  selection that was drawn around what catches the eye differs in something: intervals do not know that it was chosen
+  so.</p>
 </div>
 """
 
@@ -90,8 +110,11 @@ def map_section(context: Context) -> Section | None:
         "missing": MISSING,
         "thumbnails": _thumbnails(context),
     }
+    if context.reliability is not None:
+        data["reliability"] = {"column": _reliability(context.reliability.values[kept]), "least": LEAST}
     notes = _map_notes(context, sampled)
-    html = MAP_HTML.replace("{{shown_for}}", _shown_for(context))
+    more = f" ({context.n_left_out:,} more are not stored)" if context.n_left_out else ""
+    html = MAP_HTML.replace("{{more}}", more).replace("{{shown_for}}", _shown_for(context))
     return Section("map", "The map", html + f'<p class="caption">{notes}</p>', data)
 
 
@@ -105,6 +128,7 @@ def _map_notes(context: Context, sampled: bool) -> str:
     notes = [
         "Hover or tap for a row; drag to move; click, then scroll, or pinch to zoom. "
         "Click a name in the legend to hide it. "
+        "Press Select and draw around rows, or select those in view, to compare them with the others. "
         '<span id="keys">Keys on the map: arrows move, + and − zoom, Shift and an arrow go from row to row.</span>'
     ]
     if sampled:
@@ -125,6 +149,12 @@ def _offered(context: Context) -> list[dict[str, Any]]:
     named = len(context.named)
     groups = ["Columns" if k < named else "Features" for k in range(len(context.offered))]
     return [column_data(column, context.kept, group) for column, group in zip(context.offered, groups, strict=True)]
+
+
+def _reliability(values: NDArray[Any]) -> dict[str, Any]:
+    """The layer of reliability: a column of its own group, from 0 to 1."""
+    column = column_data(Numbers("reliability", np.round(values, 2)), np.arange(len(values)), "Reliability")
+    return column | {"low": 0.0, "high": 1.0}
 
 
 def _row_numbers(context: Context) -> dict[str, str] | None:
@@ -223,11 +253,24 @@ def profile_of(context: Context, forward: Forward) -> dict[str, Any]:
         "high": [float(high[k]) for k in chosen],
         "heights": pack(np.rint(heights * 255.0), "uint8"),
         "bars": len(chosen) <= MOST_BARS,
+        "interval": _intervals(context, forward, found, span, chosen),
         "categories": [
             {"name": column.name, "levels": list(column.levels), "codes": pack(column.codes, "int8")}
             for column in found.categories[:MOST_TOLD]
         ],
     }
+
+
+def _intervals(
+    context: Context, forward: Forward, found: DataRows, span: NDArray[Any], chosen: NDArray[np.intp]
+) -> dict[str, Any] | None:
+    """Widths of the intervals of the chosen numbers below and above them, in parts of their range."""
+    if forward.ends is None or not found.names:
+        return None
+    lower, upper = (context.in_units(end).numbers for end in forward.ends)
+    widths, widest = packed_widths(found.numbers, (lower, upper), span)
+    below, above = (pack(side[:, chosen], "uint8") for side in widths)
+    return {"below": below, "above": above, "widest": [float(f"{widest[k]:.4g}") for k in chosen], "level": LEVEL}
 
 
 def density_section(context: Context) -> Section | None:

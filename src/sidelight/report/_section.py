@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Section", "pack", "pack_numbers", "table", "to_json", "write_number"]
+__all__ = ["Section", "bar", "markup_table", "pack", "pack_numbers", "table", "to_json", "write_number"]
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,37 @@ def to_json(data: Any) -> str:
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str] | None = None, kind: str = "") -> str:
     """Return a table of texts, all escaped; the first cell of a row is its header."""
+    return markup_table(([escape(cell) for cell in row] for row in rows), head, kind)
+
+
+def markup_table(rows: Iterable[Sequence[str]], head: Sequence[str] | None = None, kind: str = "") -> str:
+    """The same of cells that are trusted markup: text of the user in them must have been escaped."""
     lines = [f'<div class="scrolling"><table class="{escape(kind)}">']
     if head is not None:
         cells = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
         lines.append(f"<thead><tr>{cells}</tr></thead>")
     lines.append("<tbody>")
     for first, *rest in rows:
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in rest)
-        lines.append(f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>')
+        cells = "".join(f"<td>{cell}</td>" for cell in rest)
+        lines.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
     lines.append("</tbody></table></div>")
     return "".join(lines)
+
+
+def bar(share: float, *, rises: bool) -> str:
+    """A share in [0, 1] as a bar, in the colour of what rises or of what falls.
+
+    Examples
+    --------
+    >>> bar(0.5, rises=True)  # doctest: +ELLIPSIS
+    '<svg class="bar rises" ... aria-hidden="true"><rect width="50.0" height="10"/></svg>'
+    """
+    width = 100.0 * min(max(float(share), 0.0), 1.0)
+    kind = "rises" if rises else "falls"
+    return (
+        f'<svg class="bar {kind}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{width:.1f}" height="10"/></svg>'
+    )
 
 
 def write_number(value: float) -> str:

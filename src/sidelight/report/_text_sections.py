@@ -110,6 +110,9 @@ def quality_section(context: Context) -> Section | None:
     words = " ".join([words, *measure_notes(informed=context.informed, after_a_step=context.after_a_step)])
     if len(whole) < context.n_rows:
         words += f" Measured on the {len(whole):,} rows that miss no entry."
+    if context.reliability is not None:
+        told = escape(f"{context.reliability.words} The map can be coloured by reliability, and fade the other rows.")
+        words = f'{words}</p><p class="caption">{told}'
     return Section("quality", "Quality", f'{html}<p class="caption">{words}</p>', wide=False)
 
 

@@ -21,7 +21,9 @@ from ._change_sections import analogy_section, flow_section
 from ._context import Context, context_of
 from ._filters_section import filters_section
 from ._given_section import given_section
+from ._groups_section import groups_section
 from ._map_sections import density_section, forward_section, map_section
+from ._meaning_section import meaning_section
 from ._options import ReportOptions
 from ._pairs_section import pairs_section
 from ._section import Section, to_json
@@ -46,6 +48,8 @@ SECTIONS: tuple[Builder, ...] = (
     spectrum_section,
     given_section,
     across_section,
+    meaning_section,
+    groups_section,
     forward_section,
     density_section,
     pairs_section,
@@ -66,7 +70,7 @@ NOSCRIPT = (
     "annealing path do not.</p></noscript>\n"
 )
 
-SCRIPTS = ("drawing.js", "scatter.js", "informed.js", "report.js")
+SCRIPTS = ("drawing.js", "scatter.js", "selection.js", "informed.js", "report.js")
 
 
 @renamed_argument("Y", "y")

@@ -72,7 +72,7 @@ class AcrossGrid {
     this.map.drawCell(context, k, 0, 0, width, height);
     const doubt = this.map.share[k] ? "" : ", extrapolated";
     this.byId("text").textContent = `${this.data.name} = ${this.data.values[value]}, place ${place + 1} of ${this.data.columns}${doubt}`;
-    this.byId("values").replaceChildren(...this.map.remarkable(k).flatMap(([name, number]) => [element("dt", {}, name), element("dd", {}, number)]));
+    this.byId("values").replaceChildren(...entryList(this.map.remarkable(k)));
   }
 }
 

@@ -6,11 +6,11 @@ const SHADES = 64;   // stamps of a numerical colour
 class Colouring {
   constructor(scatter, data, legend) {
     Object.assign(this, { scatter, data, legend });
-    this.columns = data.columns.map((column) => {
+    this.columns = [...data.columns, ...(data.reliability ? [data.reliability.column] : [])].map((column) => {
       const own = unpack(column.kind === "categories" ? column.codes : column.values);
       return { ...column, own, values: column.entries ? Int8Array.from(own, (code) => column.shared[code]) : own };
     });
-    this.current = this.columns.length ? data.opening ?? 0 : -1;
+    this.current = data.columns.length ? data.opening ?? 0 : -1;
   }
 
   fillSelect(select) {
@@ -109,7 +109,7 @@ class Colouring {
     const of = (group) => this.columns.filter((column) => column.group === group && column !== first);
     const named = of("Columns"), features = of("Features");
     const more = this.data.more + Math.max(0, named.length - told) + Math.max(0, features.length - told);
-    const shown = [...(first ? [first] : []), ...named.slice(0, told), ...features.slice(0, told)];
+    const shown = [...(first ? [first] : []), ...named.slice(0, told), ...features.slice(0, told), ...of("Reliability")];
     return [shown.map((column) => [column.name, this.entry(column, row)]), more];
   }
 
@@ -166,6 +166,12 @@ class Tooltip {
   }
 }
 
+// Names and values of a list, an interval smaller beside the value.
+function entryList(entries) {
+  return entries.flatMap(([name, value, ends]) => [element("dt", { title: name }, name),
+    element("dd", {}, value, ...(ends ? [element("small", {}, ends)] : []))]);
+}
+
 // Draw picture k of a sheet into a box.
 function drawCell(context, image, about, k, x, y, width, height) {
   const column = k % about.columns, row = Math.floor(k / about.columns);
@@ -178,6 +184,8 @@ class ForwardMap {
     this.share = unpack(data.share);
     this.logDensity = data.log_density ? unpack(data.log_density) : null;
     if (data.profile) this.heights = unpack(data.profile.heights);
+    const about = data.profile?.interval;
+    this.interval = about ? { ...about, below: unpack(about.below), above: unpack(about.above) } : null;
     this.categories = (data.profile?.categories || []).map((column) => ({ ...column, codes: unpack(column.codes) }));
   }
 
@@ -228,7 +236,16 @@ class ForwardMap {
     const drawn = order.filter((j) => !this.categories.some((column) => column.name === names[j]));
     const value = (j) => low[j] + share(j) * (high[j] - low[j]);
     const written = (j) => (dates[j] ? writeEntry({ date: true }, Math.round(value(j))) : writeNumber(+value(j).toPrecision(3)));
-    return [...drawn.slice(0, 8).map((j) => [names[j], written(j)]), ...told];
+    return [...drawn.slice(0, 8).map((j) => [names[j], written(j), this.ends(k, j, value(j))]), ...told];
+  }
+
+  // The interval of a number, in brackets; empty where there is none.
+  ends(k, j, value) {
+    const { names, dates, low, high } = this.data.profile;
+    if (!this.interval || dates[j]) return "";
+    const width = (sides) => sides[k * names.length + j] / 255 * this.interval.widest[j] * (high[j] - low[j]);
+    const [least, most] = [value - width(this.interval.below), value + width(this.interval.above)];
+    return ` (${writeNumber(+least.toPrecision(3))} to ${writeNumber(+most.toPrecision(3))})`;
   }
 
   // One cell large, with words, in the panel beside the map.
@@ -243,8 +260,18 @@ class ForwardMap {
     const place = dimensions === 1 ? `z = ${u.toFixed(2)}` : `z = (${u.toFixed(2)}, ${v.toFixed(2)})`;
     const doubt = this.share[k] ? "" : " No data near: the model extrapolates.";
     text.textContent = `${place}, log density ${this.logDensity[k].toFixed(2)}.${doubt}`;
-    values.replaceChildren(...this.remarkable(k).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    values.replaceChildren(...entryList(this.remarkable(k)));
   }
+}
+
+// A checkbox that fades the rows whose reliability is below the least one that can be believed.
+function fadeUnreliable(scatter, colouring, about, box) {
+  const values = colouring.columns.find((column) => column.group === "Reliability").own;
+  box.parentElement.hidden = false;
+  box.addEventListener("change", () => {
+    scatter.faint = box.checked ? Uint8Array.from(values, (value) => (value < about.least ? 1 : 0)) : null;
+    scatter.draw();
+  });
 }
 
 function roomFor(canvas) {
@@ -302,6 +329,7 @@ async function start() {
   byId("scatter").scatter = scatter;   // so that a script can ask where a row is on the page
   const colouring = new Colouring(scatter, map, byId("legend"));
   const tooltip = new Tooltip(byId("tooltip"), byId("scatter").parentElement, colouring, map, thumbnails);
+  new Selection(scatter, colouring, map, thumbnails);
   const forward = DATA.forward ? new ForwardMap(DATA.forward, map.extent, sheet) : null;
   const informed = await startInformed();
   const panel = (u, v) => forward.drawPanel(
@@ -318,8 +346,10 @@ async function start() {
 
   colouring.fillSelect(byId("colour"));
   byId("forward-panel").hidden = !forward;
+  byId("forward-interval").hidden = !forward?.interval;
   byId("show-density").parentElement.hidden = !density;
   byId("show-density").addEventListener("change", pictures);
+  if (map.reliability) fadeUnreliable(scatter, colouring, map.reliability, byId("fade"));
   byId("zoom-in").addEventListener("click", () => scatter.zoom(1.4));
   byId("zoom-out").addEventListener("click", () => scatter.zoom(1 / 1.4));
   byId("zoom-reset").addEventListener("click", () => scatter.reset());

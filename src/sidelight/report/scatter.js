@@ -1,6 +1,7 @@
 // A scatter on a canvas: pan, zoom, pick. It knows places and stamps, nothing of columns or pictures.
 
 const MANY = 6000;   // rows from which points are set pixel by pixel
+const DIM = 0.16;    // opacity of rows that are faded
 
 class Scatter {
   // Names of one axis or two; a plane of two has one unit, unless they are stretched to fill the canvas.
@@ -12,7 +13,11 @@ class Scatter {
     this.hidden = new Set();                // stamps that are not drawn
     this.underlay = null;                   // {image, extent}
     this.marked = -1;
-    this.listeners = { hover: [], leave: [], refuse: [] };
+    this.selected = null;                   // 1 for selected rows; the others are faded
+    this.faint = null;                      // 1 for rows that are faded because they are not to be believed
+    this.lassoing = false;                  // whether dragging draws around rows instead of moving the map
+    this.path = null;
+    this.listeners = { hover: [], leave: [], refuse: [], lasso: [] };
     this.pointers = new Map();
     this.pending = false;
     this.wire();
@@ -93,7 +98,21 @@ class Scatter {
     this.paintTicks(context);
     if (this.n > MANY) this.paintPixels(context);
     else this.paintStamps(context);
+    if (this.path) this.paintPath(context);
     if (this.marked >= 0) this.paintMark(context);
+  }
+
+  isDim(i) { return (this.selected !== null && !this.selected[i]) || (this.faint !== null && this.faint[i] === 1); }
+
+  paintPath(context) {
+    context.beginPath();
+    this.path.forEach(([x, y], k) => context[k ? "lineTo" : "moveTo"](x, y));
+    context.closePath();
+    context.fillStyle = `rgba(${cssValue("--density")}, 0.12)`;
+    context.strokeStyle = cssValue("--accent");
+    context.lineWidth = 1.5;
+    context.fill();
+    context.stroke();
   }
 
   paintStamps(context) {
@@ -102,8 +121,10 @@ class Scatter {
       if (!stamp || this.hidden.has(style)) continue;
       const x = this.ox + this.sx * this.points[2 * i], y = this.oy - this.sy * this.points[2 * i + 1];
       if (x < -9 || y < -9 || x > this.width + 9 || y > this.height + 9) continue;
+      context.globalAlpha = this.isDim(i) ? DIM : 1;
       context.drawImage(stamp.image, x - stamp.side / 2, y - stamp.side / 2, stamp.side, stamp.side);
     }
+    context.globalAlpha = 1;
   }
 
   // The same, pixel by pixel in memory: twenty times faster or more where no graphics card draws the stamps.
@@ -116,7 +137,12 @@ class Scatter {
       const x = Math.round(ratio * (this.ox + this.sx * this.points[2 * i]));
       const y = Math.round(ratio * (this.oy - this.sy * this.points[2 * i + 1]));
       if (x < 9 || y < 9 || x >= width - 9 || y >= height - 9) continue;
-      for (const [dx, dy] of stamp.dots) pixels[(y + dy) * width + x + dx] = stamp.colour;
+      // The highest byte is the opacity; dim rows are drawn only where no other row is.
+      const dim = this.isDim(i), colour = dim ? ((stamp.colour & 0xffffff) | (Math.round(255 * DIM) << 24)) >>> 0 : stamp.colour;
+      for (const [dx, dy] of stamp.dots) {
+        const at = (y + dy) * width + x + dx;
+        if (!dim || !pixels[at]) pixels[at] = colour;
+      }
     }
     const canvas = document.createElement("canvas");
     canvas.width = width; canvas.height = height;
@@ -167,12 +193,14 @@ class Scatter {
   press(event) {
     this.canvas.setPointerCapture(event.pointerId);
     this.pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
+    if (this.lassoing && this.pointers.size === 1) { this.path = [[event.offsetX, event.offsetY]]; return; }
     if (event.pointerType !== "mouse") this.emit("hover", event.offsetX, event.offsetY, this.pick(event.offsetX, event.offsetY, 22));
   }
 
   move(event) {
     const before = this.pointers.get(event.pointerId), here = [event.offsetX, event.offsetY];
     if (!before) return this.emit("hover", ...here, this.pick(...here));
+    if (this.path) { this.path.push(here); return this.draw(); }
     if (this.pointers.size === 2) {
       const other = [...this.pointers].find(([id]) => id !== event.pointerId)[1];
       const apart = (place) => Math.max(8, Math.hypot(place[0] - other[0], place[1] - other[1]));
@@ -186,6 +214,10 @@ class Scatter {
   release(event) {
     this.pointers.delete(event.pointerId);
     this.canvas.classList.remove("dragging");
+    const path = this.path;
+    this.path = null;
+    if (path && event.type === "pointerup" && path.length > 2) this.emit("lasso", path);
+    else if (path) this.draw();
   }
 
   // Scrolling zooms only once the map was clicked, so that scrolling through the page does not get caught in it.

@@ -68,6 +68,21 @@ class Column:
             F = np.sqrt(2.0) * np.column_stack([np.cos(turn), np.sin(turn)])
         return np.asarray(F / np.sqrt(self.bandwidth))
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether entries are numbers that can be moved a little: not categories, nor ordered ones."""
+        return self.kind in ("number", "angle") and not self.categories
+
+    def slopes(self, codes: Array) -> Array:
+        """Derivatives (n, width) of ``features`` by the entries (n,), which are numbers."""
+        if self.kind == "number":
+            inside = np.abs((codes - self.centre) / self.scale) < _REACH
+            D = np.where(inside, 1.0 / self.scale, 0.0)[:, None]
+        else:
+            turn = 2 * np.pi * (np.mod(codes, self.period) / self.period)
+            D = np.sqrt(2.0) * (2 * np.pi / self.period) * np.column_stack([-np.sin(turn), np.cos(turn)])
+        return np.asarray(D / np.sqrt(self.bandwidth))
+
     def bandwidth_times(self, widening: float) -> float | None:
         """The bandwidth in the units of ``Conditioning.bandwidth``, with squared distances divided by ``widening``.
 

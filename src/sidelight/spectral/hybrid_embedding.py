@@ -338,10 +338,7 @@ class HybridEmbedding(ClassNamePrefixFeaturesOutMixin, TwoWayMixin, BaseEstimato
         return replace(plain, value=lambda C, which: places(frame.points(C), n_jobs), slope=slope)
 
     def _no_jacobian(self) -> str | None:
-        nystrom: NystromMap | None = vars(self).get("nystrom_")
-        if nystrom is not None and nystrom.locality == "lle":
-            return "are placed by weights that reconstruct them (locality='lle'), which have no slopes in closed form"
-        return super()._no_jacobian() if nystrom is None else None
+        return super()._no_jacobian() if vars(self).get("nystrom_") is None else None
 
     def _projected(self, X: Array) -> Array:
         places = self._places()
