@@ -57,6 +57,9 @@ class FittedModel(Protocol):
     def inverse_transform(self, Z: Any, **side: Any) -> Array:
         """Rows at latent points (has_inverse)."""
 
+    def inverse_transform_interval(self, Z: Any, **options: Any) -> Any:
+        """Intervals of the rows at latent points (has_row_interval)."""
+
     def latent_log_density(self, Z: Any) -> Array:
         """Log density at latent points (has_latent_density)."""
 

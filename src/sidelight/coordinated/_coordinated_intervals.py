@@ -9,6 +9,7 @@ rows are not kept.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -49,7 +50,7 @@ def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | 
     places = by_block(both.backward, rows, n_jobs, dtype=np.float64)
     back = np.full(rows.shape, np.nan)
     for view, columns in {own.view: own.columns for own in both.views}.items():
-        back[:, columns] = by_block(lambda part, view=view: both.forward(part, view), places, n_jobs)
+        back[:, columns] = by_block(partial(both.forward, view=view), places, n_jobs)
     grown = 1.0 + sum(len(L) for L in both.maps) / n
     return Calibration(places, grown * (rows - back)[:, :n_columns])
 

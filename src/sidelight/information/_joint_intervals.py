@@ -24,7 +24,7 @@ from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.left_out_rows import fit_allowance, in_folds
 from sidelight.maps.two_way_mixin import TwoWayMixin
 from sidelight.maps.views import ViewMaps
-from sidelight.maps.without_rows import backward_without, kernel_map_without
+from sidelight.maps.without_rows import backward_without, inputs_of, kernel_map_without
 
 __all__ = ["JointIntervals", "has_second_view", "left_out_predictions", "paired_rows"]
 
@@ -75,9 +75,10 @@ class JointIntervals(TwoWayMixin):
     def _prediction_errors(self) -> Calibration:
         memo, key = self.prediction_.memo, "left-out predictions"
         if key not in memo:
-            pairs = paired_rows(*(view.forward.weights.inputs for view in self.views_))
+            first, second = self.views_
+            pairs = paired_rows(inputs_of(first.forward), inputs_of(second.forward))
             check_enough_rows(self, len(pairs))
-            memo[key] = left_out_predictions(*self.views_, self.prediction_, pairs, self.n_jobs)
+            memo[key] = left_out_predictions(first, second, self.prediction_, pairs, self.n_jobs)
         found: Calibration = memo[key]
         return found
 
@@ -106,7 +107,7 @@ def left_out_predictions(
     n_jobs : int or None
         Threads.
     """
-    X, Y, Z = prediction.weights.inputs, second.forward.outputs, first.forward.weights.inputs
+    X, Y, Z = inputs_of(prediction), second.forward.outputs, inputs_of(first.forward)
 
     def answer(kept: Array, rows: Array) -> tuple[Array, ...]:
         del kept

@@ -16,7 +16,7 @@ from sidelight.maps.kernel_map import KernelMap
 from sidelight.maps.left_out_entries import fill_without, hidden_errors
 from sidelight.maps.left_out_rows import LeftOutRows, fit_allowance, in_folds, left_out_rows
 from sidelight.maps.missing import LocalFill
-from sidelight.maps.without_rows import backward_without, kernel_map_without
+from sidelight.maps.without_rows import backward_without, inputs_of, kernel_map_without
 
 from ._informed_maps import GivenMaps, InformedMaps
 
@@ -43,7 +43,7 @@ def left_out_informed(
         return left_out_rows(maps.plain, n_jobs, arranged=True)
     assert forward is not None
     backward = _backward(maps, known, given=given if placed_by_given is None else placed_by_given)
-    X, Z, P = backward.weights.inputs, backward.outputs, known.marginal_forward.outputs
+    X, Z, P = inputs_of(backward), backward.outputs, known.marginal_forward.outputs
 
     def answer(kept: Array, rows: Array) -> tuple[Array, ...]:
         placed = backward_without(backward, kept, X[rows])(X[rows], n_jobs)

@@ -68,7 +68,7 @@ class Calibration:
     def _scaled(self) -> Array:
         """``t`` (m, d); NaN in columns without errors."""
         scale = self._scale(None, 1)
-        return np.divide(np.abs(self.errors), scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+        return np.asarray(np.divide(np.abs(self.errors), scale, out=np.full(scale.shape, np.nan), where=scale > 0))
 
     def _scale(self, Z: Array | None, n_jobs: int | None) -> Array:
         """``s`` (k, d) at places; None: at those of the rows themselves, each left out of its own."""

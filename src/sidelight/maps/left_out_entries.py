@@ -40,8 +40,8 @@ def hide_like_others(observed: Array) -> Array:
         hidden = observed & ~observed[donors[rng.integers(len(donors), size=len(observed))]]
     else:
         hidden = observed & (rng.random(observed.shape) < _SHARE)
-    alone = ~(observed & ~hidden).any(axis=1)
-    return np.asarray(hidden & ~alone[:, None])
+    left = np.asarray((observed & ~hidden).any(axis=1, keepdims=True))
+    return np.asarray(hidden & left)
 
 
 def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array, Array], tuple[Array, Array]]) -> Array:
@@ -65,7 +65,7 @@ def hidden_errors(X: Array, observed: Array, predict: Callable[[Array, Array, Ar
         out[known] = np.abs(X[rows] - mean)[known] / np.sqrt(variance[known])
         return (out,)
 
-    return in_folds(*X.shape, answer, _FOLDS)[0]
+    return in_folds(len(X), X.shape[1], answer, _FOLDS)[0]
 
 
 def fill_without(fill: LocalFill, kept: Array, n_jobs: int | None = None) -> LocalFill:

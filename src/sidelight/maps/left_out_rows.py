@@ -29,7 +29,7 @@ from .kernel_map import KernelMap
 from .nearby import is_many
 from .two_way import TwoWayMaps
 from .weights import PrecomputedWeights
-from .without_rows import backward_without, kernel_map_without
+from .without_rows import backward_without, inputs_of, kernel_map_without
 
 __all__ = ["LeftOutRows", "fit_allowance", "in_folds", "left_out_rows"]
 
@@ -97,13 +97,13 @@ def left_out_rows(maps: TwoWayMaps, n_jobs: int | None, *, arranged: bool = Fals
     """
     forward, backward = maps.forward, maps.backward
     assert forward is not None  # estimators offer no intervals otherwise
-    X, P, Z = backward.weights.inputs, forward.outputs, backward.outputs
+    X, P, Z = inputs_of(backward), forward.outputs, backward.outputs
 
     def answer(kept: Array, rows: Array) -> tuple[Array, ...]:
         placed = backward_without(backward, kept, X[rows])(X[rows], n_jobs)
         moves = placed - Z[rows]
         if maps.linear is not None or maps.projection is not None:
-            placed = forward.weights.inputs[rows]
+            placed = inputs_of(forward)[rows]
         if maps.linear is not None:
             back = maps.frame.inside(maps.linear.reconstruct(maps.latent_frame.outside(placed), n_jobs))
             grown = 1.0 + (placed.shape[1] + 1) / len(P)

@@ -20,9 +20,17 @@ from .interpolation import BackwardMap, Correction, InterpolatingMap, nearest_an
 from .kernel_map import KernelMap
 from .weights import AdaptiveWeights, FixedWeights, PrecomputedWeights, list_weighted_mean
 
-__all__ = ["backward_without", "kernel_map_without"]
+__all__ = ["backward_without", "inputs_of", "kernel_map_without"]
 
 Array = npt.NDArray[Any]
+
+
+def inputs_of(mapped: BackwardMap) -> Array:
+    """The inputs (n, d) of the training rows of a map; rows of precomputed distances have none."""
+    weights = mapped.weights
+    if isinstance(weights, PrecomputedWeights):
+        raise TypeError("rows of precomputed distances have no inputs of their own")
+    return weights.inputs
 
 
 def kernel_map_without(mapped: KernelMap, kept: Array) -> KernelMap:
