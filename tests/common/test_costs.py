@@ -1,4 +1,4 @@
-"""Estimated seconds grow as the algorithms do, and are near what was measured (docs/decisions/0041-costs.md)."""
+"""Estimated seconds grow as the algorithms do, and are near what was measured (docs/decisions/0040-costs.md)."""
 
 from __future__ import annotations
 

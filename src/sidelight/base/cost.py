@@ -1,6 +1,6 @@
 """Memory and time of a fit, estimated before fitting.
 
-Seconds are those of one core of the machine that the estimates were fitted to (docs/decisions/0041-costs.md), and meant
+Seconds are those of one core of the machine that the estimates were fitted to (docs/decisions/0040-costs.md), and meant
 to be right within a factor of three. A fit of more than ``LONG`` seconds says so before it begins.
 """
 

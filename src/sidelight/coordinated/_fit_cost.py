@@ -1,4 +1,4 @@
-"""Memory and time of coordinated fits, from times measured on one processor (docs/decisions/0041)."""
+"""Memory and time of coordinated fits, from times measured on one processor (docs/decisions/0040)."""
 
 from __future__ import annotations
 

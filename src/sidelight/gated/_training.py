@@ -310,9 +310,8 @@ def _optimizer(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
     parameters = [p for _, p in named]
     decayed = [is_decayed(name, p, biases=schedule.decay_biases) for name, p in named]
     by_decay = [[p for p, one in zip(parameters, decayed, strict=True) if one == which] for which in (True, False)]
-    if (
-        not schedule.weight_decay and schedule.optimizer != "sgd"
-    ):
+    if not schedule.weight_decay and schedule.optimizer != "sgd":
+        # one group, so one call; in the order of the two, by which checkpoints number parameters
         groups = [{"params": by_decay[0] + by_decay[1], "weight_decay": 0.0}]
     else:
         decays = (schedule.weight_decay, 0.0)
