@@ -33,6 +33,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 _FIRST = 4  # panels of every line at the start
 _SHORTEST = 2.0**-36  # a panel of this length with a difference has a jump
+_JUMP = 0.01  # times the tolerance: the same where integrals need not be exact
 _PART = 0.02  # of the tolerance, that any panel may take, however short it is
 _BUDGET = 4_000_000  # numbers of the Jacobians that are held at a time
 
@@ -110,6 +111,7 @@ def mean_slopes(smooth: SmoothMap, start: Array, end: Array, which: Array, *, to
     q = first.shape[1]
     size = np.abs(last - first).max(axis=1, initial=0.0)
     allowed = tolerance * np.maximum(size, 1e-3 * float(size.max(initial=0.0)))
+    shortest = max(_SHORTEST, _JUMP * tolerance)
     total, count = np.zeros((m, q, k)), 0
     panels = _first_panels(lines, first, last)
     while len(panels.line):
@@ -119,7 +121,7 @@ def mean_slopes(smooth: SmoothMap, start: Array, end: Array, which: Array, *, to
             J, ends, missed = _integrated(lines, some)
             count += len(_NODES) * len(some.line)
             h = some.right - some.left
-            done = (missed <= allowed[some.line] * np.maximum(h, _PART)) | (h <= _SHORTEST)
+            done = (missed <= allowed[some.line] * np.maximum(h, _PART)) | (h <= shortest)
             np.add.at(total, some.line[done], h[done, None, None] * J[done])
             left.append(_cut(lines, some.take(~done), ends[~done]))
         panels = _joined(left)

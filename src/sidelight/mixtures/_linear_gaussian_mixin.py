@@ -193,7 +193,7 @@ class LinearGaussianMixin(MapRepresentation, NoveltyMixin, InverseJacobianMixin,
     def _compares_rows(self) -> bool:
         return _has_reference(self)
 
-    def _p_values(self, X: Untyped) -> tuple[Array, int]:
+    def _p_values(self, X: Array) -> tuple[Array, int]:
         X, own = self._checked(X), self.training_densities_
         return p_value(own, standardized_density(self._maps())(X, self.n_jobs)), len(own)
 

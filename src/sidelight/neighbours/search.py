@@ -66,8 +66,8 @@ def exact_seconds(n: int, d: int) -> float:
 def neighbour_seconds(n: int, d: int) -> float:
     """Estimated processor time of the neighbours of ``n`` rows of ``d`` columns: exact ones, or those of cells.
 
-    >>> [round(neighbour_seconds(n, 784), 1) for n in (1000, 9000, 70_000)]
-    [0.1, 2.5, 9.7]
+    >>> [round(neighbour_seconds(n, 784), 1) for n in (1000, 8000, 70_000)]
+    [0.1, 2.0, 9.7]
     """
     exact = exact_seconds(n, d)
     return exact if exact <= EXACT_SECONDS else 1e-6 * n * (40 + d / 8)
