@@ -184,3 +184,11 @@ def test_a_model_without_derivatives_is_refused_with_the_reason():
         explain.local(ProbabilisticPCA(1).fit(X), X[:2], given=[0, 1])
     with pytest.raises(ValueError, match="baseline"):
         explain.rows(ProbabilisticPCA(1).fit(X), X[:2], baseline=7)
+
+
+def test_a_line_whose_ends_differ_by_rounding_is_not_cut():
+    X = bend()
+    smooth = MODELS["kie"]().fit(X)._smooth_map(None, 2)
+    C = np.asarray(smooth.coordinates(X[:1] * 0.7), dtype=np.float64)
+    found = mean_slopes(smooth, C, C * (1.0 + 4e-15), np.zeros(1, dtype=int))
+    assert found.n_evaluations == 16  # four nodes of four panels; thousands, where rounding was integrated

@@ -35,6 +35,7 @@ _FIRST = 4  # panels of every line at the start
 _SHORTEST = 2.0**-36  # a panel of this length with a difference has a jump
 _JUMP = 0.01  # times the tolerance: the same where integrals need not be exact
 _PART = 0.02  # of the tolerance, that any panel may take, however short it is
+_ROUNDING = 1e-12  # times the coordinates of the ends: a smaller difference is rounding, and has no integral
 _BUDGET = 4_000_000  # numbers of the Jacobians that are held at a time
 
 
@@ -111,6 +112,7 @@ def mean_slopes(smooth: SmoothMap, start: Array, end: Array, which: Array, *, to
     q = first.shape[1]
     size = np.abs(last - first).max(axis=1, initial=0.0)
     allowed = tolerance * np.maximum(size, 1e-3 * float(size.max(initial=0.0)))
+    allowed = np.maximum(allowed, _ROUNDING * float(max(np.abs(first).max(initial=0.0), np.abs(last).max(initial=0.0))))
     shortest = max(_SHORTEST, _JUMP * tolerance)
     total, count = np.zeros((m, q, k)), 0
     panels = _first_panels(lines, first, last)
