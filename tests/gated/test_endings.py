@@ -143,11 +143,11 @@ def test_a_run_that_ends_by_itself_is_taken_up_from_its_checkpoint_to_the_bit(tm
         pass
 
     def cut(state):
-        if state.iteration >= 260:
+        if state.iteration >= 70:
             raise CutOffError
 
     whole = RestrictedBoltzmannMachine(4).fit(rows())
-    assert whole.n_iter_ > 300
+    assert whole.n_iter_ > 80
     with pytest.raises(CutOffError):
         RestrictedBoltzmannMachine(4, checkpoint=tmp_path / "c", callback=cut).fit(rows())
     again = RestrictedBoltzmannMachine(4, checkpoint=tmp_path / "c").fit(rows())
