@@ -193,7 +193,8 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
     def _fit_sparse(self, X: Untyped) -> ProbabilisticPCA:
         found = fit_sparse_gaussian(X, self._settings())
         embedding = found.maps.embed(X, self.n_jobs)
-        self._keep_fit(found, SparseRows(X).sample(COMPARED, 0), few=X.shape[0] <= MOST_ROWS)
+        # no errors of rows: of thousands of columns they would be larger than the counts
+        self._keep_fit(found, SparseRows(X).sample(COMPARED, 0), few=X.shape[0] <= MOST_ROWS, errors=False)
         self.embedding_ = embedding
         return self
 
@@ -282,14 +283,15 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
             callback=self.callback,
         )
 
-    def _keep_fit(self, found: FittedGaussian, sample: Array, *, few: bool = True) -> None:
+    def _keep_fit(self, found: FittedGaussian, sample: Array, *, few: bool = True, errors: bool = True) -> None:
         """Set what all fits have in common; ``sample``: training rows to compare new ones with."""
         maps = found.maps
         own = training_densities(maps, sample, self.n_jobs, few=few)
         latent = np.sort(standard_normal_log_density(maps.embed(sample, self.n_jobs)))
         self._keep(maps)
         self.training_densities_, self.training_latent_densities_ = own, latent
-        self._keep_errors(maps, sample)
+        if errors:
+            self._keep_errors(maps, sample)
         self.history_ = [vars(record) for record in found.history]
         self.n_iter_ = max(1, len(found.history))
 
