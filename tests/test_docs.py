@@ -35,7 +35,7 @@ def entries():
                 module = name
                 found.add(name)
             else:
-                found.add(f"{module}.{name}")
+                found.add(name if name.startswith("sidelight.") else f"{module}.{name}")
     return found
 
 
