@@ -254,12 +254,13 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, LinearGaussianIntervals,
         packed = (q + 1) * (q + 2) / 2
         products = min(n, d, LARGEST) ** 2
         size = 8 * (3 * n * d + 6 * d * packed + 3e7 + 3 * products)
-        compared = min(n, COMPARED)  # rows that are held out, and whose entries are hidden (of 40 dimensions, say)
-        small, told = min(compared, d), min(n - 1, d, 40)
         seconds = 0.02 + 3e-10 * n * d * min(n, d) + 5e-10 * products * d
-        seconds += 1e-9 * small**2 * (compared + d) + 3e-10 * compared * d * told**2
         if missing:
             seconds += 0.05 + 6 * (2e-10 * n * d * packed + 1e-9 * n * q**3)
+        else:  # rows that are held out, and rows whose entries are hidden, of 40 dimensions, say
+            compared, told = min(n, COMPARED), min(n - 1, d, 40)
+            seconds += 1e-9 * min(compared, d) ** 2 * (compared + d)
+            seconds += compared * told**2 * (3e-10 * d + 2e-9 * told)
         return Cost(int(size), float(seconds))
 
     def _check_parameters(self) -> None:
