@@ -307,7 +307,7 @@ def test_pairs_that_say_nothing_mostly_leave_the_metric_as_it_is():
         if np.isinf(model.regularization_):
             kept += 1
             np.testing.assert_allclose(model.mahalanobis_, np.eye(5), atol=1e-12)
-    assert kept >= 7  # of a hundred about 95: one test for all eight weights
+    assert kept >= 6  # of 200 draws 70 %: a lower bound of 0.85, and eight weights to choose from
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -347,7 +347,7 @@ def test_neighbours_under_the_metric_of_few_pairs_are_no_worse_than_without_it(c
 
 
 def test_pairs_that_share_rows_count_as_what_is_independent_of_them():
-    gains = [np.tile([0.4, -0.05], (1, 6))]
+    gains = [np.tile([0.4, -0.15], (1, 6))]
     assert _best_weight(np.array([3.0]), gains, [12], "within") == 3.0
     assert np.isinf(_best_weight(np.array([3.0]), gains, [3], "within"))
 

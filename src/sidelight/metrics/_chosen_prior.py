@@ -7,15 +7,14 @@ it, the rows of the part are compared with their partners:
 
 where the rank is the share of all rows that are nearer to i than j is (for different pairs: that are farther). The gain
 over the Euclidean metric, v_i(∞) - v_i(w), has a mean m and a standard error s over the rows, for same and for
-different pairs; each kind counts a half, if both are there. If the largest m / s is above what it reaches with
-probability 0.05 when the sign of each row's gains is tossed, the weight with the largest mean is taken; if not, the
-metric stays Euclidean (w = ∞). One test for all weights, because eight weights are eight chances of a large m / s.
-Pairs that share rows are not independent: s counts the independent differences (``Scatter.n_free``), not the pairs.
-With a rank r, all this is for the r widest directions, and ∞ is PCA.
+different pairs; each kind counts a half, if both are there. Of the weights whose lower bound m - t s is above 0, the
+one with the largest mean is taken, t the quantile 0.85 of Student's distribution; if there is none, the metric stays
+Euclidean (w = ∞). Pairs that share rows are not independent: s and t count the independent differences
+(``Scatter.n_free``), not the pairs. With a rank r, all this is for the r widest directions, and ∞ is PCA.
 
 The metric is that of same pairs alone (``PairStatistics.within_factors``). It is the safe one: few pairs change few
-directions. Without same pairs it is that of different pairs (``PairStatistics.factor``), which is noisier: there the
-largest lower bound m - t s above 0 is taken, t the quantile 0.975 of Student's distribution (decision 0030).
+directions, so that a low level is enough. Without same pairs it is that of different pairs (``PairStatistics.factor``),
+which is noisier: there the largest lower bound is taken, with the quantile 0.975 (decision 0030).
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ _PARTS = 10
 _LEAST = 3  # independent differences of a kind: with fewer, they are not held out
 _COORDINATES = 64  # leading ones, on which weights are compared
 _ROWS, _PARTNERS, _OTHERS = 300, 50, 500  # compared rows, partners of each, and rows to rank them among
-_SURE = {"within": 0.95, "generalised": 0.975}  # how sure it must be that the Euclidean metric is worse
-_TOSSES = 1000  # of the signs of gains
+_SURE = {"within": 0.85, "generalised": 0.975}  # how sure a weight must be better than the Euclidean metric
 _ROUNDING = 1e-9  # distances that differ by less are ties; a gain that is larger by less is not larger
 
 
@@ -101,32 +99,16 @@ def _gains(judge: _Judge, scatters: tuple[Scatter, Scatter], weights: Array, r: 
 
 
 def _best_weight(weights: Array, gains: list[Array], n_free: list[int], form: str) -> float:
-    """The best weight, by ``gains`` (weights, rows) of each kind; ``inf`` if it is not sure that any is better."""
+    """The best weight of those whose lower bound is above 0, by ``gains`` (weights, rows) of each kind; or ``inf``."""
     counts = [min(found.shape[1], free) for found, free in zip(gains, n_free, strict=True)]
     mean = np.mean([found.mean(axis=1) for found in gains], axis=0)
     squares = [found.var(axis=1, ddof=1) / count for found, count in zip(gains, counts, strict=True)]
-    error = np.sqrt(np.sum(squares, axis=0)) / len(gains)
-    value = mean
-    if form == "generalised":
-        value = mean - student.ppf(_SURE[form], sum(counts) - 1) * error
-    elif not (mean > _by_chance(gains, counts, error) * error * (1.0 + _ROUNDING) + _ROUNDING).any():
-        return float(np.inf)
-    best, chosen = 0.0, float(np.inf)
-    for weight, own in zip(weights, value, strict=True):
-        if own > best + _ROUNDING:
-            best, chosen = float(own), float(weight)
+    bound = mean - student.ppf(_SURE[form], sum(counts) - 1) * np.sqrt(np.sum(squares, axis=0)) / len(gains)
+    best, chosen = 0.0, np.inf
+    for weight, low, value in zip(weights, bound, mean if form == "within" else bound, strict=True):
+        if low > _ROUNDING and value > best + _ROUNDING:
+            best, chosen = float(value), float(weight)
     return chosen
-
-
-def _by_chance(gains: list[Array], counts: list[int], error: Array) -> float:
-    """What the largest m / s of all weights stays below, with the probability asked for, if signs are tossed."""
-    numbers = np.random.default_rng(0)  # fixed: the choice is the same for every seed
-    means = np.zeros((_TOSSES, len(error)))
-    for found, count in zip(gains, counts, strict=True):
-        signs = numbers.choice([-1.0, 1.0], size=(_TOSSES, found.shape[1]))
-        means += signs @ found.T / np.sqrt(found.shape[1] * count) / len(gains)
-    ratios = np.divide(means, error, out=np.zeros_like(means), where=error > 0)
-    return float(np.quantile(ratios.max(axis=1), _SURE["within"]))
 
 
 @dataclass(frozen=True)
