@@ -25,6 +25,7 @@ __all__ = ["NUMBERS", "PAGE", "page_text", "table_of", "with_earlier", "write_pa
 
 PAGE = Path(__file__).parents[1] / "docs" / "families.md"
 NUMBERS = PAGE.parent / "files" / "families.json"
+_ASKED = 10  # draws that are asked for, at most
 _FEW = 3  # draws with which a row takes the place of an earlier one, however many that had
 _TITLES = {
     "mixtures": "Mixtures: [PPCAMixture, BernoulliMixture](methods/mixtures.md)",
@@ -155,10 +156,12 @@ def page_text(numbers: Mapping[str, Any]) -> str:
     lines = [_OPENING, "| family | wins | ties | loses | slower | draws |", "|---|---|---|---|---|---|"]
     lines += [_summary(family) for family in numbers["families"]]
     judged = [row for family in numbers["families"] for row in family["rows"] if not row["missing"]]
-    unsettled, single = sum(not row["settled"] for row in judged), sum(row["seeds"] == 1 for row in judged)
+    draws = [row["seeds"] for row in judged if not row["settled"]]
+    near, single = sum(count >= _ASKED for count in draws), sum(count == 1 for count in draws)
     lines += [
         "",
-        f"Of {len(judged)} rows {unsettled} have a verdict that is still open, {single} of them have one draw.",
+        f"Of {len(judged)} rows {len(draws)} have a verdict that is still open: {near} after ten draws, because they are "
+        f"near the border of a tie or draws differ much, {len(draws) - near - single} with two to nine, {single} with one.",
     ]
     for family in numbers["families"]:
         lines += _family_lines(family)
