@@ -160,8 +160,8 @@ def page_text(numbers: Mapping[str, Any]) -> str:
     near, single = sum(count >= _ASKED for count in draws), sum(count == 1 for count in draws)
     lines += [
         "",
-        f"Of {len(judged)} rows {len(draws)} have a verdict that is still open: {near} after ten draws, as they are near "
-        f"the border of a tie or draws differ much, {len(draws) - near - single} with fewer, {single} with one.",
+        f"Of {len(judged)} rows {len(draws)} have a verdict that is still open: {near} after ten draws, as they are "
+        f"near the border of a tie or draws differ much, {len(draws) - near - single} with fewer, {single} with one.",
     ]
     for family in numbers["families"]:
         lines += _family_lines(family)
