@@ -38,6 +38,7 @@ BENCHMARKS = (
     "explain",
     "reliability",
     "dimensions",
+    "latent_dimensions",
     "imputation",
     "tables",
     "imputation_intervals",

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from sidelight.kernels import gauss_transform
+from sidelight.kernels.cell_lists import cell_lists
 from sidelight.kernels.matrices import adaptive_kernel
 from sidelight.kernels.profiles import GAUSSIAN, STUDENT, profile
 from sidelight.neighbours.search import nearest
@@ -230,3 +231,23 @@ def test_rows_beyond_the_box_are_repelled_no_further():
 def test_a_profile_whose_attraction_is_not_known_is_refused():
     with pytest.raises(ValueError, match=r"profile=quartic has no bound here\. Use one of gaussian, student"):
         InformationBound(csr_array(np.eye(3)), profile("quartic"))
+
+
+@both_profiles
+def test_over_cells_the_gradient_is_the_slope_of_the_value_also_at_a_box(latent):
+    P, Z, w, A = kernel(), places(q=6), weights(), gram_factors()
+    box = np.array([np.full(6, -2.5), np.full(6, 2.5)])
+    objective = InformationBound(P, latent, weights=w, factors=A, box=box).over(cell_lists(Z, listed=5, links=P))
+    found = objective.value_and_grad(Z)
+    every = InformationBound(P, latent, weights=w, factors=A, box=box, tolerance=None).value_and_grad(Z)
+    assert 1e-6 < abs(found.value - every.value) < 0.1  # an approximation
+    assert 1e-3 < objective.sum_error(Z) < 0.3
+    step = -found.gradient / np.linalg.norm(found.gradient)
+    ends = [objective.value_and_grad(Z + t * step).value for t in (0.02, -0.02)]
+    assert (ends[0] - ends[1]) / 0.04 == pytest.approx(float(np.vdot(found.gradient, step)), rel=5e-3)
+
+
+def test_a_step_too_far_for_cells_is_infinite_so_that_a_line_search_turns_back():
+    P, Z = kernel(), places(q=5)
+    objective = InformationBound(P, STUDENT).over(cell_lists(Z, listed=2))
+    assert objective.value_and_grad(1e12 * Z).value == np.inf

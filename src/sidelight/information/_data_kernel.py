@@ -185,7 +185,7 @@ def _short_lists_kernel(points: Points, settings: KernelSettings, variance: Arra
 
 
 def _reduced_lists_kernel(rows: Array, reduced: Array, k: int, settings: KernelSettings) -> ChosenKernel:
-    """The same from the lists of ``reduced`` (n, r); bandwidths from the distances to the listed rows in all columns."""
+    """The same from the lists of ``reduced`` (n, r); bandwidths from distances to the listed rows in all columns."""
     perplexity = effective_perplexity(settings.perplexity / 2, len(rows))
     found = nearest(reduced, k=k, n_jobs=settings.n_jobs)
     matrix, narrow = adaptive_kernel(found, perplexity)

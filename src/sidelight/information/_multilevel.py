@@ -19,8 +19,6 @@ from scipy.sparse import csr_array
 from sidelight.base.cost import Cost
 from sidelight.base.result import Record, Result, State
 from sidelight.base.types import Array, SparseMatrix
-from sidelight.kernels.gauss_transform import normaliser_cost
-from sidelight.kernels.pair_sums import latent_sums, sum_error
 from sidelight.kernels.profiles import Profile, profile
 from sidelight.neighbours.graph import joined_links
 from sidelight.neighbours.search import edge_lengths, neighbour_seconds
@@ -33,6 +31,7 @@ from sidelight.solvers.lbfgs import minimise
 from sidelight.solvers.levels import Level, levels_of, prolonged
 from sidelight.solvers.multigrid import DIRECT, Hierarchy
 
+from ._level_sums import in_rounds, level_error, level_tolerance, over_cells, sums_cost
 from ._problem import Problem, with_refined_effect
 from ._settings import LatentSettings
 from ._starts import initial_points
@@ -45,8 +44,6 @@ ATTRACTION = 5.0
 _COARSEST = 3000  # merged rows at most, a fifth of it at least: few enough to be annealed, enough to show the shape
 _ANNEALED = (4.0, 2.0, 1.5, 1.0)  # annealing stages of the coarsest level: factors of the attraction
 _ANNEALED_FINER = (2.0, 1.0)  # of the others: trustworthiness 0.976 -> 0.981 (10,000 digits), decision 0042
-_TOLERANCES = (1e-3, 1e-5, None)  # of the fast latent sums: the first that a test confirms; None: full precision
-_WORST = 10.0  # the largest error in that test may be 10 tolerances: it occurs at rows far from all others
 _HELD = 0.01  # damping: this share of a row's attraction at distance 0 is added to its curvature
 _STRAYS, _ROOM = 1e-3, 1.5  # for ``_box``: share of rows left outside at each side, and the factor a level may grow
 _COARSE_TOL, _FINEST_TOL = (
@@ -58,12 +55,14 @@ _COARSE_TOL, _FINEST_TOL = (
 def multilevel_cost(n: int, d: int, perplexity: float, latent_kernel: str, n_components: int) -> Cost:
     """Estimate memory and time of a multilevel fit of n rows and d columns, before fitting.
 
-    Neighbour search, and about sixty evaluations on all rows, which include those on coarser levels.
+    Neighbour search, and about sixty evaluations on all rows, which include those on coarser levels (forty in more than
+    three dimensions, where rows find their places faster).
     """
     pairs = 1.4 * perplexity * n
-    size, seconds = normaliser_cost(profile(latent_kernel), n, n_components, _TOLERANCES[0])
-    evaluation = seconds + 4e-8 * pairs
-    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + 60 * evaluation + neighbour_seconds(n, d))
+    size, seconds = sums_cost(profile(latent_kernel), n, n_components)
+    per_pair, evaluations = (4e-8, 60) if n_components <= 3 else (4e-8 + 5e-9 * n_components, 40)
+    evaluation = seconds + per_pair * pairs
+    return Cost(int(size + 12 * n * d + 60 * pairs + 2**27), 1.5 + evaluations * evaluation + neighbour_seconds(n, d))
 
 
 @dataclass(frozen=True)
@@ -107,25 +106,25 @@ def solve_multilevel(
     MultilevelFit
     """
 
-    def solved(problem: Problem, start: Array | None, before: Path | None) -> Path:
+    def solved(problem: Problem, start: Array | None, before: Path | None) -> tuple[Path, float]:
         assert isinstance(problem.kernel.matrix, csr_array)
         walk = _Levels(
             problem.kernel.matrix, problem.factors, latent, annealing, progress(), before, start is None, n_jobs
         )
-        return walk.run(
+        path = walk.run(
             start,
             lambda level, ancestor: coarse_start(
                 problem.points, level, ancestor, latent, precomputed=precomputed, n_jobs=n_jobs
             ),
         )
+        assert walk.objective is not None
+        return path, level_error(walk.objective, path.point, n_jobs)
 
-    path = solved(problem, start, None)
+    path, error = solved(problem, start, None)
     if problem.refinement is not None and path.status not in ENDED_EARLY:
         problem = with_refined_effect(problem, problem.refinement, path.point)
-        path = solved(problem, path.point, path)
-    kernel_profile = profile(latent.kernel)
-    sums = latent_sums(path.point, kernel_profile, tolerance=_TOLERANCES[0], n_jobs=n_jobs)
-    return MultilevelFit(path, problem, sum_error(sums, path.point, kernel_profile))
+        path, error = solved(problem, path.point, path)
+    return MultilevelFit(path, problem, error)
 
 
 def coarse_start(
@@ -185,6 +184,7 @@ class _Levels:
         self.coarse = coarse
         self.factors, self.annealing, self.progress, self.n_jobs = factors, annealing, progress, n_jobs
         self.profile: Profile = profile(latent.kernel)
+        self.objective: InformationBound | None = None  # the last one minimised
         self.attraction = 1.0 + ATTRACTION * annealing.regularization
         self.stages: list[Result] = [] if before is None else list(before.stages)
         self.schedule: list[float] = [] if before is None else list(before.schedule)
@@ -212,7 +212,7 @@ class _Levels:
         first = depth == self.first
         times = (_ANNEALED if first else _ANNEALED_FINER) if self.coarse else (1.0,)
         factors = _merged_factors(self.factors, level, ancestor)
-        tolerance = _tolerance(Z, self.profile, self.n_jobs)
+        tolerance = level_tolerance(Z, self.profile, self.n_jobs)
         box = None if first or not self.coarse else _box(Z)
         for stage, factor in enumerate(times):
             objective = InformationBound(
@@ -220,14 +220,9 @@ class _Levels:
                 attraction=factor * self.attraction, box=box, n_jobs=self.n_jobs,
             )  # fmt: skip
             if stage == 0 and first and self.coarse:
-                Z = best_size(objective.value_and_grad, Z)
-            found = minimise(
-                objective.value_and_grad,
-                Z,
-                max_iter=self.annealing.max_iter,
-                tolerance=(_FINEST_TOL if level.n == len(ancestor) else _COARSE_TOL) * self.annealing.tol,
-                inverse_at=attraction_inverse(self.hierarchy, depth, objective),
-                on_step=self._recorder(ancestor, factor * self.attraction - 1.0),
+                Z = best_size(over_cells(objective, Z, level.kernel).value_and_grad, Z)
+            found, self.objective = in_rounds(
+                objective, Z, level.kernel, self._minimiser(depth, factor), self.annealing.max_iter
             )
             Z = _pull_in_outliers(found.point, box, level.kernel)
             self.stages.append(replace(found, point=Z[ancestor]))
@@ -236,13 +231,32 @@ class _Levels:
                 break
         return Z
 
-    def _recorder(self, ancestor: Array, weight: float) -> Callable[[int, float, Array, dict[str, float]], bool]:
+    def _minimiser(self, depth: int, factor: float) -> Callable[[InformationBound, Array, int, int], Result]:
+        """The function that minimises an objective of a level: (objective, start, most iterations, done before)."""
+        level, ancestor = self.hierarchy.levels[depth], self.ancestors[depth]
+        tolerance = (_FINEST_TOL if level.n == len(ancestor) else _COARSE_TOL) * self.annealing.tol
+
+        def minimised(objective: InformationBound, Z: Array, max_iter: int, before: int) -> Result:
+            return minimise(
+                objective.value_and_grad,
+                Z,
+                max_iter=max_iter,
+                tolerance=tolerance,
+                inverse_at=attraction_inverse(self.hierarchy, depth, objective),
+                on_step=self._recorder(ancestor, factor * self.attraction - 1.0, before),
+            )
+
+        return minimised
+
+    def _recorder(
+        self, ancestor: Array, weight: float, before: int
+    ) -> Callable[[int, float, Array, dict[str, float]], bool]:
         """The function called at each iteration: appends to the history, returns whether the user's callback stops."""
         stage = len(self.stages)
 
         def on_step(iteration: int, value: float, at: Array, terms: dict[str, float]) -> bool:
             seconds = time.perf_counter() - self.began
-            self.history.append(Record(stage, weight, iteration, value, dict(terms), seconds))
+            self.history.append(Record(stage, weight, before + iteration, value, dict(terms), seconds))
             if self.progress.callback is None:
                 return False
             state = State(**vars(self.history[-1]), n_stages=self.n_stages, point=at[ancestor])
@@ -301,11 +315,3 @@ def _pull_in_outliers(Z: Array, box: Array | None, K: SparseMatrix) -> Array:
         Z = Z.copy()
         Z[strays] = (rows @ Z) / np.maximum(rows @ np.ones(len(Z)), 1e-300)[:, None]
     return Z
-
-
-def _tolerance(Z: Array, profile: Profile, n_jobs: int | None) -> float | None:
-    """The first of ``_TOLERANCES`` that the fast sums keep (up to ``_WORST``) on random rows; None: full precision."""
-    for tolerance in _TOLERANCES[:-1]:
-        if sum_error(latent_sums(Z, profile, tolerance=tolerance, n_jobs=n_jobs), Z, profile) <= _WORST * tolerance:
-            return tolerance
-    return None

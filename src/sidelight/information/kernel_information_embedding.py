@@ -148,7 +148,7 @@ class KernelInformationEmbedding(ClassNamePrefixFeaturesOutMixin, AnnealedMixin,
     dimension_ : float
         Intrinsic dimension of the data, set by the multilevel solver with ``latent_kernel="auto"``.
     sum_error_ : float
-        Largest relative error of the fast kernel sums on 64 random rows (multilevel solver only).
+        Largest relative error of the latent sums on 64 random rows (multilevel solver only); larger for q > 3.
     history_ : list of dict
         stage, regularization, iteration, objective, terms and seconds of each iteration.
     path_ : array of shape (stages, n, q)

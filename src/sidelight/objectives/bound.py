@@ -26,18 +26,22 @@ Gradients, with P the pulls of ``kernels.pair_sums`` and u = -d log k / d(r²):
     -(2/N) w_i Σ_r A_ir [ (P w A_r)_i / s_i + (P (w A_r / s))_i ]  +  (4a/N) Σ_j P_ij u_ij (z_i - z_j)
 
 Shapes: Z (n, q), P sparse symmetric (n, n). Cost of an evaluation: (q + 3) r transforms and O(nnz q), so near-linear in
-the number of rows; memory O(nnz).
+the number of rows; memory O(nnz). In more than three dimensions there are no transforms: with ``lists`` of cells the
+sums s are those of ``kernels.cell_sums``, and so is their gradient; without, they are over all pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 
 from sidelight.base.messages import error_message
 from sidelight.base.tiles import run_tiles, spans, sum_in_order
 from sidelight.base.types import Array, Slice, SparseMatrix
+from sidelight.kernels.cell_lists import CellLists
+from sidelight.kernels.cell_sums import CellSums, cell_sum_error, cell_sums
 from sidelight.kernels.gauss_transform import FastSums
 from sidelight.kernels.pair_sums import PairSums, factored_pulls, factored_sums, latent_sums
 from sidelight.kernels.profiles import BOUND_PROFILES, GAUSSIAN, Profile
@@ -49,6 +53,7 @@ __all__ = ["InformationBound"]
 
 _ROWS = 4096  # rows per block of stored pairs
 _MANY = 20_000  # above so many rows, a step too wide for a transform is rejected instead of summed over all pairs
+_FARTHEST = 1e9  # coordinates whose squares are no numbers of float32, or nearly
 _FLOOR = 0.5  # a row sum includes the row's own weight; below half of it, it is an error of the transform
 
 
@@ -73,6 +78,8 @@ class InformationBound:
         Lower and upper corner beyond which rows are not repelled.
     tolerance : float or None
         Of the transforms.
+    lists : CellLists or None
+        Cells over which ``kernels.cell_sums`` sums, in any number of dimensions; None: transforms or all pairs.
     n_jobs : int or None
         Threads.
     """
@@ -88,6 +95,7 @@ class InformationBound:
         background: float = 1e-5,
         box: Array | None = None,
         tolerance: float | None = 1e-3,
+        lists: CellLists | None = None,
         n_jobs: int | None = None,
     ) -> None:
         if profile.name not in BOUND_PROFILES:  # ``_weighed`` has -d log k / dr² of these only
@@ -96,8 +104,9 @@ class InformationBound:
         n = K.shape[0]
         self.weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         self.total = float(self.weights.sum())
+        self.plain = factors is None
         self.factors = np.ones((n, 1)) if factors is None else np.asarray(factors, dtype=np.float64)
-        self.profile, self.tolerance, self.n_jobs = profile, tolerance, n_jobs
+        self.profile, self.tolerance, self.lists, self.n_jobs = profile, tolerance, lists, n_jobs
         self.attraction, self.background, self.box = attraction, background, box
         self.indices, self.indptr = K.indices, K.indptr
         self.data = K.data.astype(np.float32)
@@ -108,18 +117,17 @@ class InformationBound:
         """The value, its gradient (n, q), and its parts by name.
 
         Infinite (so that a line search rejects the step) if there are many rows and the points have become too wide for
-        the fast transform that was used at the previous point.
+        the fast transform that was used at the previous point, or for sums over cells.
         """
         middle = np.average(Z, axis=0, weights=self.weights)
         inside = (Z if self.box is None else np.clip(Z, self.box[0], self.box[1])) - middle
         Z = Z - middle
-        transform = latent_sums(inside, self.profile, tolerance=self.tolerance, n_jobs=self.n_jobs)
-        if self.fast and len(Z) > _MANY and isinstance(transform, PairSums):
+        apart_of = self._in_cells(inside) if self.lists is not None else self._by_transform(inside)
+        if apart_of is None:
             return Evaluation(np.inf, np.zeros(Z.shape), {})
-        self.fast = isinstance(transform, FastSums)
         columns = np.ascontiguousarray(Z.T, dtype=np.float32)
         blocks = [self._block(columns, part) for part in spans(len(Z), _ROWS)]
-        apart, *together = run_tiles(lambda work: work(), [lambda: self._apart(transform), *blocks], self.n_jobs)
+        apart, *together = run_tiles(lambda work: work(), [apart_of, *blocks], self.n_jobs)
         entropy, repulsion = apart
         repulsion[inside != Z] = 0.0
         spent = sum_in_order([np.array(part[0]) for part in together]) / self.total
@@ -142,12 +150,55 @@ class InformationBound:
         )
         return np.concatenate([self.data[:0], *parts])
 
+    def over(self, lists: CellLists) -> InformationBound:
+        """The same objective with its sums over these lists of cells."""
+        other = copy(self)
+        other.lists = lists
+        return other
+
+    def sum_error(self, Z: Array) -> float:
+        """The largest relative error of the sums over cells at ``Z`` (n, q), on 64 random rows."""
+        inside = Z if self.box is None else np.clip(Z, self.box[0], self.box[1])
+        factors = None if self.plain else self.factors
+        sums = self._cell_sums(inside).sums
+        return cell_sum_error(sums, inside, self.profile, weights=self.weights, factors=factors)
+
+    def _in_cells(self, inside: Array) -> Callable[[], tuple[float, Array]] | None:
+        """Repulsion as a task, by ``kernels.cell_sums``; None if points are too far apart for float32."""
+        if not np.abs(inside).max() < _FARTHEST:
+            return None
+
+        def work() -> tuple[float, Array]:
+            found = self._cell_sums(inside)
+            return -float(self.weights @ np.log(found.sums)) / self.total, found.pushes
+
+        return work
+
+    def _cell_sums(self, inside: Array) -> CellSums:
+        assert self.lists is not None
+        return cell_sums(
+            inside, self.lists, self.profile, weights=self.weights, factors=None if self.plain else self.factors,
+            floor=self._floor(), n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def _by_transform(self, inside: Array) -> Callable[[], tuple[float, Array]] | None:
+        """Repulsion as a task, by transforms or over all pairs; None if only pairs are left, and they are too many."""
+        transform = latent_sums(inside, self.profile, tolerance=self.tolerance, n_jobs=self.n_jobs)
+        if self.fast and len(inside) > _MANY and isinstance(transform, PairSums):
+            return None
+        self.fast = isinstance(transform, FastSums)
+        return lambda: self._apart(transform)
+
     def _apart(self, transform: FastSums | PairSums) -> tuple[float, Array]:
         """Repulsion: ``H`` and ``w Σ_r A_r [(P w A_r)/s + P(w A_r/s)]`` (n, q)."""
         A, w = self.factors, self.weights
-        s = np.maximum(factored_sums(transform, A, w), _FLOOR * w * np.einsum("ir,ir->i", A, A))
+        s = np.maximum(factored_sums(transform, A, w), self._floor())
         moved = factored_pulls(transform, A, 1 / s, w) * w[:, None]
         return -float(w @ np.log(s)) / self.total, moved
+
+    def _floor(self) -> Array:
+        """Smallest value of each row sum (n,): half of what the row itself adds to it."""
+        return np.asarray(_FLOOR * self.weights * np.einsum("ir,ir->i", self.factors, self.factors))
 
     def _block(self, columns: Array, part: Slice) -> Callable[[], tuple[float, Array]]:
         """Attraction of a block of rows, as a task: ``Σ_ij P_ij (-log k_ij)`` and ``Σ_j P_ij u_ij (z_i - z_j)``."""
