@@ -3,7 +3,7 @@
 Charts are shared by many rows, and hardly depend on one of them: errors of rows at latent points are those of training
 rows, times 1 + (q + 1) k / n for n rows and k charts of q coordinates. A regression from view to view depends on its
 rows more, and leaves each of them out (``maps.cross_view.left_out_errors``). Both are computed in the fit, because the
-rows are not kept.
+rows are not kept, and summarised where they are many (``maps.calibration_summary``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sidelight.base.tiles import by_block
 from sidelight.base.types import Array
 from sidelight.base.validation import check_number
 from sidelight.maps.calibration import FEWEST, Calibration, calibrated_rows
+from sidelight.maps.calibration_summary import Errors, bounded_errors
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.cross_view import CrossView, left_out_errors, without_left_out
 from sidelight.maps.interval_mixin import intervals_around
@@ -28,7 +29,7 @@ from ._coordinated_mixin import CoordinatedMixin
 __all__ = ["CoordinatedIntervals", "PredictionIntervals", "prediction_errors", "row_errors"]
 
 
-def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | None) -> Calibration | None:
+def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | None) -> Errors | None:
     """Errors of the first columns of rows (m, D) at their latent points; None of fewer than 20 complete rows.
 
     Parameters
@@ -52,12 +53,12 @@ def row_errors(both: CoordinatedMap, rows: Array, n_columns: int, n_jobs: int | 
     for view, columns in {own.view: own.columns for own in both.views}.items():
         back[:, columns] = by_block(partial(both.forward, view=view), places, n_jobs)
     grown = 1.0 + sum(len(L) for L in both.maps) / n
-    return Calibration(places, grown * (rows - back)[:, :n_columns])
+    return bounded_errors(Calibration(places, grown * (rows - back)[:, :n_columns]))
 
 
 def prediction_errors(
     cross: CrossView, both: CoordinatedMap, sample: Array, view: int, columns: Array, n_jobs: int | None
-) -> Calibration | None:
+) -> Errors | None:
     """Errors of a view of left-out rows by the latent points of their other views; None of fewer than 20 rows."""
     rows, errors = left_out_errors(cross, sample, view)
     if len(rows) < FEWEST:
@@ -65,7 +66,7 @@ def prediction_errors(
     some = np.sort(calibrated_rows(*errors.shape))
     rows = rows[some].copy()
     rows[:, columns] = np.nan
-    return Calibration(by_block(both.backward, rows, n_jobs, dtype=np.float64), errors[some])
+    return bounded_errors(Calibration(by_block(both.backward, rows, n_jobs, dtype=np.float64), errors[some]))
 
 
 def _has_row_errors(model: CoordinatedIntervals) -> bool:
@@ -81,7 +82,7 @@ def _has_prediction_errors(model: PredictionIntervals) -> bool:
 class CoordinatedIntervals(CoordinatedMixin):
     """``inverse_transform_interval`` of a coordinated model."""
 
-    row_errors_: Calibration
+    row_errors_: Errors
 
     @available_if(_has_row_errors)
     def inverse_transform_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
@@ -120,7 +121,7 @@ class PredictionIntervals(CoordinatedIntervals):
     cross_: CrossView
     n_columns_y_: int
     y_is_flat_: bool
-    prediction_errors_: Calibration
+    prediction_errors_: Errors
 
     @available_if(_has_prediction_errors)
     def predict_interval(self, X: Array, *, level: float = 0.9) -> Intervals:

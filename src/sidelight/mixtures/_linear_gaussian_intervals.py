@@ -2,7 +2,8 @@ r"""Intervals of ``ProbabilisticPCA``: of rows at latent points, and of missing 
 
 The model has few parameters for its rows, and errors are those of training rows in the fit, times a factor for what n
 rows make them too small: 1 + (q + 1) / n for rows on a plane of q dimensions, and √((n + p) / (n - p)) for an entry
-predicted from p others. Both are computed in the fit, because the rows are not kept.
+predicted from p others. Both are computed in the fit, because the rows are not kept, and summarised where they are many
+(``maps.calibration_summary``).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sidelight.base.tiles import one_blas_thread
 from sidelight.base.types import Array
 from sidelight.base.validation import check_number
 from sidelight.maps.calibration import FEWEST, Calibration, calibrated_rows, half_widths
+from sidelight.maps.calibration_summary import Errors, WidthTable, bounded_errors, bounded_multiples
 from sidelight.maps.interval_mixin import intervals_around
 from sidelight.maps.left_out_entries import hide_like_others
 from sidelight.maps.linear_gaussian_maps import LinearGaussianMaps
@@ -26,7 +28,7 @@ from ._linear_gaussian_mixin import LinearGaussianMixin
 __all__ = ["LinearGaussianIntervals", "entry_errors", "row_errors"]
 
 
-def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Calibration | None:
+def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Errors | None:
     """Errors of complete training rows (m, d) at their latent points; None of fewer than 20."""
     if is_sparse(sample):
         return None
@@ -36,10 +38,10 @@ def row_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> C
     rows = np.asarray(rows[np.sort(calibrated_rows(*rows.shape))], dtype=np.float64)
     places = maps.embed(rows, n_jobs)
     grown = 1.0 + (places.shape[1] + 1) / len(sample)
-    return Calibration(places, grown * (rows - maps.reconstruct(places)))
+    return bounded_errors(Calibration(places, grown * (rows - maps.reconstruct(places))))
 
 
-def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Array | None:
+def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) -> Array | WidthTable | None:
     """Errors (m, d) of entries hidden in training rows, as multiples of their deviations, NaN where none was hidden."""
     if is_sparse(sample) or len(sample) < FEWEST or sample.shape[1] < 2:
         return None
@@ -53,7 +55,7 @@ def entry_errors(maps: LinearGaussianMaps, sample: Array, n_jobs: int | None) ->
     out = np.full(rows.shape, np.nan)
     out[known] = np.abs(rows - maps.complete(queries, n_jobs))[known] / np.sqrt(variance[known])
     n, p = len(sample), sample.shape[1] if maps.gaussian is not None else maps.model.n_components + 1
-    return np.asarray(out * np.sqrt((n + p) / max(n - p, 0.2 * n)))
+    return bounded_multiples(np.asarray(out * np.sqrt((n + p) / max(n - p, 0.2 * n))))
 
 
 def _has_row_errors(model: LinearGaussianIntervals) -> bool:
@@ -69,8 +71,8 @@ def _has_entry_errors(model: LinearGaussianIntervals) -> bool:
 class LinearGaussianIntervals(LinearGaussianMixin):
     """``inverse_transform_interval`` and ``impute_interval``."""
 
-    row_errors_: Calibration
-    entry_errors_: Array
+    row_errors_: Errors
+    entry_errors_: Array | WidthTable
 
     @available_if(_has_row_errors)
     @one_blas_thread
@@ -126,7 +128,9 @@ class LinearGaussianIntervals(LinearGaussianMixin):
             ``lower`` and ``upper``, each of shape (m, d); both are the entry itself where it is observed.
         """
         check_number(self, "level", level, 0.0, 1.0)
-        half = half_widths(self.entry_errors_, level) * np.sqrt(self.impute_variance(X))
+        kept = self.entry_errors_
+        multiples = kept.half_widths(level) if isinstance(kept, WidthTable) else half_widths(kept, level)
+        half = multiples * np.sqrt(self.impute_variance(X))
         return intervals_around(self.impute(X), half, level)
 
     def _keep_errors(self, maps: LinearGaussianMaps, sample: Array) -> None:
