@@ -12,14 +12,13 @@ from abc import abstractmethod
 from functools import partial
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from sidelight.base.interval_method import interval_method
 from sidelight.base.intervals import Intervals
 from sidelight.base.tiles import by_block
 from sidelight.base.types import Array
-from sidelight.base.validation import check_number
 from sidelight.maps.calibration import FEWEST, Calibration, calibrated_rows
-from sidelight.maps.calibration_summary import Errors, bounded_errors
+from sidelight.maps.calibration_summary import Errors, bounded_errors, keeps
 from sidelight.maps.coordinated import CoordinatedMap
 from sidelight.maps.cross_view import CrossView, left_out_errors, without_left_out
 from sidelight.maps.interval_mixin import intervals_around
@@ -69,41 +68,18 @@ def prediction_errors(
     return bounded_errors(Calibration(by_block(both.backward, rows, n_jobs, dtype=np.float64), errors[some]))
 
 
-def _has_row_errors(model: CoordinatedIntervals) -> bool:
-    """Whether there were enough rows; older files have no errors."""
-    return "map_" not in vars(model) or "row_errors_" in vars(model)
-
-
-def _has_prediction_errors(model: PredictionIntervals) -> bool:
-    """Whether there is a y that was predicted in enough rows; older files have no errors."""
-    return "map_" not in vars(model) or "prediction_errors_" in vars(model)
-
-
 class CoordinatedIntervals(CoordinatedMixin):
     """``inverse_transform_interval`` of a coordinated model."""
 
     row_errors_: Errors
 
-    @available_if(_has_row_errors)
+    @interval_method(keeps("row_errors_", "map_"))
     def inverse_transform_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
         """Intervals of the rows that ``transform`` places at latent points, each feature by itself.
 
         A share ``level`` of the entries of new rows that are placed there should lie within: calibrated by the errors
         of training rows; the width is local.
-
-        Parameters
-        ----------
-        X : array of shape (m, q)
-            Latent points.
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, d), around ``inverse_transform(X)``.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         Z = self._checked_latent(X)
         half = self.row_errors_.half_widths(Z.astype(np.float64), level, self.n_jobs)
         return intervals_around(self.inverse_transform(Z), half, level)
@@ -123,25 +99,13 @@ class PredictionIntervals(CoordinatedIntervals):
     y_is_flat_: bool
     prediction_errors_: Errors
 
-    @available_if(_has_prediction_errors)
+    @interval_method(keeps("prediction_errors_", "map_"))
     def predict_interval(self, X: Array, *, level: float = 0.9) -> Intervals:
         """Intervals of y around ``predict(X)``, each of its columns by itself.
 
         A share ``level`` of the entries of y of new rows should lie within: calibrated by rows of the fit that were
         left out of the regression, with all views observed; the width is local.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-        level : float, default=0.9
-            Between 0 and 1.
-
-        Returns
-        -------
-        Intervals
-            ``lower`` and ``upper``, each of shape (m, e), or (m,) where y was of one dimension.
         """
-        check_number(self, "level", level, 0.0, 1.0)
         middle = np.asarray(self.predict(X))
         places = by_block(self._backward, self._checked(X), self.n_jobs, dtype=np.float64)
         half = self.prediction_errors_.half_widths(places, level, self.n_jobs)

@@ -15,6 +15,7 @@ between levels are interpolated; beyond the last one the tail is taken as normal
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from sidelight.neighbours.search import nearest
 from .calibration import PRIOR, Calibration, local_squares, normal_half_width, width_table
 from .weights import list_weighted_mean
 
-__all__ = ["CalibrationSummary", "Errors", "WidthTable", "bounded_errors", "bounded_multiples"]
+__all__ = ["CalibrationSummary", "Errors", "WidthTable", "bounded_errors", "bounded_multiples", "keeps"]
 
 Array = npt.NDArray[Any]
 _ENTRIES = 40_000  # errors that are kept as they are
@@ -160,3 +161,15 @@ def bounded_errors(errors: Calibration) -> Errors:
 def bounded_multiples(scaled: Array) -> Array | WidthTable:
     """Absolute scaled errors (m, d) themselves, or a table of widths where they are more than 40,000."""
     return scaled if scaled.size <= _ENTRIES else WidthTable.of(scaled)
+
+
+def keeps(errors: str, fitted: str) -> Callable[[object], bool]:
+    """From a model to whether it stored the attribute ``errors``; before a fit, which sets ``fitted``, it may.
+
+    A fit to fewer than 20 rows stores none, nor does one in batches, and older files have none.
+    """
+
+    def check(model: object) -> bool:
+        return fitted not in vars(model) or errors in vars(model)
+
+    return check
